@@ -1,0 +1,238 @@
+package dev.ratelimit;
+
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Period;
+import java.time.temporal.TemporalAmount;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * So many permits a period: what {@code "100/minute"} says, before an algorithm gives it a meaning.
+ *
+ * <p>The period is a {@link Duration} of 1 ns to 292 years, or one calendar month ({@code Period.ofMonths(1)}), which
+ * only clock-aligned windows can follow. Immutable.
+ *
+ * @param permits at least 1
+ * @param period a positive {@link Duration}, or {@code Period.ofMonths(1)}
+ */
+public record Rate(long permits, TemporalAmount period) {
+
+    private static final Map<String, Duration> UNITS = units();
+    private static final Period MONTH = Period.ofMonths(1);
+    private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
+    private static final String PERIODS =
+            "write second, minute, hour, day or month, a number with ms, s, m, h or d such as 10s, or an ISO duration";
+
+    /** Checks the two parts. */
+    public Rate {
+        if (permits < 1) {
+            throw new IllegalArgumentException("permits must be at least 1 but was " + permits);
+        }
+        if (period instanceof Duration duration) {
+            if (duration.isNegative() || duration.isZero() || duration.compareTo(LONGEST) > 0) {
+                throw new IllegalArgumentException("period must be from 1 ns to 292 years but was " + duration);
+            }
+        } else if (!period.equals(MONTH)) {
+            throw new IllegalArgumentException("period must be a Duration or one month but was " + period);
+        }
+    }
+
+    /**
+     * A rate over a duration.
+     *
+     * @throws IllegalArgumentException when permits or period is out of range
+     */
+    public static Rate of(long permits, Duration period) {
+        return new Rate(permits, period);
+    }
+
+    /**
+     * Reads one rate: {@code N/period}, the period being {@code second}, {@code minute}, {@code hour}, {@code day},
+     * {@code month} or {@code s m h d}, a number with a unit ({@code 10s}, {@code 5m}, {@code 24h}, {@code 250ms}), or
+     * an ISO duration ({@code PT10S}).
+     *
+     * @throws IllegalArgumentException when the text is no rate; the message points at the mistake
+     */
+    public static Rate parse(String text) {
+        String rate = text.strip();
+        int slash = rate.indexOf('/');
+        if (slash < 0) {
+            throw noPeriod(rate);
+        }
+        String count = rate.substring(0, slash).strip();
+        String period = rate.substring(slash + 1).strip();
+        if (period.isEmpty()) {
+            throw noPeriod(rate);
+        }
+        return new Rate(parsePermits(count, rate), parsePeriod(period, rate));
+    }
+
+    /**
+     * Reads one rate or several, separated by semicolons: {@code "100/minute; 1000/hour"}.
+     *
+     * @return at least one rate, in the order written
+     * @throws IllegalArgumentException when a part is no rate, or two parts have the same period
+     */
+    public static List<Rate> parseAll(String text) {
+        List<Rate> rates = new ArrayList<>();
+        for (String part : text.split(";", -1)) {
+            Rate rate = parse(part);
+            if (rates.stream().anyMatch(other -> other.period.equals(rate.period))) {
+                throw new IllegalArgumentException(
+                        quote(text) + " has two rates per " + rate.periodText() + "; keep the one that is meant");
+            }
+            rates.add(rate);
+        }
+        return List.copyOf(rates);
+    }
+
+    /** Whether the period is a calendar month, whose length depends on the date. */
+    public boolean perMonth() {
+        return period instanceof Period;
+    }
+
+    /** The period in nanoseconds; for a month the longest, 31 days. */
+    public long periodNanos() {
+        return period instanceof Duration duration
+                ? duration.toNanos()
+                : Duration.ofDays(31).toNanos();
+    }
+
+    /** For people: {@code 600 per minute}. */
+    public String describe() {
+        return permits + " per " + periodText();
+    }
+
+    /** The notation that {@link #parse} reads: {@code 600/minute}. */
+    @Override
+    public String toString() {
+        return permits + "/" + periodText();
+    }
+
+    private String periodText() {
+        if (!(period instanceof Duration duration)) {
+            return "month";
+        }
+        for (Map.Entry<String, Duration> unit : UNITS.entrySet()) {
+            if (duration.equals(unit.getValue()) && unit.getKey().length() > 2) {
+                return unit.getKey();
+            }
+        }
+        if (!duration.equals(Duration.ofSeconds(duration.toSeconds()))) {
+            boolean wholeMillis = duration.equals(Duration.ofMillis(duration.toMillis()));
+            return wholeMillis ? duration.toMillis() + "ms" : duration.toString();
+        }
+        long seconds = duration.toSeconds();
+        if (seconds % 86_400 == 0) {
+            return seconds / 86_400 + "d";
+        }
+        if (seconds % 3_600 == 0) {
+            return seconds / 3_600 + "h";
+        }
+        return seconds % 60 == 0 ? seconds / 60 + "m" : seconds + "s";
+    }
+
+    private static long parsePermits(String count, String rate) {
+        if (count.isEmpty()) {
+            throw new IllegalArgumentException(
+                    quote(rate) + " has no number before '/'; write 10/second or 100/minute");
+        }
+        if (!isNumber(count)) {
+            throw new IllegalArgumentException(quote(rate) + ": " + quote(count)
+                    + " is not a whole number of permits; write digits only, as in 100/minute");
+        }
+        try {
+            long permits = Long.parseLong(count);
+            if (permits == 0) {
+                throw new IllegalArgumentException(quote(rate)
+                        + " permits nothing; at least 1 must be permitted (to switch a policy off, set mode: off)");
+            }
+            return permits;
+        } catch (NumberFormatException tooLarge) {
+            throw new IllegalArgumentException(
+                    quote(rate) + ": at most " + Long.MAX_VALUE + " permits can be written", tooLarge);
+        }
+    }
+
+    private static TemporalAmount parsePeriod(String period, String rate) {
+        if (period.equals("month")) {
+            return MONTH;
+        }
+        int digits = 0;
+        while (digits < period.length() && isDigit(period.charAt(digits))) {
+            digits++;
+        }
+        Duration unit = UNITS.get(period.substring(digits).strip());
+        try {
+            if (unit != null) {
+                return digits == 0 ? unit : positive(unit.multipliedBy(Long.parseLong(period, 0, digits, 10)), rate);
+            }
+            if (period.startsWith("P")) {
+                return positive(Duration.parse(period), rate);
+            }
+        } catch (ArithmeticException | DateTimeException | NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    quote(rate) + ": cannot read the period " + quote(period) + "; " + PERIODS, e);
+        }
+        if (digits == period.length()) {
+            throw new IllegalArgumentException(quote(rate) + ": the period " + quote(period) + " has no unit; write "
+                    + quote(period + "s") + ", " + quote(period + "m") + " or " + quote(period + "h"));
+        }
+        throw new IllegalArgumentException(quote(rate) + ": unknown period " + quote(period) + "; " + PERIODS);
+    }
+
+    private static Duration positive(Duration period, String rate) {
+        if (period.isNegative() || period.isZero() || period.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException(quote(rate) + ": the period must be from 1 ns to 292 years");
+        }
+        return period;
+    }
+
+    private static IllegalArgumentException noPeriod(String rate) {
+        if (rate.isEmpty()) {
+            return new IllegalArgumentException("the limit is empty; write 10/second or 100/minute");
+        }
+        String count = rate.endsWith("/") ? rate.substring(0, rate.length() - 1).strip() : rate;
+        if (!isNumber(count)) {
+            return new IllegalArgumentException(quote(rate) + " is not a limit; write 10/second, 10/minute or 10/hour");
+        }
+        return new IllegalArgumentException(
+                quote(rate) + " has no period; write " + count + "/second, " + count + "/minute, " + count + "/hour");
+    }
+
+    private static boolean isNumber(String text) {
+        return !text.isEmpty() && text.length() <= 40 && text.chars().allMatch(c -> isDigit((char) c));
+    }
+
+    private static boolean isDigit(char c) {
+        return c >= '0' && c <= '9';
+    }
+
+    /** The text in quotes, safe to print: at most 60 characters, control and non-ASCII characters escaped. */
+    private static String quote(String text) {
+        StringBuilder quoted = new StringBuilder("'");
+        int shown = Math.min(text.length(), 60);
+        for (int i = 0; i < shown; i++) {
+            char c = text.charAt(i);
+            quoted.append(c >= ' ' && c <= '~' ? String.valueOf(c) : String.format("\\u%04x", (int) c));
+        }
+        return quoted.append(shown < text.length() ? "..." : "").append('\'').toString();
+    }
+
+    private static Map<String, Duration> units() {
+        Map<String, Duration> units = new LinkedHashMap<>();
+        units.put("second", Duration.ofSeconds(1));
+        units.put("minute", Duration.ofMinutes(1));
+        units.put("hour", Duration.ofHours(1));
+        units.put("day", Duration.ofDays(1));
+        units.put("ms", Duration.ofMillis(1));
+        units.put("s", Duration.ofSeconds(1));
+        units.put("m", Duration.ofMinutes(1));
+        units.put("h", Duration.ofHours(1));
+        units.put("d", Duration.ofDays(1));
+        return units;
+    }
+}

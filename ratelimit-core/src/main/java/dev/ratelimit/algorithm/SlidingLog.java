@@ -1,0 +1,194 @@
+package dev.ratelimit.algorithm;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Rate;
+
+/**
+ * The times of the admitted permits: whatever lies in {@code (now - W, now]} counts. Never more than N permits in any
+ * window, at 8 bytes for each that is remembered.
+ *
+ * <p>The state is a ring: the index of the oldest time, how many there are, then the times, which never decrease. It
+ * grows with use up to N. Immutable.
+ */
+public final class SlidingLog implements Limit {
+
+    private static final long MOST_PERMITS = 1_000_000;
+    private static final int HEAD = 0;
+    private static final int COUNT = 1;
+    private static final int TIMES = 2;
+    private static final int FIRST_TIMES = 4;
+
+    private final Rate rate;
+    private final int limit;
+    private final long window;
+
+    private SlidingLog(Rate rate) {
+        if (rate.perMonth()) {
+            throw new IllegalArgumentException(
+                    "a sliding log has no calendar; for " + rate + " use algorithm fixed-window with align: clock");
+        }
+        if (rate.permits() > MOST_PERMITS) {
+            throw new IllegalArgumentException("a sliding log remembers each permit, so it takes at most "
+                    + MOST_PERMITS + " a window but was given " + rate + "; use algorithm sliding-window");
+        }
+        this.rate = rate;
+        this.limit = (int) rate.permits();
+        this.window = rate.periodNanos();
+    }
+
+    /**
+     * The permits of one period in any such period.
+     *
+     * @throws IllegalArgumentException when the rate is per month, or of more than a million permits
+     */
+    public static Limit of(Rate rate) {
+        return new SlidingLog(rate);
+    }
+
+    @Override
+    public Rate rate() {
+        return rate;
+    }
+
+    @Override
+    public long capacity() {
+        return limit;
+    }
+
+    @Override
+    public long replenishNanos() {
+        return window;
+    }
+
+    @Override
+    public int stateSize() {
+        return TIMES + Math.min(limit, FIRST_TIMES);
+    }
+
+    @Override
+    public void clear(long[] state, int at, long now) {
+        state[at + HEAD] = 0;
+        state[at + COUNT] = 0;
+    }
+
+    @Override
+    public boolean admits(long[] state, int at, long permits, long now) {
+        return permits <= remaining(state, at, now);
+    }
+
+    @Override
+    public void charge(long[] state, int at, long permits, long now) {
+        dropExpired(state, at, now);
+        int count = (int) state[at + COUNT];
+        long time = now;
+        if (count > 0) {
+            long newest = time(state, at, count - 1);
+            time = now - newest > 0 ? now : newest;
+        }
+        for (int i = 0; i < permits; i++) {
+            state[slot(state, at, count + i)] = time;
+        }
+        state[at + COUNT] = count + permits;
+    }
+
+    @Override
+    public void refund(long[] state, int at, long permits, long ageNanos, long now) {
+        dropExpired(state, at, now);
+        int count = (int) state[at + COUNT];
+        int from = firstAfter(state, at, now - ageNanos - 1);
+        int to = firstAfter(state, at, now - ageNanos);
+        int removed = (int) Math.min(permits, (long) to - from);
+        for (int i = from; i < count - removed; i++) {
+            state[slot(state, at, i)] = time(state, at, i + removed);
+        }
+        state[at + COUNT] -= removed;
+    }
+
+    @Override
+    public long remaining(long[] state, int at, long now) {
+        return limit - (state[at + COUNT] - firstAfter(state, at, now - window));
+    }
+
+    @Override
+    public long retryAfterNanos(long[] state, int at, long permits, long now) {
+        if (permits > limit) {
+            return NEVER;
+        }
+        long missing = permits - remaining(state, at, now);
+        if (missing <= 0) {
+            return 0;
+        }
+        int last = firstAfter(state, at, now - window) + (int) missing - 1;
+        return window - (now - time(state, at, last));
+    }
+
+    @Override
+    public long fullAfterNanos(long[] state, int at, long now) {
+        int count = (int) state[at + COUNT];
+        return count == firstAfter(state, at, now - window) ? 0 : window - (now - time(state, at, count - 1));
+    }
+
+    @Override
+    public long[] grow(long[] state, long permits, long now) {
+        long needed = Math.min(limit, limit - remaining(state, 0, now) + permits);
+        int times = state.length - TIMES;
+        if (needed <= times) {
+            return state;
+        }
+        long[] larger = new long[TIMES + (int) Math.min(limit, Math.max(needed, 2L * times))];
+        int count = (int) state[COUNT];
+        for (int i = 0; i < count; i++) {
+            larger[TIMES + i] = time(state, 0, i);
+        }
+        larger[COUNT] = count;
+        return larger;
+    }
+
+    private void dropExpired(long[] state, int at, long now) {
+        int expired = firstAfter(state, at, now - window);
+        state[at + HEAD] = (state[at + HEAD] + expired) % times(state, at);
+        state[at + COUNT] -= expired;
+    }
+
+    /** The index, from the oldest on, of the first time after {@code time}: a binary search. */
+    private static int firstAfter(long[] state, int at, long time) {
+        int low = 0;
+        int high = (int) state[at + COUNT];
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (time(state, at, middle) - time > 0) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        return low;
+    }
+
+    private static long time(long[] state, int at, int index) {
+        return state[slot(state, at, index)];
+    }
+
+    private static int slot(long[] state, int at, int index) {
+        return at + TIMES + (int) ((state[at + HEAD] + index) % times(state, at));
+    }
+
+    private static int times(long[] state, int at) {
+        return state.length - at - TIMES;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof SlidingLog log && rate.equals(log.rate);
+    }
+
+    @Override
+    public int hashCode() {
+        return rate.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return rate + " (sliding-log)";
+    }
+}

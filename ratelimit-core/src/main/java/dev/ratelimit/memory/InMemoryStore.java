@@ -1,0 +1,282 @@
+package dev.ratelimit.memory;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Ticker;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Keeps the state of keys on the heap of this JVM. Exact: whatever the number of threads, calls are admitted as if they
+ * came one after another.
+ *
+ * <p>A limit whose state is one long is decided by one compare-and-set, with no allocation; others, and charges of several
+ * limits, take short spin locks on the entries concerned. Nothing blocks for long, nothing is pinned.
+ *
+ * <p>Bounded: each limit of each policy keeps at most so many keys. When there is no place for another, keys that are full
+ * again are dropped, then of a sample the fullest; exhausted keys never. Keys that find no place share one budget. Keys
+ * that are full again are also swept out every half minute, by the {@link Ticker}'s alarm, which rings only while there
+ * are any.
+ *
+ * <p>Thread-safe. Two stores share nothing.
+ */
+public final class InMemoryStore implements RateLimitStore {
+
+    /** The most keys of a limit, if nothing else is said. */
+    public static final int DEFAULT_MAX_KEYS = 1_000_000;
+
+    private static final long SWEEP_NANOS = Duration.ofSeconds(30).toNanos();
+
+    private final Ticker ticker;
+    private final StoreClock clock;
+    private final int maxKeys;
+    private final Map<String, Integer> maxKeysOf;
+    private final ConcurrentHashMap<String, List<Keyspace>> keyspaces = new ConcurrentHashMap<>();
+    private final AtomicBoolean sweeping = new AtomicBoolean();
+    private volatile boolean closed;
+
+    private InMemoryStore(Builder builder) {
+        this.ticker = builder.ticker;
+        this.clock = new StoreClock(ticker);
+        this.maxKeys = builder.maxKeys;
+        this.maxKeysOf = Map.copyOf(builder.maxKeysOf);
+    }
+
+    /** A store by the system's clocks, with {@link #DEFAULT_MAX_KEYS}. */
+    public static InMemoryStore create() {
+        return builder().build();
+    }
+
+    /** A store with other settings. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    @Override
+    public boolean tryCharge(Charge charge) {
+        List<Limit> limits = charge.policy().limits();
+        Limit limit = limits.get(0);
+        if (limits.size() == 1 && limit.stateSize() == 1 && charge.permits() > 0) {
+            Entry entry = keyspaces(charge.policy()).get(0).find(charge.key(), limit);
+            while (entry != null) {
+                long word = entry.word();
+                if (word == Entry.DEAD) {
+                    break;
+                }
+                long next = limit.tryCharge(word, charge.permits(), clock.now(limit));
+                if (next == Limit.REFUSED) {
+                    return false;
+                }
+                if (entry.swap(word, next)) {
+                    return true;
+                }
+            }
+        }
+        return transact(List.of(charge), true).admitted();
+    }
+
+    @Override
+    public Decision decide(List<Charge> charges) {
+        return transact(charges, true);
+    }
+
+    @Override
+    public Decision peek(List<Charge> charges) {
+        return transact(charges, false);
+    }
+
+    private Decision transact(List<Charge> charges, boolean take) {
+        Transaction transaction = transaction(charges);
+        while (true) {
+            transaction.lock();
+            try {
+                boolean admitted = transaction.admitted();
+                if (!admitted || !take) {
+                    return transaction.decision(admitted);
+                }
+                if (!transaction.lacksEntries()) {
+                    transaction.charge();
+                    return transaction.decision(true);
+                }
+            } finally {
+                transaction.unlock();
+            }
+            transaction.createEntries();
+            sweepLater();
+        }
+    }
+
+    @Override
+    public void refund(List<Charge> charges, Decision decision) {
+        if (decision.admitted()) {
+            transaction(charges).refund(decision.atNanos());
+        }
+    }
+
+    @Override
+    public void reset(Policy policy, String key) {
+        for (Keyspace keyspace : keyspaces(policy)) {
+            keyspace.reset(key);
+        }
+    }
+
+    /** How many keys of the policy are remembered, over all its limits. */
+    public long keys(String policy) {
+        return known(policy).stream().mapToLong(Keyspace::size).sum();
+    }
+
+    /** How many keys of the policy were dropped when they were full again, which nobody can notice. */
+    public long evictedFull(String policy) {
+        return known(policy).stream().mapToLong(Keyspace::evictedFull).sum();
+    }
+
+    /** How many keys of the policy were dropped to make a place though something was charged to them. */
+    public long evictedActive(String policy) {
+        return known(policy).stream().mapToLong(Keyspace::evictedActive).sum();
+    }
+
+    /** Ends the sweeping. The store can still be used, and then keeps idle keys until it is full. */
+    @Override
+    public void close() {
+        closed = true;
+    }
+
+    private Transaction transaction(List<Charge> charges) {
+        Transaction transaction = new Transaction(clock);
+        for (Charge charge : addedUp(charges)) {
+            transaction.add(charge, keyspaces(charge.policy()));
+        }
+        return transaction;
+    }
+
+    /** The charges, those of the same policy and key made one. */
+    private static List<Charge> addedUp(List<Charge> charges) {
+        if (charges.size() < 2) {
+            return charges;
+        }
+        List<Charge> distinct = new ArrayList<>(charges.size());
+        for (Charge charge : charges) {
+            int same = 0;
+            while (same < distinct.size() && !distinct.get(same).sameBudget(charge)) {
+                same++;
+            }
+            if (same == distinct.size()) {
+                distinct.add(charge);
+            } else {
+                distinct.set(same, distinct.get(same).plus(charge.permits()));
+            }
+        }
+        return distinct;
+    }
+
+    private List<Keyspace> known(String policy) {
+        return keyspaces.getOrDefault(policy, List.of());
+    }
+
+    private List<Keyspace> keyspaces(Policy policy) {
+        List<Keyspace> known = keyspaces.get(policy.name());
+        return known != null && known.size() >= policy.limits().size() ? known : addKeyspaces(policy);
+    }
+
+    private List<Keyspace> addKeyspaces(Policy policy) {
+        return keyspaces.merge(policy.name(), newKeyspaces(policy, 0), (known, ignored) -> {
+            List<Keyspace> all = new ArrayList<>(known);
+            all.addAll(newKeyspaces(policy, known.size()));
+            return List.copyOf(all);
+        });
+    }
+
+    private List<Keyspace> newKeyspaces(Policy policy, int from) {
+        int most = maxKeysOf.getOrDefault(policy.name(), maxKeys);
+        List<Keyspace> made = new ArrayList<>();
+        for (int i = from; i < policy.limits().size(); i++) {
+            made.add(new Keyspace(most, clock));
+        }
+        return List.copyOf(made);
+    }
+
+    /** Sets the alarm, unless it is set. It does not keep the store from being collected. */
+    private void sweepLater() {
+        if (!closed && sweeping.compareAndSet(false, true)) {
+            WeakReference<InMemoryStore> weak = new WeakReference<>(this);
+            ticker.schedule(() -> sweep(weak), SWEEP_NANOS);
+        }
+    }
+
+    private static void sweep(WeakReference<InMemoryStore> weak) {
+        InMemoryStore store = weak.get();
+        if (store != null && !store.closed) {
+            store.sweep();
+        }
+    }
+
+    private void sweep() {
+        boolean left = false;
+        for (List<Keyspace> limits : keyspaces.values()) {
+            for (Keyspace keyspace : limits) {
+                keyspace.sweep();
+                left |= !keyspace.isEmpty();
+            }
+        }
+        sweeping.set(false);
+        if (left) {
+            sweepLater();
+        }
+    }
+
+    /** Settings of a store. Not thread-safe. */
+    public static final class Builder {
+
+        private Ticker ticker = Ticker.system();
+        private int maxKeys = DEFAULT_MAX_KEYS;
+        private final Map<String, Integer> maxKeysOf = new ConcurrentHashMap<>();
+
+        private Builder() {}
+
+        /** The time to go by; the system's by default. */
+        public Builder ticker(Ticker time) {
+            this.ticker = time;
+            return this;
+        }
+
+        /**
+         * The most keys that each limit of a policy keeps, {@link #DEFAULT_MAX_KEYS} by default.
+         *
+         * @throws IllegalArgumentException when less than 1
+         */
+        public Builder maxKeys(int most) {
+            this.maxKeys = checked(most);
+            return this;
+        }
+
+        /**
+         * The most keys that each limit of this policy keeps.
+         *
+         * @throws IllegalArgumentException when less than 1
+         */
+        public Builder maxKeys(String policy, int most) {
+            maxKeysOf.put(policy, checked(most));
+            return this;
+        }
+
+        /** A new store. */
+        public InMemoryStore build() {
+            return new InMemoryStore(this);
+        }
+
+        private static int checked(int most) {
+            if (most < 1) {
+                throw new IllegalArgumentException("maxKeys must be at least 1 but was " + most);
+            }
+            return most;
+        }
+    }
+}

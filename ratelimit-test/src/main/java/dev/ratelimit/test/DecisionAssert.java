@@ -1,0 +1,89 @@
+package dev.ratelimit.test;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitStatus;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import org.assertj.core.api.AbstractAssert;
+import org.jspecify.annotations.Nullable;
+
+/** Assertions on a {@link Decision}. */
+public final class DecisionAssert extends AbstractAssert<DecisionAssert, Decision> {
+
+    DecisionAssert(@Nullable Decision actual) {
+        super(actual, DecisionAssert.class);
+    }
+
+    /** All charges were taken. */
+    public DecisionAssert isAdmitted() {
+        isNotNull();
+        if (!actual.admitted()) {
+            failWithMessage("Expected to be admitted but was refused by %s", names(actual.violated()));
+        }
+        return this;
+    }
+
+    /** No charge was taken. */
+    public DecisionAssert isRefused() {
+        isNotNull();
+        if (actual.admitted()) {
+            failWithMessage("Expected to be refused but was admitted");
+        }
+        return this;
+    }
+
+    /** No charge was taken, because of just these policies, the longest wait first. */
+    public DecisionAssert isRefusedBy(String... policies) {
+        isRefused();
+        List<String> violated = names(actual.violated());
+        if (!violated.equals(List.of(policies))) {
+            failWithMessage("Expected to be refused by %s but was refused by %s", List.of(policies), violated);
+        }
+        return this;
+    }
+
+    /** The wait is this, to the nanosecond. */
+    public DecisionAssert hasRetryAfter(Duration wait) {
+        isNotNull();
+        if (actual.retryAfterNanos() != wait.toNanos()) {
+            failWithMessage("Expected to retry after %s but was %s", wait, actual.retryAfter());
+        }
+        return this;
+    }
+
+    /** No wait helps. */
+    public DecisionAssert isNever() {
+        isNotNull();
+        if (actual.retryAfterNanos() != Limit.NEVER) {
+            failWithMessage("Expected never to be admitted but could retry after %s", actual.retryAfter());
+        }
+        return this;
+    }
+
+    /** The limits have so much left, in the order of the decision. */
+    public DecisionAssert hasRemaining(long... remaining) {
+        isNotNull();
+        long[] left = actual.limits().stream().mapToLong(LimitStatus::remaining).toArray();
+        if (!Arrays.equals(left, remaining)) {
+            failWithMessage("Expected to remain %s but was %s", Arrays.toString(remaining), Arrays.toString(left));
+        }
+        return this;
+    }
+
+    /** The limits are full again after these times, in the order of the decision, to the nanosecond. */
+    public DecisionAssert isFullAfter(Duration... times) {
+        isNotNull();
+        List<Duration> full =
+                actual.limits().stream().map(LimitStatus::fullAfter).toList();
+        if (!full.equals(List.of(times))) {
+            failWithMessage("Expected to be full after %s but was %s", List.of(times), full);
+        }
+        return this;
+    }
+
+    private static List<String> names(List<LimitStatus> limits) {
+        return limits.stream().map(limit -> limit.policy().name()).distinct().toList();
+    }
+}
