@@ -1,0 +1,64 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.config.RateLimitProperties;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/**
+ * Auto-configuration of rate limits: a store and a limiter for the application's own use, and the filter where a policy or
+ * an annotation asks for one.
+ */
+@AutoConfiguration(
+        afterName = {
+            "org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration",
+            "org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration"
+        })
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(RateLimitProperties.class)
+@Import({
+    RateLimitMetricsConfiguration.class,
+    RateLimitFilterConfiguration.class,
+    RateLimitAutoConfiguration.NothingLimited.class
+})
+public final class RateLimitAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean(RateLimitStore.class)
+    InMemoryStore rateLimitStore(RateLimitProperties properties, ObjectProvider<Ticker> ticker) {
+        InMemoryStore.Builder store = InMemoryStore.builder().ticker(ticker.getIfAvailable(Ticker::system));
+        properties.policies().forEach((name, policy) -> store.maxKeys(name, Math.max(1, policy.maxKeys())));
+        return store.build();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    RateLimiter rateLimiter(RateLimitStore store, ObjectProvider<Ticker> ticker) {
+        return new RateLimiter(store, ticker.getIfAvailable(Ticker::system));
+    }
+
+    /** Says so, since nobody may believe to be limited and not be. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnMissingBean(ActiveRules.class)
+    static class NothingLimited {
+
+        NothingLimited() {
+            LoggerFactory.getLogger(RateLimitAutoConfiguration.class)
+                    .info("No rate limits: there is no policy under ratelimit.policies and no @RateLimited controller");
+        }
+    }
+}

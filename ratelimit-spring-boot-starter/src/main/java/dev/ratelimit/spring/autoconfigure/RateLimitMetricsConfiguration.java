@@ -1,0 +1,19 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Metrics, where there is a registry for them. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(MeterRegistry.class)
+@ConditionalOnBean(MeterRegistry.class)
+class RateLimitMetricsConfiguration {
+
+    @Bean
+    StoreDecorator rateLimitMetrics(MeterRegistry registry) {
+        return store -> new MeteredStore(store, registry);
+    }
+}

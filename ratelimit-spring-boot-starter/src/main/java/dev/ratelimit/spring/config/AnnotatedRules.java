@@ -1,0 +1,172 @@
+package dev.ratelimit.spring.config;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.Algorithm;
+import dev.ratelimit.algorithm.LimitOptions;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.RetryJitter;
+import dev.ratelimit.spring.Rule;
+import dev.ratelimit.spring.RuleKey;
+import dev.ratelimit.spring.RuleMatch;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+
+/** Makes rules of {@link RateLimited} on handler methods and their classes. Not thread-safe. */
+public final class AnnotatedRules {
+
+    private final Map<String, Rule> policies;
+    private final Set<String> known;
+    private final Map<String, Class<?>> holders = new HashMap<>();
+    private final Set<String> named = new TreeSet<>();
+
+    /**
+     * Rules that may name these policies.
+     *
+     * @param policies the rules of the configuration that are not off
+     * @param known the names of all policies of the configuration, also of those that are off
+     */
+    public AnnotatedRules(List<Rule> policies, Set<String> known) {
+        this.policies =
+                policies.stream().collect(Collectors.toMap(rule -> rule.policy().name(), rule -> rule));
+        this.known = new TreeSet<>(known);
+    }
+
+    /** The policies that an annotation has named so far. */
+    public Set<String> named() {
+        return named;
+    }
+
+    /** Whether the type or one of its methods is annotated, directly or by a meta-annotation. */
+    public static boolean anyOn(Class<?> type) {
+        return !on(type).isEmpty()
+                || Stream.of(type.getMethods()).anyMatch(method -> !on(method).isEmpty());
+    }
+
+    /**
+     * The rules of a handler method: its own, or else those of its class.
+     *
+     * @throws RateLimitConfigurationException at the first mistake
+     */
+    public List<Rule> of(Class<?> type, Method method) {
+        Set<RateLimited> own = on(method);
+        List<Rule> rules = new ArrayList<>();
+        int place = 1;
+        for (RateLimited annotation : own.isEmpty() ? on(type) : own) {
+            Rule rule = new Parser(annotation, type, method).rule(place++);
+            if (rule != null && annotation.mode() != Mode.OFF) {
+                rules.add(rule);
+            }
+        }
+        return List.copyOf(rules);
+    }
+
+    private static Set<RateLimited> on(AnnotatedElement element) {
+        return AnnotatedElementUtils.findMergedRepeatableAnnotations(element, RateLimited.class, RateLimited.All.class);
+    }
+
+    /** A name that no other method's policy has: the class and the method, with as much more as it takes. */
+    private String nameFor(Class<?> type, Method method, int place) {
+        Class<?> holder = holders.putIfAbsent(type.getSimpleName(), type);
+        String name =
+                (holder == null || holder == type ? type.getSimpleName() : type.getName()) + "." + method.getName();
+        boolean overloaded = Stream.of(type.getMethods())
+                        .filter(other -> !other.isBridge() && other.getName().equals(method.getName()))
+                        .count()
+                > 1;
+        if (overloaded) {
+            name += Stream.of(method.getParameterTypes())
+                    .map(Class::getSimpleName)
+                    .collect(Collectors.joining(",", "(", ")"));
+        }
+        return place == 1 ? name : name + "-" + place;
+    }
+
+    private final class Parser {
+
+        private final RateLimited annotation;
+        private final Class<?> type;
+        private final Method method;
+
+        Parser(RateLimited annotation, Class<?> type, Method method) {
+            this.annotation = annotation;
+            this.type = type;
+            this.method = method;
+        }
+
+        /** The rule, or {@code null} when it names a policy that is off. */
+        @Nullable
+        Rule rule(int place) {
+            if (annotation.value().isEmpty() == annotation.policy().isEmpty()) {
+                throw mistake("give either a limit, such as \"5/minute\", or the name of a policy");
+            }
+            Rule rule = annotation.policy().isEmpty() ? inline(place) : ofPolicy();
+            if (rule != null) {
+                checkPermits(rule.policy());
+            }
+            return rule;
+        }
+
+        private Rule inline(int place) {
+            try {
+                List<Rate> rates = Rate.parseAll(annotation.value());
+                if (annotation.burst() != 0 && rates.size() > 1) {
+                    throw mistake("burst is for one limit, and there are " + rates.size() + "; repeat the annotation");
+                }
+                Long burst = annotation.burst() == 0 ? null : annotation.burst();
+                LimitOptions options = new LimitOptions(burst, null, null, null, null);
+                Algorithm algorithm = Algorithm.named(annotation.algorithm());
+                List<Limit> limits = rates.stream()
+                        .map(rate -> algorithm.limit(rate, options))
+                        .toList();
+                RuleKey key = RuleKey.parse(List.of(annotation.key().split(",", -1)));
+                Policy policy = new Policy(nameFor(type, method, place), limits);
+                return new Rule(policy, RuleMatch.ALL, key, annotation.permits(), RetryJitter.DEFAULT);
+            } catch (IllegalArgumentException e) {
+                throw mistake(String.valueOf(e.getMessage()));
+            }
+        }
+
+        private @Nullable Rule ofPolicy() {
+            String name = annotation.policy();
+            if (!known.contains(name)) {
+                throw mistake("names policy '" + name + "'; there is " + (known.isEmpty() ? "none" : known));
+            }
+            if (annotation.burst() != 0
+                    || !annotation.algorithm().equals(RateLimited.DEFAULT_ALGORITHM)
+                    || !annotation.key().equals(RateLimited.DEFAULT_KEY)) {
+                throw mistake("policy '" + name + "' has its own burst, algorithm and key; leave them out here");
+            }
+            named.add(name);
+            Rule rule = policies.get(name);
+            return rule == null ? null : rule.anywhere(annotation.permits());
+        }
+
+        private void checkPermits(Policy policy) {
+            long most =
+                    policy.limits().stream().mapToLong(Limit::capacity).min().orElseThrow();
+            if (annotation.permits() < 0 || annotation.permits() > most) {
+                throw mistake("permits must be from 0 to " + most + ", the most that can be had at once, but was "
+                        + annotation.permits());
+            }
+        }
+
+        private RateLimitConfigurationException mistake(String reason) {
+            String where = "@RateLimited on " + type.getSimpleName() + "." + method.getName() + "()";
+            return new RateLimitConfigurationException(where, null, reason);
+        }
+    }
+}

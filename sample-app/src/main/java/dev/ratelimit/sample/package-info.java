@@ -1,0 +1,5 @@
+/** A small API that uses the starter. */
+@NullMarked
+package dev.ratelimit.sample;
+
+import org.jspecify.annotations.NullMarked;
