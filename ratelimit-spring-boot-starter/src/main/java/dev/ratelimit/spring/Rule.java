@@ -16,9 +16,9 @@ import org.springframework.http.server.PathContainer;
  */
 public record Rule(Policy policy, RuleMatch match, RuleKey key, long permits, RetryJitter jitter) {
 
-    /** The same policy for whichever request it is asked about, at another price. */
-    public Rule anywhere(long price) {
-        return new Rule(policy, RuleMatch.ALL, key, price, jitter);
+    /** The same policy at an endpoint that names it, at another price. */
+    public Rule at(long price) {
+        return new Rule(policy, RuleMatch.ANNOTATED, key, price, jitter);
     }
 
     /** Whether requests of this method and path pay, wherever they lead. */

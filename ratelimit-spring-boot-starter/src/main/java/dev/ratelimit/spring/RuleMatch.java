@@ -18,8 +18,8 @@ import org.springframework.web.util.pattern.PathPatternParser;
  */
 public final class RuleMatch {
 
-    /** Every request. */
-    public static final RuleMatch ALL = new RuleMatch(List.of(), List.of(), List.of(), false);
+    /** Only requests to endpoints whose annotation names the policy. */
+    public static final RuleMatch ANNOTATED = new RuleMatch(List.of(), List.of(), List.of(), true);
 
     /** The methods there are, but for {@code HEAD}, which counts as {@code GET}. */
     public static final Set<String> METHODS = Set.of("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE");

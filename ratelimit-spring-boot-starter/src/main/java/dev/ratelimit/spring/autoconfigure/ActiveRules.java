@@ -50,8 +50,8 @@ final class ActiveRules implements SmartInitializingSingleton {
             return rules;
         });
         requestRules = new RequestRules(configured, endpoints);
-        configured.forEach(rule -> report(rule, annotated));
-        inline.forEach(rule -> report(rule, annotated));
+        configured.forEach(rule -> report(rule, annotated.named()));
+        inline.forEach(rule -> log.info("Rate limit {}", rule.describe()));
     }
 
     private List<HandlerMapping> handlerMappings() {
@@ -62,9 +62,8 @@ final class ActiveRules implements SmartInitializingSingleton {
         return mappings;
     }
 
-    private static void report(Rule rule, AnnotatedRules annotated) {
-        if (rule.match().annotated()
-                && !annotated.named().contains(rule.policy().name())) {
+    private static void report(Rule rule, Set<String> named) {
+        if (rule.match().annotated() && !named.contains(rule.policy().name())) {
             log.warn("Rate limit {}, but no @RateLimited names it: it limits nothing", rule.describe());
         } else {
             log.info("Rate limit {}", rule.describe());

@@ -5,7 +5,6 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.config.RateLimitProperties;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -13,7 +12,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /**
@@ -30,11 +28,7 @@ import org.springframework.context.annotation.Import;
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(RateLimitProperties.class)
-@Import({
-    RateLimitMetricsConfiguration.class,
-    RateLimitFilterConfiguration.class,
-    RateLimitAutoConfiguration.NothingLimited.class
-})
+@Import({RateLimitMetricsConfiguration.class, RateLimitFilterConfiguration.class, NothingLimitedConfiguration.class})
 public final class RateLimitAutoConfiguration {
 
     @Bean
@@ -49,16 +43,5 @@ public final class RateLimitAutoConfiguration {
     @ConditionalOnMissingBean
     RateLimiter rateLimiter(RateLimitStore store, ObjectProvider<Ticker> ticker) {
         return new RateLimiter(store, ticker.getIfAvailable(Ticker::system));
-    }
-
-    /** Says so, since nobody may believe to be limited and not be. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnMissingBean(ActiveRules.class)
-    static class NothingLimited {
-
-        NothingLimited() {
-            LoggerFactory.getLogger(RateLimitAutoConfiguration.class)
-                    .info("No rate limits: there is no policy under ratelimit.policies and no @RateLimited controller");
-        }
     }
 }

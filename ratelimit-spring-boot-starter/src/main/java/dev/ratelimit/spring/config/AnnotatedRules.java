@@ -134,7 +134,7 @@ public final class AnnotatedRules {
                         .toList();
                 RuleKey key = RuleKey.parse(List.of(annotation.key().split(",", -1)));
                 Policy policy = new Policy(nameFor(type, method, place), limits);
-                return new Rule(policy, RuleMatch.ALL, key, annotation.permits(), RetryJitter.DEFAULT);
+                return new Rule(policy, RuleMatch.ANNOTATED, key, annotation.permits(), RetryJitter.DEFAULT);
             } catch (IllegalArgumentException e) {
                 throw mistake(String.valueOf(e.getMessage()));
             }
@@ -152,7 +152,7 @@ public final class AnnotatedRules {
             }
             named.add(name);
             Rule rule = policies.get(name);
-            return rule == null ? null : rule.anywhere(annotation.permits());
+            return rule == null ? null : rule.at(annotation.permits());
         }
 
         private void checkPermits(Policy policy) {
