@@ -1,0 +1,110 @@
+package dev.ratelimit.spring;
+
+import dev.ratelimit.Ticker;
+import dev.ratelimit.test.FakeTicker;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+/** An application on a real server, whose time stands still, asked over plain sockets: no client library mends a request. */
+public final class RunningApp implements AutoCloseable {
+
+    /** Without Spring Security. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration(
+            excludeName = {
+                "org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
+                "org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
+                "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration",
+                "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
+                "org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration"
+            })
+    public static class WithoutSecurity {}
+
+    /** With Spring Security. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    public static class WithSecurity {}
+
+    private final ServletWebServerApplicationContext context;
+    private final FakeTicker ticker;
+
+    private RunningApp(ServletWebServerApplicationContext context, FakeTicker ticker) {
+        this.context = context;
+        this.ticker = ticker;
+    }
+
+    /** Starts the controllers and configurations with these properties. */
+    public static RunningApp start(List<Class<?>> sources, String... properties) {
+        List<Class<?>> all = new ArrayList<>(sources);
+        if (!all.contains(WithSecurity.class)) {
+            all.add(WithoutSecurity.class);
+        }
+        FakeTicker ticker = new FakeTicker();
+        SpringApplicationBuilder application = new SpringApplicationBuilder(all.toArray(Class<?>[]::new))
+                .properties("server.port=0", "server.address=127.0.0.1", "spring.main.banner-mode=off")
+                .properties("logging.level.root=warn", "logging.level.dev.ratelimit=info")
+                .properties(properties)
+                .initializers(context -> context.getBeanFactory().registerSingleton("ticker", (Ticker) ticker));
+        return new RunningApp((ServletWebServerApplicationContext) application.run(), ticker);
+    }
+
+    /** The time, which the test lets pass. */
+    public FakeTicker ticker() {
+        return ticker;
+    }
+
+    /** A bean. */
+    public <T> T bean(Class<T> type) {
+        return context.getBean(type);
+    }
+
+    /** How many requests were counted under the policy. */
+    public long counted(String policy, String outcome) {
+        Counter counter = bean(MeterRegistry.class)
+                .find("ratelimit.requests")
+                .tags("policy", policy, "outcome", outcome)
+                .counter();
+        return counter == null ? 0 : (long) counter.count();
+    }
+
+    /** Asks with GET. */
+    public RawResponse get(String path, String... headers) {
+        return send("GET " + path + " HTTP/1.1", headers);
+    }
+
+    /** Sends a request line and headers as they are. */
+    public RawResponse send(String requestLine, String... headers) {
+        StringBuilder request = new StringBuilder(requestLine).append("\r\nHost: localhost\r\nConnection: close\r\n");
+        for (String header : headers) {
+            request.append(header).append("\r\n");
+        }
+        request.append("\r\n");
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port())) {
+            socket.getOutputStream().write(request.toString().getBytes(StandardCharsets.ISO_8859_1));
+            socket.getOutputStream().flush();
+            return RawResponse.parse(new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private int port() {
+        return context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
+    }
+
+    @Override
+    public void close() {
+        context.close();
+    }
+}
