@@ -8,9 +8,12 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.origin.Origin;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 
 /** Tells of a mistake in a policy or an annotation: what is written where, and what to write instead. */
+@Order(Ordered.HIGHEST_PRECEDENCE)
 final class ConfigurationMistakeAnalyzer extends AbstractFailureAnalyzer<RateLimitConfigurationException> {
 
     private final Environment environment;

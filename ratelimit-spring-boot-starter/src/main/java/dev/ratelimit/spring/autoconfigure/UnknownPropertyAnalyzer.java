@@ -5,12 +5,15 @@ import dev.ratelimit.spring.config.RateLimitProperties;
 import java.lang.reflect.RecordComponent;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.Ordered;
@@ -21,8 +24,9 @@ import org.springframework.core.annotation.Order;
 final class UnknownPropertyAnalyzer extends AbstractFailureAnalyzer<UnboundConfigurationPropertiesException> {
 
     private static final ConfigurationPropertyName ROOT = ConfigurationPropertyName.of("ratelimit");
-    private static final ConfigurationPropertyName POLICIES = ROOT.append("policies");
-    private static final int POLICY_ELEMENTS = 3;
+
+    /** The element of a name that is not known, and the type that has no component of it. */
+    private record Unknown(Class<?> type, String element) {}
 
     @Override
     protected @Nullable FailureAnalysis analyze(Throwable root, UnboundConfigurationPropertiesException failure) {
@@ -38,35 +42,58 @@ final class UnknownPropertyAnalyzer extends AbstractFailureAnalyzer<UnboundConfi
     }
 
     private static void describe(ConfigurationProperty property, StringBuilder description) {
-        ConfigurationPropertyName name = property.getName();
-        boolean ofPolicy = POLICIES.isAncestorOf(name) && name.getNumberOfElements() > POLICY_ELEMENTS;
-        ConfigurationPropertyName parent = name.chop(ofPolicy ? POLICY_ELEMENTS : 1);
-        String rest = name.subName(parent.getNumberOfElements()).toString();
-        List<String> known = names(ofPolicy ? PolicyProperties.class : RateLimitProperties.class)
-                .toList();
-        description.append("\n    ").append(name).append(": ");
+        Unknown unknown = locate(RateLimitProperties.class, elements(property.getName()));
+        String written = unknown.element();
+        List<String> known =
+                components(unknown.type()).map(UnknownPropertyAnalyzer::nameOf).toList();
+        description.append("\n    ").append(property.getName()).append(": ");
         known.stream()
-                .min(Comparator.comparingInt(candidate -> distance(rest, candidate)))
-                .filter(closest -> distance(rest, closest) <= Math.max(2, rest.length() / 3))
+                .min(Comparator.comparingInt(candidate -> distance(written, candidate)))
+                .filter(closest -> distance(written, closest) <= 2)
                 .ifPresentOrElse(
                         closest -> description
                                 .append("did you mean '")
                                 .append(closest)
                                 .append("'?"),
-                        () -> description.append("there are ").append(String.join(", ", known)));
+                        () -> description.append(
+                                known.isEmpty() ? "nothing can stand there" : "there is " + String.join(", ", known)));
         description.append("\n    Origin: ").append(property.getOrigin()).append('\n');
     }
 
-    /** The names that a record binds, those of nested records with dots. */
-    private static Stream<String> names(Class<?> type) {
-        return Stream.of(type.getRecordComponents()).flatMap(component -> names(component));
+    /** Follows the elements as far as there is something of that name. */
+    private static Unknown locate(Class<?> type, List<String> elements) {
+        Class<?> bound = bound(type, elements.get(0));
+        if (bound == null || elements.size() == 1) {
+            return new Unknown(type, elements.get(0));
+        }
+        if (bound == Map.class && elements.size() > 2) {
+            return locate(PolicyProperties.class, elements.subList(2, elements.size()));
+        }
+        return locate(bound, elements.subList(1, elements.size()));
     }
 
-    private static Stream<String> names(RecordComponent component) {
-        String name = DataObjectPropertyName.toDashedForm(component.getName());
-        return component.getType().isRecord()
-                ? names(component.getType()).map(nested -> name + "." + nested)
-                : Stream.of(name);
+    /** What comes after {@code ratelimit}. */
+    private static List<String> elements(ConfigurationPropertyName name) {
+        return IntStream.range(ROOT.getNumberOfElements(), name.getNumberOfElements())
+                .mapToObj(i -> name.getElement(i, Form.DASHED))
+                .toList();
+    }
+
+    /** The type of a record's component of this name, or {@code null}. */
+    private static @Nullable Class<?> bound(Class<?> type, String name) {
+        return components(type)
+                .filter(component -> nameOf(component).equals(name))
+                .map(RecordComponent::getType)
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static Stream<RecordComponent> components(Class<?> type) {
+        return type.isRecord() ? Stream.of(type.getRecordComponents()) : Stream.empty();
+    }
+
+    private static String nameOf(RecordComponent component) {
+        return DataObjectPropertyName.toDashedForm(component.getName());
     }
 
     /** Levenshtein's: how many letters have to be put in, taken out or replaced. */

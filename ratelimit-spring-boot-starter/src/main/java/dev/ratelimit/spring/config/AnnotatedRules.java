@@ -23,7 +23,9 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /** Makes rules of {@link RateLimited} on handler methods and their classes. Not thread-safe. */
 public final class AnnotatedRules {
@@ -52,8 +54,9 @@ public final class AnnotatedRules {
 
     /** Whether the type or one of its methods is annotated, directly or by a meta-annotation. */
     public static boolean anyOn(Class<?> type) {
+        MethodFilter annotated = method -> !on(method).isEmpty();
         return !on(type).isEmpty()
-                || Stream.of(type.getMethods()).anyMatch(method -> !on(method).isEmpty());
+                || !MethodIntrospector.selectMethods(type, annotated).isEmpty();
     }
 
     /**
@@ -83,9 +86,9 @@ public final class AnnotatedRules {
         Class<?> holder = holders.putIfAbsent(type.getSimpleName(), type);
         String name =
                 (holder == null || holder == type ? type.getSimpleName() : type.getName()) + "." + method.getName();
-        boolean overloaded = Stream.of(type.getMethods())
-                        .filter(other -> !other.isBridge() && other.getName().equals(method.getName()))
-                        .count()
+        boolean overloaded = MethodIntrospector.selectMethods(
+                                type, (MethodFilter) other -> other.getName().equals(method.getName()))
+                        .size()
                 > 1;
         if (overloaded) {
             name += Stream.of(method.getParameterTypes())

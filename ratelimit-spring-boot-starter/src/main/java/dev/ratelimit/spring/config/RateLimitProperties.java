@@ -1,6 +1,8 @@
 package dev.ratelimit.spring.config;
 
+import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RejectionBody;
+import dev.ratelimit.spring.Tokens;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -22,6 +24,16 @@ public record RateLimitProperties(
         @DefaultValue("draft") Headers headers,
         @Nullable String retryAfterMillisHeader,
         @DefaultValue Response response) {
+
+    /** Checks the header's name. */
+    public RateLimitProperties {
+        if (retryAfterMillisHeader != null && !Tokens.isToken(retryAfterMillisHeader)) {
+            throw new RateLimitConfigurationException(
+                    "ratelimit.retry-after-millis-header",
+                    retryAfterMillisHeader,
+                    "the name of a header has letters, digits and hyphens; write X-RetryAfterMs");
+        }
+    }
 
     /** Which response headers are sent. */
     public enum Headers {
@@ -45,5 +57,16 @@ public record RateLimitProperties(
     public record Response(
             @DefaultValue("429") int status,
             @DefaultValue("problem") RejectionBody body,
-            @Nullable String detail) {}
+            @Nullable String detail) {
+
+        /** Checks the status. */
+        public Response {
+            if (status < 400 || status > 599) {
+                throw new RateLimitConfigurationException(
+                        "ratelimit.response.status",
+                        Integer.toString(status),
+                        "status must be from 400 to 599 but was " + status);
+            }
+        }
+    }
 }

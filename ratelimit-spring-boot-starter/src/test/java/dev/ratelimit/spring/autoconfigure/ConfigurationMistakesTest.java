@@ -1,0 +1,178 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.RunningApp;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Every mistake stops the start, and the report says where it is and what to write. */
+@ExtendWith(OutputCaptureExtension.class)
+class ConfigurationMistakesTest {
+
+    private static final String LOGIN = "ratelimit.policies.login.";
+
+    private static void fails(List<Class<?>> controllers, String... properties) {
+        assertThatThrownBy(() -> RunningApp.start(controllers, properties).close())
+                .isInstanceOf(Exception.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "limit=10 | login.limit: '10' has no period; write 10/second, 10/minute, 10/hour",
+                "limit=0/minute | login.limit: '0/minute' permits nothing; at least 1 must be permitted",
+                "limit=-1/minute | login.limit: '-1/minute': '-1' is not a whole number of permits",
+                "limit=10/10 | login.limit: '10/10': the period '10' has no unit; write '10s', '10m' or '10h'",
+                "limit=10/fortnight | login.limit: '10/fortnight': unknown period 'fortnight'; write second, minute",
+                "limit=10/month | login.limit: a token bucket has no calendar; for 10/month use algorithm fixed-window",
+                "key=ip | login.limit: a policy needs a limit; write 10/second, 100/minute or 1000/hour",
+                "limit=9/s,algorithm=bucket | login.algorithm: algorithm must be one of token-bucket, fixed-window, sliding",
+                "limit=9/s,algorithm=concurrency | login.algorithm: algorithm must be one of token-bucket, fixed-window",
+                "limit=9/s,algorithm=fixed-window,burst=3 | burst is no option of fixed-window, which has align and zone",
+                "limit=9/s,rounding=floor | rounding is no option of token-bucket, which has burst and refill",
+                "limit=9/s; 99/m,burst=3 | login.burst: burst is for a policy of one limit, and this one has 2",
+                "limit=9/s,burst=0 | burst must be at least 1 but was 0",
+                "limit=9/s,algorithm=fixed-window,zone=Europe/Berlin | zone needs align: clock",
+                "limit=9/s,key=usr | login.key: 'usr' is no part of a key; write user, principal, ip, endpoint, method",
+                "limit=9/s,key=session | login.key: 'session' is no part of a key",
+                "limit=9/s,permits=10 | login.permits: permits must be from 0 to 9, the most that can be had at once",
+                "limit=9/s,max-keys=0 | login.max-keys: max-keys must be at least 1 but was 0",
+                "limit=9/s,retry-jitter.min=2s | login.retry-jitter: max must be from min (PT2S) to 365 days but was PT1S",
+                "limit=9/s,match.paths=api/** | login.match.paths: 'api/**' must start with '/'",
+                "limit=9/s,match.paths=/a{b | login.match.paths: ",
+                "limit=9/s,match.methods=FETCH | login.match.methods: 'FETCH' is no method; write GET, POST, PUT",
+                "limit=1/292y | unknown period '292y'",
+                "limit=1/P400D,burst=1000000 | cannot be represented: an empty bucket must be full again within 73 years"
+            })
+    void policy_mistake_isReportedWithPropertyAndRemedy(String properties, String report, CapturedOutput output) {
+        String[] all = properties.split(",");
+        for (int i = 0; i < all.length; i++) {
+            all[i] = LOGIN + all[i];
+        }
+
+        fails(List.of(), all);
+
+        assertThat(output).contains("A rate limit is not configured right:").contains(report);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ratelimit.policies.login.limitt=9/s | did you mean 'limit'?",
+                "ratelimit.policies.login.match.path=/x | did you mean 'paths'?",
+                "ratelimit.polices.login.limit=9/s | did you mean 'policies'?",
+                "ratelimit.policies.login.shadow=true | there is limit, algorithm, burst",
+                "ratelimit.policies.login.plans.free=9/s | ratelimit.policies.login.plans.free: ",
+                "ratelimit.trusted-proxies=10.0.0.0/8 | ratelimit.trusted-proxies: ",
+                "ratelimit.store.type=redis | ratelimit.store.type: "
+            })
+    void property_unknown_isNeverIgnored(String property, String report, CapturedOutput output) {
+        fails(List.of(), "ratelimit.policies.login.limit=9/s", property);
+
+        assertThat(output)
+                .contains("There is no such property, so it would limit nothing")
+                .contains(report);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ratelimit.policies.login.mode=shadow",
+                "ratelimit.headers=all",
+                "ratelimit.response.status=200",
+                "ratelimit.response.status=1000",
+                "ratelimit.retry-after-millis-header=a b",
+                "ratelimit.policies[a\"b].limit=9/s",
+                "ratelimit.policies[a\u00e9].limit=9/s"
+            })
+    void value_impossible_stopsTheStart(String property, CapturedOutput output) {
+        fails(List.of(), "ratelimit.policies.login.limit=9/s", property);
+
+        assertThat(output).contains("APPLICATION FAILED TO START").contains("ratelimit.");
+    }
+
+    @RestController
+    static class Unknown {
+        @GetMapping("/")
+        @RateLimited(policy = "x")
+        String create() {
+            return "";
+        }
+    }
+
+    @RestController
+    static class Neither {
+        @GetMapping("/")
+        @RateLimited
+        String create() {
+            return "";
+        }
+    }
+
+    @RestController
+    static class Mixed {
+        @GetMapping("/")
+        @RateLimited(policy = "login", key = "ip")
+        String create() {
+            return "";
+        }
+    }
+
+    @RestController
+    static class Garbage {
+        @GetMapping("/")
+        @RateLimited("5 a minute")
+        String create() {
+            return "";
+        }
+    }
+
+    @RestController
+    static class TooDear {
+        @GetMapping("/")
+        @RateLimited(value = "5/minute", permits = 6)
+        String create() {
+            return "";
+        }
+    }
+
+    @Test
+    void annotation_mistake_isReportedWithClassAndMethod(CapturedOutput output) {
+        String login = "ratelimit.policies.login.limit=9/s";
+        fails(List.of(Unknown.class), login, "ratelimit.policies.api.limit=9/s");
+        fails(List.of(Neither.class), login);
+        fails(List.of(Mixed.class), login);
+        fails(List.of(Garbage.class), login);
+        fails(List.of(TooDear.class), login);
+
+        assertThat(output)
+                .contains("@RateLimited on Unknown.create(): names policy 'x'; there is [api, login]")
+                .contains("@RateLimited on Neither.create(): give either a limit")
+                .contains("@RateLimited on Mixed.create(): policy 'login' has its own burst, algorithm and key")
+                .contains("@RateLimited on Garbage.create(): '5 a minute' is not a limit; write 10/second")
+                .contains("@RateLimited on TooDear.create(): permits must be from 0 to 5");
+    }
+
+    @Test
+    void mistake_inAFile_isReportedWithItsPlace(CapturedOutput output) {
+        fails(List.of(), "spring.config.name=mistaken");
+
+        assertThat(output)
+                .contains("ratelimit.policies.login.limit: '10' has no period")
+                .contains("mistaken.yml")
+                .contains("4:");
+    }
+}
