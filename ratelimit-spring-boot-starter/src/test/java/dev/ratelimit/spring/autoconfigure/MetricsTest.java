@@ -1,0 +1,62 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.spring.RunningApp;
+import dev.ratelimit.spring.TestApi;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What the meters count, and that no request can add one. */
+class MetricsTest {
+
+    @Test
+    void requests_areCountedByPolicyAndOutcome() {
+        try (RunningApp app = RunningApp.start(
+                List.of(TestApi.class),
+                "ratelimit.policies.wide.limit=100/hour",
+                "ratelimit.policies.tight.limit=2/hour",
+                "ratelimit.policies.tight.key=header:X-Id")) {
+            for (int i = 0; i < 5; i++) {
+                app.get("/orders/1", "X-Id: a");
+            }
+
+            assertThat(app.counted("wide", "admitted")).isEqualTo(2);
+            assertThat(app.counted("wide", "refused")).isZero();
+            assertThat(app.counted("tight", "admitted")).isEqualTo(2);
+            assertThat(app.counted("tight", "refused")).isEqualTo(3);
+            assertThat(app.bean(MeterRegistry.class)
+                            .get("ratelimit.decision")
+                            .tag("store", "memory")
+                            .timer()
+                            .count())
+                    .isEqualTo(5);
+        }
+    }
+
+    @Test
+    void meters_stayTheSame_whateverIsRequested() {
+        try (RunningApp app = RunningApp.start(
+                List.of(TestApi.class),
+                "ratelimit.policies.each.limit=2/hour",
+                "ratelimit.policies.each.key=header:X-Id, endpoint")) {
+            app.get("/orders/0", "X-Id: 0");
+            long meters = meters(app);
+
+            for (int i = 0; i < 100; i++) {
+                app.get("/orders/" + i + "/nowhere/" + i, "X-Id: " + i);
+            }
+
+            assertThat(meters(app)).isEqualTo(meters);
+        }
+    }
+
+    private static long meters(RunningApp app) {
+        return app.bean(MeterRegistry.class).getMeters().stream()
+                .map(Meter::getId)
+                .filter(id -> id.getName().startsWith("ratelimit."))
+                .count();
+    }
+}
