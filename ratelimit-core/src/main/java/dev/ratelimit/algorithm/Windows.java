@@ -57,7 +57,8 @@ sealed interface Windows {
 
         public OnClock {
             if (longest > Duration.ofDays(36_500).toNanos()) {
-                throw new IllegalArgumentException("period must be at most 36500 days with align: clock");
+                throw new IllegalArgumentException(
+                        "period must be at most 36500 days with align: clock but was " + Duration.ofNanos(longest));
             }
         }
 
