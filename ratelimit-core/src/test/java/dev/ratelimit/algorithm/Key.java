@@ -1,0 +1,80 @@
+package dev.ratelimit.algorithm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.Limit;
+
+/** One key's state under a limit, driven by hand: what a store does, without a store. */
+final class Key {
+
+    private final Limit limit;
+    private long[] state;
+
+    Key(Limit limit, long now) {
+        this.limit = limit;
+        this.state = new long[limit.stateSize()];
+        limit.clear(state, 0, now);
+    }
+
+    private Key(Limit limit, long[] state) {
+        this.limit = limit;
+        this.state = state;
+    }
+
+    Key copy() {
+        return new Key(limit, state.clone());
+    }
+
+    /** The key after its limit has been replaced, with nothing written if the new one cannot take the state over. */
+    Key adoptedBy(Limit changed, long now) {
+        Key adopted = new Key(changed, now);
+        assertThat(changed.adopt(adopted.state, 0, limit, state, now)).isTrue();
+        return adopted;
+    }
+
+    boolean admits(long permits, long now) {
+        return limit.admits(state, 0, permits, now);
+    }
+
+    boolean charge(long permits, long now) {
+        boolean admitted = admits(permits, now);
+        long swapped = limit.stateSize() == 1 ? limit.tryCharge(state[0], permits, now) : Limit.REFUSED;
+        if (admitted) {
+            state = limit.grow(state, permits, now);
+            limit.charge(state, 0, permits, now);
+        }
+        if (limit.stateSize() == 1) {
+            assertThat(swapped).isEqualTo(admitted ? state[0] : Limit.REFUSED);
+        }
+        return admitted;
+    }
+
+    void refund(long permits, long ageNanos, long now) {
+        limit.refund(state, 0, permits, ageNanos, now);
+    }
+
+    long remaining(long now) {
+        return limit.remaining(state, 0, now);
+    }
+
+    long retryAfter(long permits, long now) {
+        return limit.retryAfterNanos(state, 0, permits, now);
+    }
+
+    long nextAvailable(long now) {
+        return limit.nextAvailableNanos(state, 0, now);
+    }
+
+    long fullAfter(long now) {
+        return limit.fullAfterNanos(state, 0, now);
+    }
+
+    long[] snapshot() {
+        return state.clone();
+    }
+
+    @Override
+    public String toString() {
+        return limit.toString();
+    }
+}
