@@ -63,24 +63,50 @@ public final class InMemoryStore implements RateLimitStore {
     @Override
     public boolean tryCharge(Charge charge) {
         List<Limit> limits = charge.policy().limits();
-        Limit limit = limits.get(0);
-        if (limits.size() == 1 && limit.stateSize() == 1 && charge.permits() > 0) {
-            Entry entry = keyspaces(charge.policy()).get(0).find(charge.key(), limit);
-            while (entry != null) {
-                long word = entry.word();
-                if (word == Entry.DEAD) {
-                    break;
-                }
-                long next = limit.tryCharge(word, charge.permits(), clock.now(limit));
-                if (next == Limit.REFUSED) {
-                    return false;
-                }
-                if (entry.swap(word, next)) {
-                    return true;
-                }
+        List<Keyspace> known = keyspaces.get(charge.policy().name());
+        if (limits.size() == 1 && charge.permits() > 0 && known != null) {
+            Limit limit = limits.get(0);
+            Entry entry = known.get(0).find(charge.key(), limit);
+            if (entry != null) {
+                return limit.stateSize() == 1
+                        ? tryChargeWord(entry, limit, charge)
+                        : tryChargeLongs(entry, limit, charge);
             }
         }
-        return transact(List.of(charge), true).admitted();
+        return decide(List.of(charge)).admitted();
+    }
+
+    private boolean tryChargeWord(Entry entry, Limit limit, Charge charge) {
+        long word = entry.word();
+        while (word != Entry.DEAD) {
+            long next = limit.tryCharge(word, charge.permits(), clock.now(limit));
+            if (next == Limit.REFUSED) {
+                return false;
+            }
+            if (entry.swap(word, next)) {
+                return true;
+            }
+            word = entry.word();
+        }
+        return decide(List.of(charge)).admitted();
+    }
+
+    private boolean tryChargeLongs(Entry entry, Limit limit, Charge charge) {
+        long[] state = entry.lock();
+        if (state == null) {
+            return decide(List.of(charge)).admitted();
+        }
+        try {
+            long now = clock.now(limit);
+            boolean admitted = limit.admits(state, 0, charge.permits(), now);
+            if (admitted) {
+                state = limit.grow(state, charge.permits(), now);
+                limit.charge(state, 0, charge.permits(), now);
+            }
+            return admitted;
+        } finally {
+            entry.unlock(state);
+        }
     }
 
     @Override
