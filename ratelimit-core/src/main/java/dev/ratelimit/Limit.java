@@ -50,7 +50,7 @@ public interface Limit {
     /** Whether {@code permits} (0 or more) would be admitted. */
     boolean admits(long[] state, int at, long permits, long now);
 
-    /** Takes {@code permits} that {@link #admits} has just admitted. */
+    /** Takes {@code permits}, 1 or more, that {@link #admits} has just admitted. */
     void charge(long[] state, int at, long permits, long now);
 
     /**

@@ -95,9 +95,6 @@ public final class FixedWindow implements Limit {
 
     @Override
     public void charge(long[] state, int at, long permits, long now) {
-        if (permits == 0) {
-            return;
-        }
         if (!open(state, at, now)) {
             state[at] = windows.end(now);
             state[at + 1] = 0;

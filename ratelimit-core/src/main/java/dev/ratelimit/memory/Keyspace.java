@@ -144,8 +144,10 @@ final class Keyspace {
         if (!limit.adopt(adopted, 0, former, state, now)) {
             long used = former.capacity() - former.remaining(state, 0, clock.now(former));
             long share = limit.share(used, former.capacity());
-            adopted = limit.grow(adopted, share, now);
-            limit.charge(adopted, 0, share, now);
+            if (share > 0) {
+                adopted = limit.grow(adopted, share, now);
+                limit.charge(adopted, 0, share, now);
+            }
         }
         entries.replace(key, entry, newEntry(limit, adopted));
         entry.kill();

@@ -153,8 +153,10 @@ final class Transaction {
         for (Claim claim : claims) {
             Slot slot = claim.slot;
             long permits = claim.charge.permits();
-            slot.state = claim.limit.grow(slot.state, permits, claim.now);
-            claim.limit.charge(slot.state, 0, permits, claim.now);
+            if (permits > 0) {
+                slot.state = claim.limit.grow(slot.state, permits, claim.now);
+                claim.limit.charge(slot.state, 0, permits, claim.now);
+            }
         }
     }
 

@@ -39,11 +39,11 @@ final class Key {
     boolean charge(long permits, long now) {
         boolean admitted = admits(permits, now);
         long swapped = limit.stateSize() == 1 ? limit.tryCharge(state[0], permits, now) : Limit.REFUSED;
-        if (admitted) {
+        if (admitted && permits > 0) {
             state = limit.grow(state, permits, now);
             limit.charge(state, 0, permits, now);
         }
-        if (limit.stateSize() == 1) {
+        if (limit.stateSize() == 1 && permits > 0) {
             assertThat(swapped).isEqualTo(admitted ? state[0] : Limit.REFUSED);
         }
         return admitted;

@@ -1,0 +1,41 @@
+package dev.ratelimit;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** The root is the vocabulary, leaves implement it, and nothing else is needed. */
+@AnalyzeClasses(packages = "dev.ratelimit", importOptions = DoNotIncludeTests.class)
+class ArchitectureTest {
+
+    @ArchTest
+    static final ArchRule packages_haveNoCycles =
+            slices().matching("dev.ratelimit.(**)").should().beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule root_importsNoLeaf = noClasses()
+            .that()
+            .resideInAPackage("dev.ratelimit")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("dev.ratelimit.*..");
+
+    @ArchTest
+    static final ArchRule leaves_doNotKnowEachOther = noClasses()
+            .that()
+            .resideInAPackage("dev.ratelimit.memory..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("dev.ratelimit.algorithm..");
+
+    @ArchTest
+    static final ArchRule core_needsTheJdkOnly = classes()
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("java..", "org.jspecify..", "dev.ratelimit..");
+}
