@@ -114,7 +114,21 @@ final class Transaction {
             }
             claim.slot = last;
         }
+        if (anyAppeared()) {
+            unlock();
+            return false;
+        }
         return true;
+    }
+
+    /** Whether a key without an entry got one before the others were locked: it would be seen as of another moment. */
+    private boolean anyAppeared() {
+        for (Claim claim : claims) {
+            if (claim.entry == null && claim.keyspace.find(claim.charge.key()) != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     void unlock() {

@@ -1,0 +1,202 @@
+package dev.ratelimit.test;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.memory.InMemoryStore;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Options;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Whatever threads do to a store at once, it answers as if they had done it one after another: Lincheck compares every
+ * outcome with those of {@link Sequential}.
+ *
+ * <p>No operation before the parallel part: it would drain the limits, and a store that counts wrong would pass.
+ */
+class StoreLincheckTest {
+
+    private static final int A = 2;
+    private static final int B = 3;
+
+    /** What a store with two budgets is, to one thread. */
+    public static class Sequential {
+        private int a;
+        private int b;
+
+        public boolean takeA(int permits) {
+            boolean admitted = a + permits <= A;
+            a += admitted ? permits : 0;
+            return admitted;
+        }
+
+        public boolean takeBoth(int permits) {
+            boolean admitted = a + permits <= A && b + permits <= B;
+            a += admitted ? permits : 0;
+            b += admitted ? permits : 0;
+            return admitted;
+        }
+
+        public long remainingOfBoth() {
+            return 10L * (A - a) + (B - b);
+        }
+
+        public void refundBoth() {
+            a = Math.max(0, a - 1);
+            b = Math.max(0, b - 1);
+        }
+
+        public void resetB() {
+            b = 0;
+        }
+
+        public void sweep() {}
+    }
+
+    /** The store, with operations that Lincheck calls. Time stands still; the alarm rings when an operation says so. */
+    @Param(name = "permits", gen = IntGen.class, conf = "1:2")
+    public abstract static class Operations implements Ticker {
+        private final AtomicReference<Runnable> alarm = new AtomicReference<>();
+        private final RateLimitStore store =
+                InMemoryStore.builder().ticker(this).build();
+        private final Policy policyA;
+        private final Policy policyB;
+        private final Decision admitted = new Decision(true, List.of(), 0);
+
+        Operations(Policy a, Policy b) {
+            policyA = a;
+            policyB = b;
+        }
+
+        @Operation
+        public boolean takeA(@Param(name = "permits") int permits) {
+            return store.tryCharge(policyA.charge("k", permits));
+        }
+
+        @Operation
+        public boolean takeBoth(@Param(name = "permits") int permits) {
+            return store.decide(both(permits)).admitted();
+        }
+
+        @Operation
+        public long remainingOfBoth() {
+            Decision now = store.peek(both(0));
+            return 10 * now.limits().get(0).remaining() + now.limits().get(1).remaining();
+        }
+
+        @Operation
+        public void refundBoth() {
+            store.refund(both(1), admitted);
+        }
+
+        @Operation
+        public void resetB() {
+            store.reset(policyB, "k");
+        }
+
+        @Operation
+        public void sweep() {
+            Runnable task = alarm.getAndSet(null);
+            if (task != null) {
+                task.run();
+            }
+        }
+
+        private List<Charge> both(long permits) {
+            return List.of(policyA.charge("k", permits), policyB.charge("k", permits));
+        }
+
+        @Override
+        public long nanos() {
+            return 0;
+        }
+
+        @Override
+        public long epochNanos() {
+            return 0;
+        }
+
+        @Override
+        public void schedule(Runnable task, long delayNanos) {
+            alarm.set(task);
+        }
+    }
+
+    private static final Policy BUCKET_A = Policy.of("a", TokenBucket.of(Rate.parse(A + "/h")));
+    private static final Policy BUCKET_B = Policy.of("b", TokenBucket.of(Rate.parse(B + "/h")));
+    private static final Policy WINDOW_A = Policy.of("a", FixedWindow.of(Rate.parse(A + "/h")));
+    private static final Policy WINDOW_B = Policy.of("b", FixedWindow.of(Rate.parse(B + "/h")));
+
+    /** Limits whose state is one long, swapped without a lock. */
+    public static class OneLong extends Operations {
+        public OneLong() {
+            super(BUCKET_A, BUCKET_B);
+        }
+    }
+
+    /** Limits whose state is several longs, under a lock. */
+    public static class SeveralLongs extends Operations {
+        public SeveralLongs() {
+            super(WINDOW_A, WINDOW_B);
+        }
+    }
+
+    /** One of each. */
+    public static class Mixed extends Operations {
+        public Mixed() {
+            super(BUCKET_A, WINDOW_B);
+        }
+    }
+
+    private static <O extends Options<O, ?>> O small(O options) {
+        return options.sequentialSpecification(Sequential.class)
+                .threads(2)
+                .actorsPerThread(2)
+                .actorsBefore(0)
+                .actorsAfter(0);
+    }
+
+    private static ModelCheckingOptions everyInterleaving() {
+        return small(new ModelCheckingOptions()).iterations(6).invocationsPerIteration(100);
+    }
+
+    private static StressOptions manyRuns() {
+        return small(new StressOptions()).threads(3).iterations(10).invocationsPerIteration(1_000);
+    }
+
+    @Test
+    @DisplayName("B1 one long: every interleaving of charge, refund, peek, reset and sweep is linearizable")
+    void oneLong_modelChecking() {
+        everyInterleaving().check(OneLong.class);
+    }
+
+    @Test
+    @DisplayName("B1 several longs: every interleaving of charge, refund, peek, reset and sweep is linearizable")
+    void severalLongs_modelChecking() {
+        everyInterleaving().check(SeveralLongs.class);
+    }
+
+    @Test
+    @DisplayName("B1 one of each: every interleaving of charge, refund, peek, reset and sweep is linearizable")
+    void mixed_modelChecking() {
+        everyInterleaving().check(Mixed.class);
+    }
+
+    @Test
+    @DisplayName("B2 one of each: linearizable on real threads, where memory order counts, too")
+    void mixed_stress() {
+        manyRuns().check(Mixed.class);
+    }
+}
