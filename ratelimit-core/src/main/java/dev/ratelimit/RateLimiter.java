@@ -92,6 +92,9 @@ public final class RateLimiter {
             }
             throw interrupted;
         } catch (ExecutionException failed) {
+            if (failed.getCause() instanceof Error error) {
+                throw error;
+            }
             throw failed.getCause() instanceof RuntimeException cause
                     ? cause
                     : new CompletionException(failed.getCause());
@@ -128,7 +131,8 @@ public final class RateLimiter {
             } else if (!result.complete(permit)) {
                 permit.refund();
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // also an error: nobody else would ever tell who waits
             result.completeExceptionally(e);
         }
     }

@@ -97,7 +97,7 @@ sealed interface Windows {
             return midnight(firstDay(end - 1), zone);
         }
 
-        /** A day is up to two hours longer where clocks are set back. */
+        /** Of days as they mostly are; one on which the zone sets its clocks back is an hour longer. */
         @Override
         public long longest() {
             return Duration.ofDays(days).toNanos();

@@ -108,11 +108,13 @@ final class Keyspace {
 
     /** Forgets what the key has used. */
     void reset(String key) {
-        Entry entry = findAlive(key);
-        long[] state = entry == null ? null : entry.lock();
-        if (entry != null && state != null) {
-            entry.limit.clear(state, 0, clock.now(entry.limit));
-            entry.unlock(state);
+        for (Entry entry = findAlive(key); entry != null; entry = findAlive(key)) {
+            long[] state = entry.lock();
+            if (state != null) {
+                entry.limit.clear(state, 0, clock.now(entry.limit));
+                entry.unlock(state);
+                return;
+            }
         }
     }
 
