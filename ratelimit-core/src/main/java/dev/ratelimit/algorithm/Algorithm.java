@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** The registry of algorithms: the names that configuration uses, and the options that each has. */
 public enum Algorithm {
@@ -48,13 +49,20 @@ public enum Algorithm {
      * @throws IllegalArgumentException when an option is given that the algorithm does not have, or the rate does not fit
      */
     public Limit limit(Rate rate, LimitOptions given) {
-        for (String option : given.names()) {
-            if (!options.contains(option)) {
-                throw new IllegalArgumentException(option + " is no option of " + this + ", which has "
-                        + (options.isEmpty() ? "none" : String.join(" and ", options)));
-            }
+        String foreign = foreignOption(given);
+        if (foreign != null) {
+            throw new IllegalArgumentException(foreign + " is no option of " + this + ", which has "
+                    + (options.isEmpty() ? "none" : String.join(" and ", options)));
         }
         return factory.apply(rate, given);
+    }
+
+    /** The first option given that this algorithm does not have, or {@code null}. */
+    public @Nullable String foreignOption(LimitOptions given) {
+        return given.names().stream()
+                .filter(option -> !options.contains(option))
+                .findFirst()
+                .orElse(null);
     }
 
     /** The name as in configuration: {@code token-bucket}. */

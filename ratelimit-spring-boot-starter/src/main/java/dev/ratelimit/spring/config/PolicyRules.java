@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -83,9 +84,11 @@ public final class PolicyRules {
                     properties.align(),
                     properties.zone(),
                     properties.rounding());
+            String blamed = Objects.requireNonNullElse(algorithm.foreignOption(options), "limit");
+            String value = blamed.equals("limit") ? written : null;
             return checked(
-                    "limit",
-                    written,
+                    blamed,
+                    value,
                     () -> rates.stream()
                             .map(rate -> algorithm.limit(rate, options))
                             .toList());
@@ -128,7 +131,7 @@ public final class PolicyRules {
             return methods;
         }
 
-        private <T> T checked(String property, String written, Supplier<T> parse) {
+        private <T> T checked(String property, @Nullable String written, Supplier<T> parse) {
             try {
                 return parse.get();
             } catch (IllegalArgumentException e) {
