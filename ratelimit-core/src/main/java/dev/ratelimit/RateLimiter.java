@@ -38,7 +38,7 @@ public final class RateLimiter {
         this.ticker = ticker;
     }
 
-    /** Takes the charge or not. On an in-memory store and a limit of one long, nothing is allocated. */
+    /** Takes the charge or not. On an in-memory store and a policy of one limit, nothing is allocated. */
     public boolean tryAcquire(Charge charge) {
         return store.tryCharge(charge);
     }

@@ -18,8 +18,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * Keeps the state of keys on the heap of this JVM. Exact: whatever the number of threads, calls are admitted as if they
  * came one after another.
  *
- * <p>A limit whose state is one long is decided by one compare-and-set, with no allocation; others, and charges of several
- * limits, take short spin locks on the entries concerned. Nothing blocks for long, nothing is pinned.
+ * <p>A limit whose state is one long is decided by one compare-and-set; others, and charges of several limits, take short
+ * spin locks on the entries concerned. Nothing blocks for long, nothing is pinned. {@link #tryCharge} of a policy of one
+ * limit allocates nothing for a key that is known, but what a {@code SlidingLog} grows by.
  *
  * <p>Bounded: each limit of each policy keeps at most so many keys. When there is no place for another, keys that are full
  * again are dropped, then of a sample the fullest; exhausted keys never. Keys that find no place share one budget. Keys
@@ -76,6 +77,7 @@ public final class InMemoryStore implements RateLimitStore {
         return decide(List.of(charge)).admitted();
     }
 
+    /** Without a lock, on a state of one long. */
     private boolean tryChargeWord(Entry entry, Limit limit, Charge charge) {
         long word = entry.word();
         while (word != Entry.DEAD) {
@@ -91,6 +93,7 @@ public final class InMemoryStore implements RateLimitStore {
         return decide(List.of(charge)).admitted();
     }
 
+    /** What a {@link Transaction} would do, for one entry and without making anything. */
     private boolean tryChargeLongs(Entry entry, Limit limit, Charge charge) {
         long[] state = entry.lock();
         if (state == null) {

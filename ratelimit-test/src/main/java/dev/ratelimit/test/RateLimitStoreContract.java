@@ -99,6 +99,21 @@ public abstract class RateLimitStoreContract {
     }
 
     @ParameterizedTest
+    @MethodSource("traces")
+    void tryCharge_trace_admitsAsDecideDoes(Trace trace) {
+        use(new FakeTicker(trace.start()));
+        Policy policy = Policy.of("trace", trace.limit());
+        long now = 0;
+
+        for (Trace.Step step : trace.steps()) {
+            ticker.advance(Duration.ofMillis(step.atMillis() - now));
+            now = step.atMillis();
+            boolean admitted = store.tryCharge(policy.charge(trace.name(), step.permits()));
+            assertThat(admitted).as("%s", step).isEqualTo(step.admitted());
+        }
+    }
+
+    @ParameterizedTest
     @MethodSource("limits")
     void decide_refused_changesNothing(Limit limit) {
         Policy policy = Policy.of("p", limit);

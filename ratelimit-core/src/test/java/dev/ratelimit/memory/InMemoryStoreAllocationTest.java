@@ -1,0 +1,70 @@
+package dev.ratelimit.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import dev.ratelimit.Charge;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
+import java.lang.management.ManagementFactory;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class InMemoryStoreAllocationTest {
+
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final int CALLS = 1_000;
+
+    private final InMemoryStore store = InMemoryStore.create();
+
+    /** A limit of each algorithm, and a token bucket whose state is two longs. */
+    static Stream<Limit> limits() {
+        Rate rate = Rate.parse("10000/day");
+        return Stream.of(
+                TokenBucket.of(rate),
+                TokenBucket.of(Rate.parse("10007/day")),
+                TokenBucket.of(rate, 10_000, TokenBucket.Refill.INTERVAL),
+                FixedWindow.of(rate),
+                SlidingWindow.of(rate),
+                SlidingLog.of(rate));
+    }
+
+    @ParameterizedTest
+    @MethodSource("limits")
+    void tryCharge_admitted_allocatesNothing(Limit limit) {
+        Policy policy = Policy.of("p", limit);
+        store.tryCharge(policy.charge("k", 5_000));
+        Charge one = policy.charge("k");
+        assertThat(store.tryCharge(one))
+                .as("one more, for which a log grows to all it can need")
+                .isTrue();
+
+        assertThat(allocatedByCalls(one)).isLessThan(CALLS);
+        assertThat(store.tryCharge(one)).isTrue();
+    }
+
+    @ParameterizedTest
+    @MethodSource("limits")
+    void tryCharge_refused_allocatesNothing(Limit limit) {
+        Charge all = Policy.of("p", limit).charge("k", limit.capacity());
+        store.tryCharge(all);
+        assertThat(store.tryCharge(all)).isFalse();
+
+        assertThat(allocatedByCalls(all)).isLessThan(CALLS);
+    }
+
+    /** In bytes; an object for each call would be 8 bytes a call or more. */
+    private long allocatedByCalls(Charge charge) {
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < CALLS; i++) {
+            store.tryCharge(charge);
+        }
+        return THREADS.getCurrentThreadAllocatedBytes() - before;
+    }
+}
