@@ -1,41 +1,61 @@
 package dev.ratelimit.spring;
 
-import dev.ratelimit.Charge;
 import dev.ratelimit.Policy;
-import jakarta.servlet.http.HttpServletRequest;
-import org.springframework.http.server.PathContainer;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A policy, and which requests pay what to it from whose budget. Immutable.
+ * A policy, and which requests pay what to it from whose budget, where and when. Immutable.
  *
- * @param policy the name and the limits
+ * @param policy the name, and the limits of those who have no others
  * @param match which requests
  * @param key whose budget
- * @param permits what one request costs, 0 or more
+ * @param allowances who has other limits, or none
+ * @param price how many permits a request costs, 0 or more
+ * @param stage before or after Spring Security
+ * @param counted the statuses of the responses whose requests are charged; {@code null} for all
  * @param jitter what is added to Retry-After when this policy refuses
  */
-public record Rule(Policy policy, RuleMatch match, RuleKey key, long permits, RetryJitter jitter) {
+public record Rule(
+        Policy policy,
+        RuleMatch match,
+        RuleKey key,
+        Allowances allowances,
+        Price price,
+        Stage stage,
+        @Nullable StatusSet counted,
+        RetryJitter jitter) {
+
+    /**
+     * How many permits a request costs.
+     *
+     * @param written as it was written
+     * @param permits of each request; never negative
+     */
+    public record Price(String written, ToLongFunction<Call> permits) {
+
+        /** The same for all. */
+        public static Price of(long permits) {
+            return new Price(Long.toString(permits), call -> permits);
+        }
+    }
 
     /** The same policy at an endpoint that names it, at another price. */
-    public Rule at(long price) {
-        return new Rule(policy, RuleMatch.ANNOTATED, key, price, jitter);
+    public Rule at(long permits) {
+        return new Rule(policy, match.whereAnnotated(), key, allowances, Price.of(permits), stage, counted, jitter);
     }
 
-    /** Whether requests of this method and path pay, wherever they lead. */
-    public boolean matches(HttpServletRequest request, PathContainer path) {
-        return match.matches(request, path);
-    }
-
-    /** What the request pays, that leads to this endpoint. */
-    public Charge charge(HttpServletRequest request, String endpoint) {
-        return policy.charge(key.of(request, endpoint), permits);
+    /** What the request may have. */
+    public Allowance allowance(Call call) {
+        return allowances.of(call);
     }
 
     /** For people, in one line. */
     public String describe() {
         String limits =
                 String.join("; ", policy.limits().stream().map(Object::toString).toList());
-        String price = permits == 1 ? "" : ", " + permits + " permits each";
-        return "'" + policy.name() + "': " + limits + " " + key + ", " + match + price;
+        String cost = price.written().equals("1") ? "" : ", " + price.written() + " permits each";
+        String only = counted == null ? "" : ", counting " + counted;
+        return "'" + policy.name() + "': " + limits + " " + key + ", " + match + allowances + cost + only;
     }
 }

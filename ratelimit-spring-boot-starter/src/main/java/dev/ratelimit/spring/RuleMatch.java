@@ -1,58 +1,73 @@
 package dev.ratelimit.spring;
 
-import jakarta.servlet.http.HttpServletRequest;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
-import org.springframework.http.server.PathContainer;
-import org.springframework.web.util.pattern.PathPattern;
-import org.springframework.web.util.pattern.PathPatternParser;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Which requests a rule is for, by method and path; paths as Spring MVC sees them, decoded and without parameters.
+ * Which requests a rule is for, by method, path and condition; paths as Spring MVC sees them, decoded and without
+ * parameters.
  *
- * <p>Errs on the side of limiting: patterns of {@code paths} match in any case, those of {@code exceptPaths} only as
- * written; methods match in any case, and {@code HEAD} is a {@code GET}. Immutable.
+ * <p>Errs on the side of limiting: {@code paths} match in any case, {@code exceptPaths} only as written; methods match in
+ * any case, and {@code HEAD} is a {@code GET}. Immutable.
+ *
+ * @param paths those that are meant; all if there are none
+ * @param exceptPaths those that are not
+ * @param methods those that are meant, in capitals and without {@code HEAD}; all if there are none
+ * @param when what else has to hold, or {@code null}
+ * @param annotated whether only endpoints are meant whose annotation names the policy
  */
-public final class RuleMatch {
+public record RuleMatch(
+        PathPatterns paths,
+        PathPatterns exceptPaths,
+        Set<String> methods,
+        @Nullable Condition when,
+        boolean annotated) {
 
     /** Only requests to endpoints whose annotation names the policy. */
-    public static final RuleMatch ANNOTATED = new RuleMatch(List.of(), List.of(), List.of(), true);
+    public static final RuleMatch ANNOTATED = new RuleMatch(PathPatterns.NONE, PathPatterns.NONE, Set.of(), null, true);
 
     /** The methods there are, but for {@code HEAD}, which counts as {@code GET}. */
     public static final Set<String> METHODS = Set.of("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE");
 
-    private final List<PathPattern> paths;
-    private final List<PathPattern> exceptPaths;
-    private final Set<String> methods;
-    private final boolean annotated;
+    /** Copies the set. */
+    public RuleMatch {
+        methods = Set.copyOf(methods);
+    }
 
     /**
-     * Requests of these methods to these paths; all where a list is empty.
+     * What has to hold for a request.
      *
-     * @param annotated whether only endpoints match whose annotation names the policy
-     * @throws IllegalArgumentException when a pattern cannot be read; the message points at the place
+     * @param written as it was written
+     * @param test whether it holds
      */
-    public RuleMatch(List<String> paths, List<String> exceptPaths, List<String> methods, boolean annotated) {
-        this.paths = patterns(paths, false);
-        this.exceptPaths = patterns(exceptPaths, true);
-        this.methods = new TreeSet<>();
-        methods.forEach(method -> this.methods.add(methodOf(method.strip())));
-        this.annotated = annotated;
+    public record Condition(String written, Predicate<Call> test) {}
+
+    /** The same, but only for endpoints whose annotation names the policy, whatever their paths and methods. */
+    RuleMatch whereAnnotated() {
+        return new RuleMatch(PathPatterns.NONE, PathPatterns.NONE, Set.of(), when, true);
     }
 
-    /** Whether only endpoints match whose annotation names the policy. */
-    public boolean annotated() {
-        return annotated;
-    }
-
-    boolean matches(HttpServletRequest request, PathContainer path) {
+    /** Whether the request is meant, wherever it leads. */
+    public boolean matches(Call call) {
         return !annotated
-                && (methods.isEmpty() || methods.contains(methodOf(request.getMethod())))
-                && (paths.isEmpty() || matchesAny(paths, path))
-                && !matchesAny(exceptPaths, path);
+                && (methods.isEmpty()
+                        || methods.contains(methodOf(call.request().getMethod())))
+                && (paths.isEmpty() || paths.matchAny(call.path()))
+                && !exceptPaths.matchAny(call.path())
+                && holds(call);
+    }
+
+    /** Whether the condition holds, if there is one. */
+    public boolean holds(Call call) {
+        return when == null || when.test().test(call);
+    }
+
+    /** Whether every path that is meant is taken out again. */
+    public boolean isImpossible() {
+        return paths.isEmpty() ? exceptPaths.texts().contains("/**") : paths.areCoveredBy(exceptPaths);
     }
 
     /** The method that handlers see: {@code HEAD} is answered by those for {@code GET}. */
@@ -61,42 +76,15 @@ public final class RuleMatch {
         return upper.equals("HEAD") ? "GET" : upper;
     }
 
-    private static boolean matchesAny(List<PathPattern> patterns, PathContainer path) {
-        for (PathPattern pattern : patterns) {
-            if (pattern.matches(path)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static List<PathPattern> patterns(List<String> texts, boolean caseSensitive) {
-        PathPatternParser parser = new PathPatternParser();
-        parser.setCaseSensitive(caseSensitive);
-        List<PathPattern> patterns = new ArrayList<>();
-        for (String text : texts) {
-            String pattern = text.strip();
-            if (!pattern.startsWith("/")) {
-                throw new IllegalArgumentException("'" + pattern + "' must start with '/'");
-            }
-            patterns.add(parser.parse(pattern));
-        }
-        return List.copyOf(patterns);
-    }
-
     /** For people: {@code on GET /api/**}. */
     @Override
     public String toString() {
+        String condition = when == null ? "" : " when " + when.written();
         if (annotated) {
-            return "where annotated";
+            return "where annotated" + condition;
         }
-        String which = methods.isEmpty() ? "" : String.join(",", methods) + " ";
-        String where = paths.isEmpty() ? "all paths" : join(paths);
-        return "on " + which + where + (exceptPaths.isEmpty() ? "" : " except " + join(exceptPaths));
-    }
-
-    private static String join(List<PathPattern> patterns) {
-        return String.join(
-                ", ", patterns.stream().map(PathPattern::getPatternString).toList());
+        String which = methods.isEmpty() ? "" : String.join(",", new TreeSet<>(methods)) + " ";
+        String where = paths.isEmpty() ? "all paths" : paths.toString();
+        return "on " + which + where + (exceptPaths.isEmpty() ? "" : " except " + exceptPaths) + condition;
     }
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.spring.Exemptions;
 import dev.ratelimit.spring.Rule;
 import dev.ratelimit.spring.config.AnnotatedRules;
 import dev.ratelimit.spring.config.PolicyRules;
@@ -9,8 +10,6 @@ import dev.ratelimit.spring.web.RequestRules;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.context.ApplicationContext;
@@ -23,35 +22,53 @@ import org.springframework.web.servlet.HandlerMapping;
  */
 final class ActiveRules implements SmartInitializingSingleton {
 
-    private static final Logger log = LoggerFactory.getLogger(ActiveRules.class);
-
     private final ApplicationContext context;
-    private final List<Rule> configured;
-    private final Set<String> policies;
+    private final RateLimitProperties properties;
+    private final PolicyRules policyRules;
 
-    private volatile RequestRules requestRules =
-            new RequestRules(List.of(), new Endpoints(List.of(), handler -> List.of()));
+    private volatile Endpoints endpoints = new Endpoints(List.of(), handler -> List.of(), handler -> false);
+    private volatile RequestRules requestRules;
 
     ActiveRules(ApplicationContext context, RateLimitProperties properties) {
         this.context = context;
-        this.configured = PolicyRules.of(properties.policies());
-        this.policies = properties.policies().keySet();
+        this.properties = properties;
+        this.policyRules = new PolicyRules(properties, context);
+        this.requestRules = new RequestRules(
+                List.of(), endpoints, Exemptions.NONE, policyRules.clientAddress(), policyRules.keys());
     }
 
     @Override
     public void afterSingletonsInstantiated() {
-        AnnotatedRules annotated = new AnnotatedRules(configured, policies);
+        StartupReport report = new StartupReport(
+                context.getEnvironment(),
+                properties,
+                context.containsBean(RateLimitFilterConfiguration.SECURITY_FILTER));
+        if (!properties.enabled()) {
+            // conditions are decided at build time under AOT, so it may be said only now
+            report.disabled();
+            return;
+        }
+        AnnotatedRules annotated = policyRules.annotated();
+        Set<String> policies = properties.policies().keySet();
         List<Rule> inline = new ArrayList<>();
-        Endpoints endpoints = new Endpoints(handlerMappings(), handler -> {
-            List<Rule> rules = annotated.of(handler.getBeanType(), handler.getMethod());
-            rules.stream()
-                    .filter(rule -> !policies.contains(rule.policy().name()))
-                    .forEach(inline::add);
-            return rules;
-        });
-        requestRules = new RequestRules(configured, endpoints);
-        configured.forEach(rule -> report(rule, annotated.named()));
-        inline.forEach(rule -> log.info("Rate limit {}", rule.describe()));
+        endpoints = new Endpoints(
+                handlerMappings(),
+                handler -> {
+                    List<Rule> rules = annotated.of(handler.getBeanType(), handler.getMethod());
+                    rules.stream()
+                            .filter(rule -> !policies.contains(rule.policy().name()))
+                            .forEach(inline::add);
+                    return rules;
+                },
+                handler -> AnnotatedRules.exempt(handler.getBeanType(), handler.getMethod()));
+        requestRules = new RequestRules(
+                policyRules.rules(),
+                endpoints,
+                policyRules.exemptions(),
+                policyRules.clientAddress(),
+                policyRules.keys());
+        report.policies(policyRules, annotated.named());
+        inline.forEach(report::active);
     }
 
     private List<HandlerMapping> handlerMappings() {
@@ -62,15 +79,11 @@ final class ActiveRules implements SmartInitializingSingleton {
         return mappings;
     }
 
-    private static void report(Rule rule, Set<String> named) {
-        if (rule.match().annotated() && !named.contains(rule.policy().name())) {
-            log.warn("Rate limit {}, but no @RateLimited names it: it limits nothing", rule.describe());
-        } else {
-            log.info("Rate limit {}", rule.describe());
-        }
-    }
-
     RequestRules requestRules() {
         return requestRules;
+    }
+
+    Endpoints endpoints() {
+        return endpoints;
     }
 }

@@ -1,13 +1,15 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.spring.RejectionHandler;
+import dev.ratelimit.spring.Stage;
 import dev.ratelimit.spring.config.RateLimitProperties;
-import dev.ratelimit.spring.config.RateLimitProperties.Headers;
+import dev.ratelimit.spring.web.Answers;
+import dev.ratelimit.spring.web.Outcomes;
 import dev.ratelimit.spring.web.RateLimitFilter;
-import dev.ratelimit.spring.web.RateLimitHeaders;
-import dev.ratelimit.spring.web.Rejection;
 import jakarta.servlet.DispatcherType;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ApplicationContext;
@@ -15,9 +17,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
+import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.servlet.DispatcherServlet;
 
-/** The filter, and the rules that it enforces. */
+/** The filter, before and after Spring Security or once without it, and the rules that it enforces. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(DispatcherServlet.class)
 @Conditional(OnRateLimitsCondition.class)
@@ -26,42 +29,60 @@ class RateLimitFilterConfiguration {
     /** Where Spring Security's chain runs, if nothing else is said: SecurityFilterProperties.DEFAULT_FILTER_ORDER. */
     private static final int SECURITY_FILTER_ORDER = -100;
 
+    private static final int DISTANCE = 10;
+
+    /** The bean that Spring Security's filter is. */
+    static final String SECURITY_FILTER = "springSecurityFilterChain";
+
     @Bean
     ActiveRules rateLimitRules(ApplicationContext context, RateLimitProperties properties) {
         return new ActiveRules(context, properties);
     }
 
     @Bean
-    FilterRegistrationBean<RateLimitFilter> rateLimitFilter(
+    Answers rateLimitAnswers(
+            RateLimitProperties properties,
+            ActiveRules rules,
+            ObjectProvider<RejectionHandler> handler,
+            ObjectProvider<CorsConfigurationSource> corsSources) {
+        return RateLimitFilters.answers(properties, rules, handler.getIfAvailable(), corsSources);
+    }
+
+    @Bean
+    RateLimitFilters rateLimitFilters(
             ActiveRules rules,
             RateLimitStore store,
+            Answers answers,
             ObjectProvider<StoreDecorator> decorators,
-            RateLimitProperties properties,
-            Environment environment) {
+            ObjectProvider<Outcomes> outcomes) {
         RateLimitStore decorated = store;
         for (StoreDecorator decorator : decorators) {
             decorated = decorator.apply(decorated);
         }
-        RateLimitFilter filter =
-                new RateLimitFilter(rules::requestRules, decorated, headers(properties), rejection(properties));
+        return new RateLimitFilters(rules, decorated, answers, outcomes.getIfAvailable(() -> (policy, outcome) -> {}));
+    }
+
+    @Bean
+    FilterRegistrationBean<RateLimitFilter> rateLimitFilter(
+            RateLimitFilters filters, ApplicationContext context, Environment environment) {
+        boolean security = context.containsBean(SECURITY_FILTER);
+        return registration(filters.at(security ? Stage.AFTER_SECURITY : Stage.AUTO), environment, DISTANCE);
+    }
+
+    @Bean
+    @ConditionalOnBean(name = SECURITY_FILTER)
+    FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(
+            RateLimitFilters filters, Environment environment) {
+        return registration(filters.at(Stage.BEFORE_SECURITY), environment, -DISTANCE);
+    }
+
+    private static FilterRegistrationBean<RateLimitFilter> registration(
+            RateLimitFilter filter, Environment environment, int distance) {
         FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(filter);
         registration.setDispatcherTypes(DispatcherType.REQUEST);
         registration.setAsyncSupported(true);
-        registration.setOrder(
-                10 + environment.getProperty("spring.security.filter.order", Integer.class, SECURITY_FILTER_ORDER));
+        registration.setOrder(distance
+                + environment.getProperty("spring.security.filter.order", Integer.class, SECURITY_FILTER_ORDER));
         return registration;
-    }
-
-    private static RateLimitHeaders headers(RateLimitProperties properties) {
-        Headers headers = properties.headers();
-        return new RateLimitHeaders(
-                headers == Headers.DRAFT || headers == Headers.BOTH,
-                headers == Headers.LEGACY || headers == Headers.BOTH);
-    }
-
-    private static Rejection rejection(RateLimitProperties properties) {
-        RateLimitProperties.Response response = properties.response();
-        return new Rejection(
-                response.status(), response.body(), response.detail(), properties.retryAfterMillisHeader());
     }
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.spring.web.Outcomes;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -15,5 +16,10 @@ class RateLimitMetricsConfiguration {
     @Bean
     StoreDecorator rateLimitMetrics(MeterRegistry registry) {
         return store -> new MeteredStore(store, registry);
+    }
+
+    @Bean
+    Outcomes rateLimitOutcomes(MeterRegistry registry) {
+        return new MeteredOutcomes(registry);
     }
 }

@@ -1,6 +1,5 @@
 package dev.ratelimit.spring.autoconfigure;
 
-import dev.ratelimit.spring.config.PolicyProperties;
 import dev.ratelimit.spring.config.RateLimitProperties;
 import java.lang.reflect.RecordComponent;
 import java.util.Comparator;
@@ -17,6 +16,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.Ordered;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.Order;
 
 /** Tells of properties under {@code ratelimit} that there are not, and which ones were probably meant. */
@@ -42,14 +42,14 @@ final class UnknownPropertyAnalyzer extends AbstractFailureAnalyzer<UnboundConfi
     }
 
     private static void describe(ConfigurationProperty property, StringBuilder description) {
-        Unknown unknown = locate(RateLimitProperties.class, elements(property.getName()));
+        Unknown unknown = locate(ResolvableType.forClass(RateLimitProperties.class), elements(property.getName()));
         String written = unknown.element();
         List<String> known =
                 components(unknown.type()).map(UnknownPropertyAnalyzer::nameOf).toList();
         description.append("\n    ").append(property.getName()).append(": ");
         known.stream()
                 .min(Comparator.comparingInt(candidate -> distance(written, candidate)))
-                .filter(closest -> distance(written, closest) <= 2)
+                .filter(closest -> distance(written, closest) <= Math.max(2, written.length() / 4))
                 .ifPresentOrElse(
                         closest -> description
                                 .append("did you mean '")
@@ -61,15 +61,15 @@ final class UnknownPropertyAnalyzer extends AbstractFailureAnalyzer<UnboundConfi
     }
 
     /** Follows the elements as far as there is something of that name. */
-    private static Unknown locate(Class<?> type, List<String> elements) {
-        Class<?> bound = bound(type, elements.get(0));
+    private static Unknown locate(ResolvableType type, List<String> elements) {
+        ResolvableType bound = bound(type.toClass(), elements.get(0));
         if (bound == null || elements.size() == 1) {
-            return new Unknown(type, elements.get(0));
+            return new Unknown(type.toClass(), elements.get(0));
         }
-        if (bound == Map.class && elements.size() > 2) {
-            return locate(PolicyProperties.class, elements.subList(2, elements.size()));
-        }
-        return locate(bound, elements.subList(1, elements.size()));
+        boolean map = bound.toClass() == Map.class && elements.size() > 2;
+        return map
+                ? locate(bound.getGeneric(1), elements.subList(2, elements.size()))
+                : locate(bound, elements.subList(1, elements.size()));
     }
 
     /** What comes after {@code ratelimit}. */
@@ -80,10 +80,10 @@ final class UnknownPropertyAnalyzer extends AbstractFailureAnalyzer<UnboundConfi
     }
 
     /** The type of a record's component of this name, or {@code null}. */
-    private static @Nullable Class<?> bound(Class<?> type, String name) {
+    private static @Nullable ResolvableType bound(Class<?> type, String name) {
         return components(type)
                 .filter(component -> nameOf(component).equals(name))
-                .map(RecordComponent::getType)
+                .map(component -> ResolvableType.forMethodReturnType(component.getAccessor()))
                 .findFirst()
                 .orElse(null);
     }

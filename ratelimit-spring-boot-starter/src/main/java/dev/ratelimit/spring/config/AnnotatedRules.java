@@ -2,16 +2,19 @@ package dev.ratelimit.spring.config;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
-import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.algorithm.LimitOptions;
+import dev.ratelimit.spring.Allowance;
+import dev.ratelimit.spring.MissingKey;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.RetryJitter;
 import dev.ratelimit.spring.Rule;
 import dev.ratelimit.spring.RuleKey;
 import dev.ratelimit.spring.RuleMatch;
+import dev.ratelimit.spring.Stage;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -30,6 +33,7 @@ import org.springframework.util.ReflectionUtils.MethodFilter;
 /** Makes rules of {@link RateLimited} on handler methods and their classes. Not thread-safe. */
 public final class AnnotatedRules {
 
+    private final RuleContext context;
     private final Map<String, Rule> policies;
     private final Set<String> known;
     private final Map<String, Class<?>> holders = new HashMap<>();
@@ -41,7 +45,8 @@ public final class AnnotatedRules {
      * @param policies the rules of the configuration that are not off
      * @param known the names of all policies of the configuration, also of those that are off
      */
-    public AnnotatedRules(List<Rule> policies, Set<String> known) {
+    AnnotatedRules(RuleContext context, List<Rule> policies, Set<String> known) {
+        this.context = context;
         this.policies =
                 policies.stream().collect(Collectors.toMap(rule -> rule.policy().name(), rule -> rule));
         this.known = new TreeSet<>(known);
@@ -75,6 +80,24 @@ public final class AnnotatedRules {
             }
         }
         return List.copyOf(rules);
+    }
+
+    /**
+     * Whether a handler method, or else its class, is exempt from all rules.
+     *
+     * @throws RateLimitConfigurationException when it is limited in the same place, too
+     */
+    public static boolean exempt(Class<?> type, Method method) {
+        boolean own = isExempt(method);
+        if ((own && !on(method).isEmpty()) || (isExempt(type) && !on(type).isEmpty())) {
+            String where = "@RateLimitExempt on " + type.getSimpleName() + (own ? "." + method.getName() + "()" : "");
+            throw new RateLimitConfigurationException(where, null, "there is @RateLimited, too; take one of them away");
+        }
+        return own || (isExempt(type) && on(method).isEmpty());
+    }
+
+    private static boolean isExempt(AnnotatedElement element) {
+        return AnnotatedElementUtils.hasAnnotation(element, RateLimitExempt.class);
     }
 
     private static Set<RateLimited> on(AnnotatedElement element) {
@@ -125,19 +148,23 @@ public final class AnnotatedRules {
 
         private Rule inline(int place) {
             try {
-                List<Rate> rates = Rate.parseAll(annotation.value());
-                if (annotation.burst() != 0 && rates.size() > 1) {
-                    throw mistake("burst is for one limit, and there are " + rates.size() + "; repeat the annotation");
-                }
                 Long burst = annotation.burst() == 0 ? null : annotation.burst();
-                LimitOptions options = new LimitOptions(burst, null, null, null, null);
-                Algorithm algorithm = Algorithm.named(annotation.algorithm());
-                List<Limit> limits = rates.stream()
-                        .map(rate -> algorithm.limit(rate, options))
-                        .toList();
-                RuleKey key = RuleKey.parse(List.of(annotation.key().split(",", -1)));
-                Policy policy = new Policy(nameFor(type, method, place), limits);
-                return new Rule(policy, RuleMatch.ANNOTATED, key, annotation.permits(), RetryJitter.DEFAULT);
+                LimitParser limits = new LimitParser(
+                        Algorithm.named(annotation.algorithm()), new LimitOptions(burst, null, null, null, null));
+                RuleKey key = context.keys().parse(List.of(annotation.key()), MissingKey.IP);
+                Policy policy = new Policy(nameFor(type, method, place), limits.parse(annotation.value()));
+                if (known.contains(policy.name())) {
+                    throw mistake("a policy of the configuration is called '" + policy.name() + "', too; rename that");
+                }
+                return new Rule(
+                        policy,
+                        RuleMatch.ANNOTATED,
+                        key,
+                        context.allowances(key, new Allowance.Limited(policy)),
+                        Rule.Price.of(annotation.permits()),
+                        key.needsSecurity() ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY,
+                        null,
+                        RetryJitter.DEFAULT);
             } catch (IllegalArgumentException e) {
                 throw mistake(String.valueOf(e.getMessage()));
             }

@@ -1,8 +1,10 @@
 package dev.ratelimit.spring.config;
 
+import dev.ratelimit.spring.ForwardedHeader;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RejectionBody;
 import dev.ratelimit.spring.Tokens;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -13,7 +15,14 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param enabled whether anything is limited at all
  * @param policies the policies by name; every request is charged against all that apply to it, or none
+ * @param trustedProxies the addresses and networks of proxies whose Forwarded and X-Forwarded-For headers are believed
+ * @param forwardedHeader which of the two headers the proxies write
+ * @param ipv4Prefix how many bits of an IPv4 address tell clients apart
+ * @param ipv6Prefix how many bits of an IPv6 address tell clients apart
+ * @param ignoreCase whether names of users and other values of keys are equal that differ in case
+ * @param exempt which requests are never charged
  * @param headers which response headers tell a caller about its own budget
+ * @param exposeShared whether the headers tell callers of budgets that are not their own, too
  * @param retryAfterMillisHeader a response header for the wait in milliseconds, such as X-RetryAfterMs, beside Retry-After
  * @param response what a refused request gets
  */
@@ -21,12 +30,21 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record RateLimitProperties(
         @DefaultValue("true") boolean enabled,
         @DefaultValue Map<String, PolicyProperties> policies,
+        @DefaultValue List<String> trustedProxies,
+        @DefaultValue("any") ForwardedHeader forwardedHeader,
+        @DefaultValue("32") int ipv4Prefix,
+        @DefaultValue("64") int ipv6Prefix,
+        @DefaultValue("false") boolean ignoreCase,
+        @DefaultValue Exempt exempt,
         @DefaultValue("draft") Headers headers,
+        @DefaultValue("false") boolean exposeShared,
         @Nullable String retryAfterMillisHeader,
         @DefaultValue Response response) {
 
-    /** Checks the header's name. */
+    /** Checks the prefixes and the header's name. */
     public RateLimitProperties {
+        checkPrefix("ratelimit.ipv4-prefix", ipv4Prefix, 8, 32);
+        checkPrefix("ratelimit.ipv6-prefix", ipv6Prefix, 32, 128);
         if (retryAfterMillisHeader != null && !Tokens.isToken(retryAfterMillisHeader)) {
             throw new RateLimitConfigurationException(
                     "ratelimit.retry-after-millis-header",
@@ -34,6 +52,29 @@ public record RateLimitProperties(
                     "the name of a header has letters, digits and hyphens; write X-RetryAfterMs");
         }
     }
+
+    private static void checkPrefix(String property, int bits, int least, int most) {
+        if (bits < least || bits > most) {
+            throw new RateLimitConfigurationException(
+                    property,
+                    Integer.toString(bits),
+                    "must be from " + least + " to " + most + " bits but was " + bits);
+        }
+    }
+
+    /**
+     * Which requests are never charged.
+     *
+     * @param addresses those of these addresses and networks
+     * @param paths those to these paths, by patterns that match only as written
+     * @param keys those whose key has one of these values, under the policies that have such a key
+     * @param when those for which this expression is true
+     */
+    public record Exempt(
+            @DefaultValue List<String> addresses,
+            @DefaultValue List<String> paths,
+            @DefaultValue List<String> keys,
+            @Nullable String when) {}
 
     /** Which response headers are sent. */
     public enum Headers {

@@ -1,28 +1,135 @@
 package dev.ratelimit.spring.web;
 
 import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Policy;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.spring.Allowance;
+import dev.ratelimit.spring.Call;
+import dev.ratelimit.spring.MissingKey;
 import dev.ratelimit.spring.Rule;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** The rules that apply to one request, and what it pays to each. Not thread-safe. */
+/** The rules that apply to a request at one stage, and what it has paid to each. Not thread-safe. */
 final class AppliedRules {
+
+    /** Rules that nothing is charged for. */
+    private record Uncharged(Rule rule, Outcome outcome) {}
 
     private final List<Rule> rules = new ArrayList<>(4);
     private final List<Charge> charges = new ArrayList<>(4);
+    private final List<Uncharged> uncharged = new ArrayList<>(0);
+    private boolean denied;
+    private boolean exempt;
+    private @Nullable Decision decision;
 
-    void add(Rule rule, Charge charge) {
-        rules.add(rule);
-        charges.add(charge);
+    /** Applies a rule to a request that it is meant for. */
+    void add(Rule rule, Call call) {
+        Allowance allowance = rule.allowance(call);
+        if (allowance instanceof Allowance.Limited limited) {
+            charge(rule, limited.policy(), call);
+        } else if (allowance == Allowance.Fixed.BLOCKED) {
+            addUncharged(rule, Outcome.REFUSED);
+        } else {
+            addUncharged(rule, allowance == Allowance.Fixed.EXEMPT ? Outcome.EXEMPT : Outcome.UNLIMITED);
+        }
     }
 
-    boolean isEmpty() {
-        return rules.isEmpty();
+    private void charge(Rule rule, Policy policy, Call call) {
+        String key = rule.key().of(call);
+        if (key != null) {
+            rules.add(rule);
+            charges.add(policy.charge(key, rule.price().permits().applyAsLong(call)));
+        } else if (rule.key().missing() == MissingKey.REJECT) {
+            addUncharged(rule, Outcome.REFUSED);
+        }
     }
 
-    List<Charge> charges() {
-        return charges;
+    /** Takes a rule out that is meant for the request, as all rules are. */
+    void addExempt(Rule rule) {
+        exempt = true;
+        addUncharged(rule, Outcome.EXEMPT);
+    }
+
+    private void addUncharged(Rule rule, Outcome outcome) {
+        uncharged.add(new Uncharged(rule, outcome));
+        denied |= outcome == Outcome.REFUSED;
+    }
+
+    /** Whether no rule applies to the request, though some are meant for it. */
+    boolean exempt() {
+        return exempt;
+    }
+
+    /** Charges the request to all rules, or to none; to none also where a rule refuses it whatever it pays. */
+    boolean charge(RateLimitStore store) {
+        if (denied || charges.isEmpty()) {
+            return !denied;
+        }
+        decision = store.decide(charges);
+        return decision.admitted();
+    }
+
+    /** What was charged is given back, as the request goes no further; the limits stand as after that. */
+    void giveBack(RateLimitStore store) {
+        if (decision != null && decision.admitted()) {
+            store.refund(charges, decision);
+            decision = store.peek(charges);
+        }
+    }
+
+    /** It turns out that no rule applies to the request. */
+    void exempt(RateLimitStore store, Outcomes outcomes) {
+        giveBack(store);
+        rules.forEach(rule -> outcomes.count(rule.policy().name(), Outcome.EXEMPT));
+        rules.clear();
+        charges.clear();
+        decision = null;
+    }
+
+    /** Whether what is charged depends on the response. */
+    boolean dependsOnStatus() {
+        return rules.stream().anyMatch(rule -> rule.counted() != null);
+    }
+
+    /** Gives back what rules charged that do not count this status. */
+    void settle(int status, RateLimitStore store) {
+        if (decision == null || !decision.admitted()) {
+            return;
+        }
+        List<Charge> uncounted = new ArrayList<>();
+        for (int i = 0; i < rules.size(); i++) {
+            Rule rule = rules.get(i);
+            if (rule.counted() != null && !rule.counted().contains(status)) {
+                uncounted.add(charges.get(i));
+            }
+        }
+        if (!uncounted.isEmpty()) {
+            store.refund(uncounted, decision);
+        }
+    }
+
+    /** How each limit stands that was asked. */
+    List<LimitStatus> statuses() {
+        return decision == null ? List.of() : decision.limits();
+    }
+
+    /** The limits that refused, the longest wait first. */
+    List<LimitStatus> violated() {
+        return decision == null ? List.of() : decision.violated();
+    }
+
+    /** The names of the policies that refused: those that no wait helps against, then the longest wait first. */
+    List<String> violatedPolicies() {
+        List<String> names = new ArrayList<>();
+        uncharged.stream()
+                .filter(one -> one.outcome() == Outcome.REFUSED)
+                .forEach(one -> names.add(one.rule().policy().name()));
+        violated().forEach(status -> names.add(status.policy().name()));
+        return names.stream().distinct().toList();
     }
 
     /** The rule whose limit this is. */
@@ -34,5 +141,14 @@ final class AppliedRules {
         }
         throw new IllegalStateException(
                 "no rule was applied for policy " + status.policy().name());
+    }
+
+    void countAdmitted(Outcomes outcomes) {
+        rules.forEach(rule -> outcomes.count(rule.policy().name(), Outcome.ADMITTED));
+        uncharged.forEach(one -> outcomes.count(one.rule().policy().name(), one.outcome()));
+    }
+
+    void countRefused(Outcomes outcomes) {
+        violatedPolicies().forEach(policy -> outcomes.count(policy, Outcome.REFUSED));
     }
 }

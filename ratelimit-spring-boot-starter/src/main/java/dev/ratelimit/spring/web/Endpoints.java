@@ -12,11 +12,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
+import org.springframework.web.cors.CorsConfiguration;
+import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerExecutionChain;
+import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
@@ -47,8 +51,10 @@ public final class Endpoints {
      *
      * @param mappings in the order in which the dispatcher asks them
      * @param rules the rules of a handler method's annotations
+     * @param exempt whether a handler method is taken out of all rules
      */
-    public Endpoints(List<HandlerMapping> mappings, Function<HandlerMethod, List<Rule>> rules) {
+    public Endpoints(
+            List<HandlerMapping> mappings, Function<HandlerMethod, List<Rule>> rules, Predicate<HandlerMethod> exempt) {
         this.mappings = List.copyOf(mappings);
         PathPatternParser parser = new PathPatternParser();
         parser.setCaseSensitive(false);
@@ -56,27 +62,36 @@ public final class Endpoints {
             if (mapping instanceof RequestMappingInfoHandlerMapping annotated) {
                 annotated
                         .getHandlerMethods()
-                        .forEach((info, handler) -> add(info, handler, rules.apply(handler), parser));
+                        .forEach((info, handler) ->
+                                add(info, handler, rules.apply(handler), exempt.test(handler), parser));
             }
         }
         routes.sort(Comparator.comparing(Route::pattern)
                 .thenComparing(route -> route.endpoint().id()));
         this.withRules = routes.stream()
-                .filter(route -> !route.endpoint().rules().isEmpty())
+                .filter(route ->
+                        !route.endpoint().rules().isEmpty() || route.endpoint().exempt())
                 .map(Route::pattern)
                 .toList();
     }
 
-    private void add(RequestMappingInfo info, HandlerMethod handler, List<Rule> rules, PathPatternParser parser) {
+    private void add(
+            RequestMappingInfo info,
+            HandlerMethod handler,
+            List<Rule> rules,
+            boolean exempt,
+            PathPatternParser parser) {
         String methods = info.getMethodsCondition().getMethods().stream()
                 .map(method -> RuleMatch.methodOf(method.name()))
                 .distinct()
                 .sorted()
                 .collect(Collectors.joining(","));
         for (String pattern : info.getPatternValues()) {
-            Endpoint endpoint = new Endpoint((methods.isEmpty() ? "ANY" : methods) + " " + pattern, rules);
+            PathPattern parsed = parser.parse(pattern);
+            Endpoint endpoint =
+                    new Endpoint((methods.isEmpty() ? "ANY" : methods) + " " + pattern, parsed, rules, exempt);
             byHandler.put(new Mapped(handler, pattern), endpoint);
-            routes.add(new Route(parser.parse(pattern), endpoint));
+            routes.add(new Route(parsed, endpoint));
         }
     }
 
@@ -118,7 +133,45 @@ public final class Endpoints {
             return handler instanceof HandlerMethod ? missed(path) : Endpoint.UNMAPPED;
         }
         Endpoint known = handler instanceof HandlerMethod method ? find(method, pattern.toString()) : null;
-        return known != null ? known : new Endpoint(methodOf(view) + " " + pattern, List.of());
+        return known != null
+                ? known
+                : new Endpoint(methodOf(view) + " " + pattern, parse(pattern.toString()), List.of(), false);
+    }
+
+    /** What the handler of a request from another origin allows, or {@code null} where there is nothing about it. */
+    public @Nullable CorsConfiguration corsConfiguration(HttpServletRequest request) {
+        HttpServletRequest view = new AttributeKeepingRequest(request);
+        ServletRequestPathUtils.parseAndCache(view);
+        try {
+            for (HandlerMapping mapping : mappings) {
+                HandlerExecutionChain chain = mapping.getHandler(view);
+                if (chain != null) {
+                    return corsConfiguration(chain, view);
+                }
+            }
+        } catch (Exception mismatch) {
+            // no handler, no rules of its own
+        }
+        return null;
+    }
+
+    private static @Nullable CorsConfiguration corsConfiguration(HandlerExecutionChain chain, HttpServletRequest view) {
+        for (HandlerInterceptor interceptor : chain.getInterceptorList()) {
+            if (interceptor instanceof CorsConfigurationSource source) {
+                return source.getCorsConfiguration(view);
+            }
+        }
+        return null;
+    }
+
+    /** As seen from other mappings: of a router function, say. */
+    private static PathPattern parse(String pattern) {
+        return PathPatternParser.defaultInstance.parse(pattern);
+    }
+
+    /** The path below the context path, as Spring MVC sees it. */
+    PathContainer pathOf(HttpServletRequest request) {
+        return ServletRequestPathUtils.parse(request).pathWithinApplication();
     }
 
     private @Nullable Endpoint find(HandlerMethod handler, String pattern) {

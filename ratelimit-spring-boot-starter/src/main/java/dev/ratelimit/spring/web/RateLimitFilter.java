@@ -1,7 +1,7 @@
 package dev.ratelimit.spring.web;
 
-import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.spring.Stage;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -13,22 +13,30 @@ import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
  * Charges every request against the rules that apply to it, all or none, and refuses what exceeds one. Registered for the
- * dispatch of the request itself only, so that whatever follows it (async, forward, include, error) is not charged again.
+ * dispatch of the request itself only, so that whatever follows it (async, forward, include, error) is not charged again;
+ * and twice where there is Spring Security, with the rules of one stage each.
  */
 public final class RateLimitFilter extends OncePerRequestFilter {
 
+    private final Stage stage;
     private final Supplier<RequestRules> rules;
     private final RateLimitStore store;
-    private final RateLimitHeaders headers;
-    private final Rejection rejection;
+    private final Answers answers;
+    private final Outcomes outcomes;
 
-    /** A filter of these steps; {@code rules} is asked at each request for those in force. */
+    /**
+     * A filter of these steps.
+     *
+     * @param stage whose rules; {@link Stage#AUTO} for all
+     * @param rules asked at each request for those in force
+     */
     public RateLimitFilter(
-            Supplier<RequestRules> rules, RateLimitStore store, RateLimitHeaders headers, Rejection rejection) {
+            Stage stage, Supplier<RequestRules> rules, RateLimitStore store, Answers answers, Outcomes outcomes) {
+        this.stage = stage;
         this.rules = rules;
         this.store = store;
-        this.headers = headers;
-        this.rejection = rejection;
+        this.answers = answers;
+        this.outcomes = outcomes;
     }
 
     /** A preflight is the browser's question, not the caller's request. */
@@ -37,20 +45,38 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         return CorsUtils.isPreFlightRequest(request);
     }
 
+    /** Two filters of one class are two. */
+    @Override
+    protected String getAlreadyFilteredAttributeName() {
+        return RateLimitFilter.class.getName() + "." + stage + ALREADY_FILTERED_SUFFIX;
+    }
+
     @Override
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
-        AppliedRules applied = rules.get().applyTo(request);
-        if (applied.isEmpty()) {
-            chain.doFilter(request, response);
+        RequestRules inForce = rules.get();
+        Passage begun = Passage.of(request);
+        Passage passage = begun != null ? begun : new Passage(inForce.call(request));
+        boolean begins = begun == null;
+        AppliedRules applied = inForce.applyTo(passage, stage);
+        if (!applied.charge(store)) {
+            passage.refuse(applied, store, outcomes);
+            answers.refuse(passage, request, response);
             return;
         }
-        Decision decision = store.decide(applied.charges());
-        headers.write(response, applied, decision);
-        if (decision.admitted()) {
-            chain.doFilter(request, response);
-        } else {
-            rejection.write(response, applied, decision);
+        passage.admit(applied, store, outcomes);
+        if (stage != Stage.BEFORE_SECURITY) {
+            passage.countAdmitted(outcomes);
+        }
+        boolean failed = true;
+        try {
+            chain.doFilter(request, answers.admit(passage, response));
+            failed = false;
+        } finally {
+            if (begins) {
+                passage.countAdmitted(outcomes);
+                passage.settle(response, failed, store);
+            }
         }
     }
 }

@@ -1,8 +1,9 @@
 package dev.ratelimit.spring.web;
 
-import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.spring.Call;
 import jakarta.servlet.http.HttpServletResponse;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
@@ -19,38 +20,65 @@ public final class RateLimitHeaders {
     /** The largest integer of structured fields (RFC 9651, section 3.3.1). */
     private static final long MOST = 999_999_999_999_999L;
 
+    private static final List<String> DRAFT = List.of("RateLimit-Policy", "RateLimit");
+    private static final List<String> LEGACY =
+            List.of("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset");
+
     private final boolean draft;
     private final boolean legacy;
+    private final boolean exposeShared;
 
-    /** Headers of one kind, both or none. */
-    public RateLimitHeaders(boolean draft, boolean legacy) {
+    /**
+     * Headers of one kind, both or none.
+     *
+     * @param exposeShared whether callers are told of budgets that are not their own, too
+     */
+    public RateLimitHeaders(boolean draft, boolean legacy, boolean exposeShared) {
         this.draft = draft;
         this.legacy = legacy;
+        this.exposeShared = exposeShared;
     }
 
-    void write(HttpServletResponse response, AppliedRules applied, Decision decision) {
+    /** The names of the headers. */
+    public List<String> names() {
+        List<String> names = new ArrayList<>(draft ? DRAFT : List.of());
+        names.addAll(legacy ? LEGACY : List.of());
+        return names;
+    }
+
+    /** Tells how the limits of all stages stand; whether there was anything to tell. */
+    boolean write(HttpServletResponse response, Passage passage) {
         if (!draft && !legacy) {
-            return;
+            return false;
         }
-        List<LimitStatus> own = decision.limits().stream()
-                .filter(status -> applied.ruleOf(status).key().own())
-                .filter(status -> status.limit().capacity() <= MOST)
-                .toList();
-        if (own.isEmpty()) {
-            return;
+        List<LimitStatus> told = new ArrayList<>(4);
+        for (AppliedRules stage : passage.stages()) {
+            for (LimitStatus status : stage.statuses()) {
+                if (status.limit().capacity() <= MOST && isToTell(stage, status, passage.call())) {
+                    told.add(status);
+                }
+            }
+        }
+        if (told.isEmpty()) {
+            return false;
         }
         if (draft) {
-            writeDraft(response, own);
+            writeDraft(response, told);
         }
         if (legacy) {
-            writeLegacy(response, own);
+            writeLegacy(response, told);
         }
+        return true;
     }
 
-    private static void writeDraft(HttpServletResponse response, List<LimitStatus> own) {
+    private boolean isToTell(AppliedRules stage, LimitStatus status, Call call) {
+        return exposeShared || stage.ruleOf(status).key().isOwn(call);
+    }
+
+    private static void writeDraft(HttpServletResponse response, List<LimitStatus> told) {
         StringBuilder policies = new StringBuilder();
         StringBuilder limits = new StringBuilder();
-        for (LimitStatus status : own) {
+        for (LimitStatus status : told) {
             String separator = policies.isEmpty() ? "" : ", ";
             String name = name(status);
             policies.append(separator)
@@ -65,13 +93,18 @@ public final class RateLimitHeaders {
         response.setHeader("RateLimit", limits.toString());
     }
 
-    private static void writeLegacy(HttpServletResponse response, List<LimitStatus> own) {
-        LimitStatus tightest = own.stream()
+    private static void writeLegacy(HttpServletResponse response, List<LimitStatus> told) {
+        LimitStatus tightest = told.stream()
                 .min(Comparator.comparing(LimitStatus::admitted).thenComparingLong(LimitStatus::remaining))
                 .orElseThrow();
         response.setHeader("X-RateLimit-Limit", Long.toString(tightest.limit().capacity()));
         response.setHeader("X-RateLimit-Remaining", Long.toString(tightest.remaining()));
         response.setHeader("X-RateLimit-Reset", Long.toString(seconds(tightest.fullAfterNanos())));
+    }
+
+    /** The same response, which loses these headers when it becomes a redirect: clients might wait before following it. */
+    HttpServletResponse keptFromRedirects(HttpServletResponse response) {
+        return new RedirectWithout(names(), response);
     }
 
     /** The policy's name, and where it has several limits, the seconds that tell them apart. */

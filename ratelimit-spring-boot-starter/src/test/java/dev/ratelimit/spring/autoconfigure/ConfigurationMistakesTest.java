@@ -46,7 +46,27 @@ class ConfigurationMistakesTest {
                 "limit=9/s,burst=0 | burst must be at least 1 but was 0",
                 "limit=9/s,algorithm=fixed-window,zone=Europe/Berlin | zone needs align: clock",
                 "limit=9/s,key=usr | login.key: 'usr' is no part of a key; write user, principal, ip, endpoint, method",
-                "limit=9/s,key=session | login.key: 'session' is no part of a key",
+                "limit=9/s,key=sesion | login.key: 'sesion' is no part of a key",
+                "limit=9/s,key=#request.foo() | login.key: HttpServletRequest has no method foo of 0 arguments",
+                "limit=9/s,key=#request.foo( | login.key: not an expression",
+                "limit=9/s,key=bean:x | login.key: there is no bean 'x' of type KeyResolver",
+                "limit=9/s,match.when=#user == null | login.match.when: there is no #user; there are #request",
+                "limit=9/s,permits=many | login.permits: permits must be a whole number, or an expression that starts with #",
+                "limit=9/s,permits=#request.size | login.permits: HttpServletRequest has no property size",
+                "limit=9/s,count=4x | login.count: '4x' is no status; write 401 or 5xx",
+                "limit=9/s,key=user,stage=before-security | login.stage: the key 'user' is not known before",
+                "limit=9/s,plans.pro=99/s | login.plan-resolver: plans need a plan-resolver, the name of a bean of type",
+                "limit=9/s,plan-resolver=x | login.plan-resolver: there are no plans to choose from",
+                "plans.pro=99/s | login.plans: those on no plan need a limit, too; write plans.default or limit",
+                "limit=9/s,plans.default=99/s | login.plans.default: those on no plan have 'limit' already",
+                "limit=9/s,plans.pro.burst=3 | login.plans.pro.limit: a plan needs a limit; write 100/minute, unlimited",
+                "plans.default=9/s,burst=3 | login.burst: burst goes with limit; plans have a burst of their own",
+                "limit=9/s,plans.pro=9 | login.plans.pro: '9' has no period; write 9/second",
+                "limit=9/s,plans.pro=2/s,permits=3 | login.plans.pro: permits must be from 0 to 2",
+                "limit=9/s,overrides.x=9/s | login.overrides[x]: overrides need a key of one part besides endpoint",
+                "limit=9/s,key=user,overrides.x=lots | login.overrides[x]: 'lots' is not a limit",
+                "limit=9/s,key=ip,overrides.x=9/s | login.overrides[x]: 'x' is no address; write 10.0.0.7, 10.0.0.0/8",
+                "limit=9/s,key=ip,overrides[10.0.0.0/33]=9/s | must have a prefix from 0 to 32 but has '33'",
                 "limit=9/s,permits=10 | login.permits: permits must be from 0 to 9, the most that can be had at once",
                 "limit=9/s,max-keys=0 | login.max-keys: max-keys must be at least 1 but was 0",
                 "limit=9/s,retry-jitter.min=2s | login.retry-jitter: max must be from min (PT2S) to 365 days but was PT1S",
@@ -57,7 +77,7 @@ class ConfigurationMistakesTest {
                 "limit=1/P400D,burst=1000000 | cannot be represented: an empty bucket must be full again within 73 years"
             })
     void policy_mistake_isReportedWithPropertyAndRemedy(String properties, String report, CapturedOutput output) {
-        String[] all = properties.split(",");
+        String[] all = properties.split(",(?=[a-z])");
         for (int i = 0; i < all.length; i++) {
             all[i] = LOGIN + all[i];
         }
@@ -75,8 +95,10 @@ class ConfigurationMistakesTest {
                 "ratelimit.policies.login.match.path=/x | did you mean 'paths'?",
                 "ratelimit.polices.login.limit=9/s | did you mean 'policies'?",
                 "ratelimit.policies.login.shadow=true | there is limit, algorithm, burst",
-                "ratelimit.policies.login.plans.free=9/s | ratelimit.policies.login.plans.free: ",
-                "ratelimit.trusted-proxies=10.0.0.0/8 | ratelimit.trusted-proxies: ",
+                "ratelimit.policies.login.plans.free.limitt=9/s | did you mean 'limit'?",
+                "ratelimit.policies.login.penalty=10m | ratelimit.policies.login.penalty: ",
+                "ratelimit.trusted-proxy=10.0.0.0/8 | did you mean 'trusted-proxies'?",
+                "ratelimit.exempt.path=/x | did you mean 'paths'?",
                 "ratelimit.store.type=redis | ratelimit.store.type: "
             })
     void property_unknown_isNeverIgnored(String property, String report, CapturedOutput output) {
@@ -92,6 +114,13 @@ class ConfigurationMistakesTest {
             strings = {
                 "ratelimit.policies.login.mode=shadow",
                 "ratelimit.headers=all",
+                "ratelimit.ipv6-prefix=129",
+                "ratelimit.ipv4-prefix=0",
+                "ratelimit.forwarded-header=x-real-ip",
+                "ratelimit.exempt.addresses=nobody",
+                "ratelimit.exempt.when=#nobody",
+                "ratelimit.policies.login.missing-key=ignore",
+                "ratelimit.policies.login.stage=first",
                 "ratelimit.response.status=200",
                 "ratelimit.response.status=1000",
                 "ratelimit.retry-after-millis-header=a b",

@@ -1,0 +1,47 @@
+package dev.ratelimit.spring;
+
+import java.util.BitSet;
+import java.util.List;
+
+/** Some HTTP statuses. Immutable. */
+public final class StatusSet {
+
+    private static final int LEAST = 100;
+    private static final int MOST = 599;
+
+    private final List<String> texts;
+    private final BitSet statuses = new BitSet(MOST + 1);
+
+    /**
+     * Reads statuses.
+     *
+     * @param texts {@code 401} or {@code 5xx} each
+     * @throws IllegalArgumentException when one is something else
+     */
+    public StatusSet(List<String> texts) {
+        this.texts = texts.stream().map(String::strip).toList();
+        this.texts.forEach(this::add);
+    }
+
+    private void add(String text) {
+        boolean hundred = text.length() == 3 && text.substring(1).equalsIgnoreCase("xx");
+        String digits = hundred ? text.charAt(0) + "00" : text;
+        boolean number = digits.length() == 3 && digits.chars().allMatch(c -> c >= '0' && c <= '9');
+        int status = number ? Integer.parseInt(digits) : 0;
+        if (status < LEAST || status > MOST) {
+            throw new IllegalArgumentException("'" + text + "' is no status; write 401 or 5xx");
+        }
+        statuses.set(status, status + (hundred ? 100 : 1));
+    }
+
+    /** Whether the status is one of them. */
+    public boolean contains(int status) {
+        return statuses.get(Math.max(0, status));
+    }
+
+    /** For people: {@code 401, 5xx}. */
+    @Override
+    public String toString() {
+        return String.join(", ", texts);
+    }
+}

@@ -1,0 +1,99 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.spring.AddressRange;
+import dev.ratelimit.spring.ForwardedHeader;
+import dev.ratelimit.spring.Rule;
+import dev.ratelimit.spring.Stage;
+import dev.ratelimit.spring.config.PolicyRules;
+import dev.ratelimit.spring.config.RateLimitProperties;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.cloud.CloudPlatform;
+import org.springframework.core.env.Environment;
+
+/** Says in the log what is limited, by what and where; and warns of what is allowed, but hardly meant. */
+final class StartupReport {
+
+    private static final Logger log = LoggerFactory.getLogger(ActiveRules.class);
+
+    private static final String STRATEGY = "server.forward-headers-strategy";
+
+    private final Environment environment;
+    private final RateLimitProperties properties;
+
+    /** Whether there is something between the stages. */
+    private final boolean stages;
+
+    StartupReport(Environment environment, RateLimitProperties properties, boolean stages) {
+        this.stages = stages;
+        this.environment = environment;
+        this.properties = properties;
+    }
+
+    void disabled() {
+        log.info("No rate limits: ratelimit.enabled is false");
+    }
+
+    /** Tells of the policies of the configuration; {@code named} are those that an annotation names. */
+    void policies(PolicyRules policies, Set<String> named) {
+        policies.rules()
+                .forEach(rule -> policy(rule, named.contains(rule.policy().name())));
+        log.info("Rate limits take for a client's address {}", policies.clientAddress());
+        warnOfForwarding();
+    }
+
+    /** Tells of a rule that is in force. */
+    void active(Rule rule) {
+        String stage = rule.stage() == Stage.BEFORE_SECURITY ? "before" : "after";
+        log.info("Rate limit {}{}", rule.describe(), stages ? ", " + stage + " Spring Security" : "");
+    }
+
+    private void policy(Rule rule, boolean named) {
+        String contextPath = environment.getProperty("server.servlet.context-path", "");
+        if (rule.match().annotated() && !named) {
+            log.warn("Rate limit {}, but no @RateLimited names it: it limits nothing", rule.describe());
+        } else if (rule.match().isImpossible()) {
+            log.warn("Rate limit {}, which leaves no path: it limits nothing", rule.describe());
+        } else if (rule.price().written().equals("0") && !named) {
+            log.warn("Rate limit {}: it limits nothing", rule.describe());
+        } else if (contextPath.length() > 1
+                && rule.match().paths().texts().stream().anyMatch(path -> path.startsWith(contextPath + "/"))) {
+            log.warn("Rate limit {}, but paths are below the context path {}", rule.describe(), contextPath);
+        } else {
+            active(rule);
+        }
+    }
+
+    private void warnOfForwarding() {
+        properties.trustedProxies().stream()
+                .map(AddressRange::parse)
+                .filter(AddressRange::isEverything)
+                .forEach(range -> log.warn(
+                        "ratelimit.trusted-proxies: {} is everybody, so anyone can choose their client address",
+                        range));
+        if (properties.trustedProxies().isEmpty()) {
+            warnOfContainer();
+        } else if (properties.forwardedHeader() == ForwardedHeader.ANY) {
+            log.warn(
+                    "Proxies that write only one of Forwarded and X-Forwarded-For pass the other on as the client sent it:"
+                            + " say in ratelimit.forwarded-header which one yours write");
+        }
+    }
+
+    private void warnOfContainer() {
+        String strategy = environment.getProperty(STRATEGY, "");
+        if (strategy.equalsIgnoreCase("framework")) {
+            log.warn(
+                    "{} is framework: Spring believes X-Forwarded-For of anybody, so anyone can choose their client"
+                            + " address. Name your proxies in ratelimit.trusted-proxies",
+                    STRATEGY);
+        } else if (strategy.equalsIgnoreCase("native")
+                || (strategy.isEmpty() && CloudPlatform.getActive(environment) != null)) {
+            log.warn(
+                    "The container believes X-Forwarded-For of every private address ({} is native, or implied by the"
+                            + " cloud platform). Name your proxies in ratelimit.trusted-proxies to be exact",
+                    STRATEGY);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package dev.ratelimit.spring.config;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.Algorithm;
+import dev.ratelimit.algorithm.LimitOptions;
+import dev.ratelimit.spring.Allowance;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads limits of one algorithm.
+ *
+ * @param algorithm which
+ * @param options its options, which all limits have in common
+ */
+record LimitParser(Algorithm algorithm, LimitOptions options) {
+
+    private static final String UNLIMITED = "unlimited";
+    private static final String BLOCKED = "blocked";
+
+    /**
+     * Reads one limit or several.
+     *
+     * @throws IllegalArgumentException when the text is none, or the algorithm does not have it
+     */
+    List<Limit> parse(String written) {
+        List<Rate> rates = Rate.parseAll(written);
+        if (rates.size() > 1 && options.burst() != null) {
+            throw new IllegalArgumentException("burst is for one limit, and there are " + rates.size());
+        }
+        return rates.stream().map(rate -> algorithm.limit(rate, options)).toList();
+    }
+
+    /** Reads what some keys may have: limits, {@code unlimited} or {@code blocked}. */
+    Allowance allowance(String policy, String written, @Nullable Long burst) {
+        return switch (written.strip()) {
+            case UNLIMITED -> Allowance.Fixed.UNLIMITED;
+            case BLOCKED -> Allowance.Fixed.BLOCKED;
+            default -> new Allowance.Limited(new Policy(policy, withBurst(burst).parse(written)));
+        };
+    }
+
+    private LimitParser withBurst(@Nullable Long burst) {
+        return new LimitParser(
+                algorithm,
+                new LimitOptions(burst, options.refill(), options.align(), options.zone(), options.rounding()));
+    }
+}
