@@ -1,16 +1,27 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.config.RateLimitProperties;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Configuration;
 
-/** Says at start-up that nothing is limited: nobody may believe to be limited and not be. */
+/** Says at start-up that nothing is limited, and why: nobody may believe to be limited and not be. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnMissingBean(ActiveRules.class)
 class NothingLimitedConfiguration {
 
-    NothingLimitedConfiguration() {
-        LoggerFactory.getLogger(RateLimitAutoConfiguration.class)
-                .info("No rate limits: there is no policy under ratelimit.policies and no @RateLimited controller");
+    private static final Logger log = LoggerFactory.getLogger(RateLimitAutoConfiguration.class);
+
+    NothingLimitedConfiguration(RateLimitProperties properties) {
+        if (!properties.enabled()) {
+            log.info("No rate limits: ratelimit.enabled is false");
+        } else if (properties.policies().isEmpty()) {
+            log.info("No rate limits: there is no policy under ratelimit.policies and no @RateLimited controller");
+        } else {
+            throw new RateLimitConfigurationException(
+                    "ratelimit.policies", null, "policies need Spring MVC, which is missing; add spring-webmvc");
+        }
     }
 }

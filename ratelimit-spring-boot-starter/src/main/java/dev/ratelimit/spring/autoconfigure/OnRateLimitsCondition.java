@@ -12,6 +12,7 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.ConfigurationCondition;
+import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.stereotype.Controller;
 
@@ -28,11 +29,7 @@ final class OnRateLimitsCondition extends SpringBootCondition implements Configu
     @Override
     public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
         ConditionMessage.Builder message = ConditionMessage.forCondition("Rate limits");
-        boolean policies = Binder.get(context.getEnvironment())
-                .bind("ratelimit.policies", POLICIES)
-                .map(map -> !map.isEmpty())
-                .orElse(false);
-        if (policies) {
+        if (hasPolicies(context.getEnvironment())) {
             return ConditionOutcome.match(message.found("policies").items("ratelimit.policies"));
         }
         if (anyAnnotated(context.getBeanFactory())) {
@@ -40,6 +37,14 @@ final class OnRateLimitsCondition extends SpringBootCondition implements Configu
         }
         return ConditionOutcome.noMatch(
                 message.didNotFind("policy or annotation").atAll());
+    }
+
+    /** Whether there is a policy in the configuration. */
+    static boolean hasPolicies(Environment environment) {
+        return Binder.get(environment)
+                .bind("ratelimit.policies", POLICIES)
+                .map(map -> !map.isEmpty())
+                .orElse(false);
     }
 
     private static boolean anyAnnotated(@Nullable ConfigurableListableBeanFactory beans) {

@@ -7,16 +7,20 @@ import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.config.RateLimitProperties;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.web.servlet.DispatcherServlet;
 
 /**
  * Auto-configuration of rate limits: a store and a limiter for the application's own use, and the filter where a policy or
- * an annotation asks for one.
+ * an annotation asks for one, unless {@code ratelimit.enabled} is false.
  */
 @AutoConfiguration(
         afterName = {
@@ -26,8 +30,8 @@ import org.springframework.context.annotation.Import;
             "org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration"
         })
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
-@ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(RateLimitProperties.class)
+@ImportRuntimeHints(RateLimitRuntimeHints.class)
 @Import({RateLimitMetricsConfiguration.class, RateLimitFilterConfiguration.class, NothingLimitedConfiguration.class})
 public final class RateLimitAutoConfiguration {
 
@@ -43,5 +47,15 @@ public final class RateLimitAutoConfiguration {
     @ConditionalOnMissingBean
     RateLimiter rateLimiter(RateLimitStore store, ObjectProvider<Ticker> ticker) {
         return new RateLimiter(store, ticker.getIfAvailable(Ticker::system));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(DispatcherServlet.class)
+    static class Checks {
+
+        @Bean
+        AnnotationCheck rateLimitAnnotationCheck(ApplicationContext context) {
+            return new AnnotationCheck(context);
+        }
     }
 }

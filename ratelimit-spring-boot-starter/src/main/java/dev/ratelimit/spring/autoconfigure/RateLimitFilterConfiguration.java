@@ -10,6 +10,7 @@ import dev.ratelimit.spring.web.RateLimitFilter;
 import jakarta.servlet.DispatcherType;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ApplicationContext;
@@ -23,6 +24,7 @@ import org.springframework.web.servlet.DispatcherServlet;
 /** The filter, before and after Spring Security or once without it, and the rules that it enforces. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(DispatcherServlet.class)
+@ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
 @Conditional(OnRateLimitsCondition.class)
 class RateLimitFilterConfiguration {
 

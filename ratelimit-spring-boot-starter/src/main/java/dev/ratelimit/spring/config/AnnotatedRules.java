@@ -57,11 +57,16 @@ public final class AnnotatedRules {
         return named;
     }
 
-    /** Whether the type or one of its methods is annotated, directly or by a meta-annotation. */
+    /** Whether the type or one of its methods is limited, directly or by a meta-annotation. */
     public static boolean anyOn(Class<?> type) {
         MethodFilter annotated = method -> !on(method).isEmpty();
         return !on(type).isEmpty()
                 || !MethodIntrospector.selectMethods(type, annotated).isEmpty();
+    }
+
+    /** Whether the type or method itself is limited or exempt, directly or by a meta-annotation. */
+    public static boolean isOn(AnnotatedElement element) {
+        return !on(element).isEmpty() || isExempt(element);
     }
 
     /**
