@@ -10,7 +10,10 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
@@ -36,6 +39,18 @@ public final class RunningApp implements AutoCloseable {
     @EnableAutoConfiguration
     public static class WithSecurity {}
 
+    /** The servers there are. */
+    public enum Server {
+        TOMCAT("org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration"),
+        JETTY("org.springframework.boot.tomcat.autoconfigure.servlet.TomcatServletWebServerAutoConfiguration");
+
+        private final String excluded;
+
+        Server(String excluded) {
+            this.excluded = excluded;
+        }
+    }
+
     private final ServletWebServerApplicationContext context;
     private final FakeTicker ticker;
 
@@ -44,8 +59,13 @@ public final class RunningApp implements AutoCloseable {
         this.ticker = ticker;
     }
 
-    /** Starts the controllers and configurations with these properties. */
+    /** Starts the controllers and configurations with these properties on Tomcat. */
     public static RunningApp start(List<Class<?>> sources, String... properties) {
+        return start(Server.TOMCAT, sources, properties);
+    }
+
+    /** Starts the controllers and configurations with these properties on this server. */
+    public static RunningApp start(Server server, List<Class<?>> sources, String... properties) {
         List<Class<?>> all = new ArrayList<>(sources);
         if (!all.contains(WithSecurity.class)) {
             all.add(WithoutSecurity.class);
@@ -54,9 +74,20 @@ public final class RunningApp implements AutoCloseable {
         SpringApplicationBuilder application = new SpringApplicationBuilder(all.toArray(Class<?>[]::new))
                 .properties("server.port=0", "server.address=127.0.0.1", "spring.main.banner-mode=off")
                 .properties("logging.level.root=warn", "logging.level.dev.ratelimit=info")
+                .properties("spring.autoconfigure.exclude=" + server.excluded)
                 .properties(properties)
                 .initializers(context -> context.getBeanFactory().registerSingleton("ticker", (Ticker) ticker));
         return new RunningApp((ServletWebServerApplicationContext) application.run(), ticker);
+    }
+
+    /** The same application on every server, one after the other; for the parameters of a test class, which are closed. */
+    public static Stream<RunningApp> onEachServer(List<Class<?>> sources, String... properties) {
+        return Stream.of(Server.values()).map(server -> start(server, sources, properties));
+    }
+
+    @Override
+    public String toString() {
+        return Objects.requireNonNull(context.getWebServer()).getClass().getSimpleName();
     }
 
     /** The time, which the test lets pass. */
@@ -83,6 +114,19 @@ public final class RunningApp implements AutoCloseable {
         return send("GET " + path + " HTTP/1.1", headers);
     }
 
+    /** Asks with GET, as this user of the password "secret". */
+    public RawResponse getAs(String user, String path, String... headers) {
+        return getAs(user, "secret", path, headers);
+    }
+
+    /** Asks with GET, as this user. */
+    public RawResponse getAs(String user, String password, String path, String... headers) {
+        byte[] credentials = (user + ":" + password).getBytes(StandardCharsets.UTF_8);
+        List<String> all = new ArrayList<>(List.of(headers));
+        all.add("Authorization: Basic " + Base64.getEncoder().encodeToString(credentials));
+        return get(path, all.toArray(String[]::new));
+    }
+
     /** Sends a request line and headers as they are. */
     public RawResponse send(String requestLine, String... headers) {
         StringBuilder request = new StringBuilder(requestLine).append("\r\nHost: localhost\r\nConnection: close\r\n");
@@ -99,7 +143,8 @@ public final class RunningApp implements AutoCloseable {
         }
     }
 
-    private int port() {
+    /** The port on which it listens. */
+    public int port() {
         return context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
     }
 

@@ -5,21 +5,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What comes after a request, and how it is written, does not change what it pays. */
+@ParameterizedClass
+@MethodSource("servers")
 class DispatchTest {
 
-    private static RunningApp app;
+    private final RunningApp app;
 
-    @BeforeAll
-    static void start() {
-        app = RunningApp.start(
+    DispatchTest(RunningApp app) {
+        this.app = app;
+    }
+
+    static Stream<RunningApp> servers() {
+        return RunningApp.onEachServer(
                 List.of(TestApi.class),
                 "ratelimit.policies.all.limit=100000/hour",
                 "ratelimit.policies.orders.limit=100000/hour",
@@ -29,11 +36,6 @@ class DispatchTest {
                 "ratelimit.policies.deletes.limit=100000/hour",
                 "ratelimit.policies.deletes.match.methods=DELETE",
                 "spring.mvc.hiddenmethod.filter.enabled=true");
-    }
-
-    @AfterAll
-    static void stop() {
-        app.close();
     }
 
     @ParameterizedTest
@@ -124,5 +126,19 @@ class DispatchTest {
 
         assertThat(app.bean(TestApi.class).reached()).isEqualTo(reached + 1);
         assertThat(app.counted(policy, "admitted")).isEqualTo(before + 1);
+    }
+
+    @Test
+    @DisplayName("C9 a preflight is free, and OPTIONS that is none is charged")
+    void preflight_isFree_otherOptionsAreNot() {
+        long before = app.counted("all", "admitted");
+
+        app.send("OPTIONS /orders/1 HTTP/1.1", "Origin: https://example.org", "Access-Control-Request-Method: GET");
+        assertThat(app.counted("all", "admitted")).isEqualTo(before);
+
+        app.send("OPTIONS /orders/1 HTTP/1.1");
+        app.send("OPTIONS /orders/1 HTTP/1.1", "Origin: https://example.org");
+        app.send("GET /orders/1 HTTP/1.1", "Origin: https://example.org", "Access-Control-Request-Method: GET");
+        assertThat(app.counted("all", "admitted")).isEqualTo(before + 3);
     }
 }
