@@ -114,16 +114,12 @@ public final class RunningApp implements AutoCloseable {
         return send("GET " + path + " HTTP/1.1", headers);
     }
 
-    /** Asks with GET, as this user of the password "secret". */
+    /** Asks with GET, as this user, such as {@code alice}, whose password is "secret", or {@code alice:wrong}. */
     public RawResponse getAs(String user, String path, String... headers) {
-        return getAs(user, "secret", path, headers);
-    }
-
-    /** Asks with GET, as this user. */
-    public RawResponse getAs(String user, String password, String path, String... headers) {
-        byte[] credentials = (user + ":" + password).getBytes(StandardCharsets.UTF_8);
+        String credentials = user.contains(":") ? user : user + ":secret";
+        byte[] bytes = credentials.getBytes(StandardCharsets.UTF_8);
         List<String> all = new ArrayList<>(List.of(headers));
-        all.add("Authorization: Basic " + Base64.getEncoder().encodeToString(credentials));
+        all.add("Authorization: Basic " + Base64.getEncoder().encodeToString(bytes));
         return get(path, all.toArray(String[]::new));
     }
 
