@@ -4,7 +4,9 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.test.FakeTicker;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -13,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -75,7 +78,9 @@ public final class RunningApp implements AutoCloseable {
                 .properties("server.port=0", "server.address=127.0.0.1", "spring.main.banner-mode=off")
                 .properties("logging.level.root=warn", "logging.level.dev.ratelimit=info")
                 .properties("spring.autoconfigure.exclude=" + server.excluded)
-                .properties(properties)
+                .properties(Stream.of(properties)
+                        .map(property -> property.split("=", 2))
+                        .collect(Collectors.toMap(property -> property[0], property -> (Object) property[1])))
                 .initializers(context -> context.getBeanFactory().registerSingleton("ticker", (Ticker) ticker));
         return new RunningApp((ServletWebServerApplicationContext) application.run(), ticker);
     }
@@ -137,6 +142,48 @@ public final class RunningApp implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Sends requests over one connection and waits for all of the answers. */
+    public void spray(Stream<String> requests) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port())) {
+            BufferedReader answers = new BufferedReader(
+                    new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1), 1 << 16);
+            requests.forEach(request -> {
+                try {
+                    String text = request + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+                    socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
+                    readAnswer(answers);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void readAnswer(BufferedReader answers) throws IOException {
+        long length = -1;
+        String line = answers.readLine();
+        while (line != null && !line.isEmpty()) {
+            if (line.regionMatches(true, 0, "Content-Length:", 0, 15)) {
+                length = Long.parseLong(line.substring(15).strip());
+            }
+            line = answers.readLine();
+        }
+        if (length >= 0) {
+            answers.skip(length);
+            return;
+        }
+        // chunks, up to the empty one
+        int chunk = Integer.parseInt(answers.readLine(), 16);
+        while (chunk > 0) {
+            answers.skip(chunk);
+            answers.readLine();
+            chunk = Integer.parseInt(answers.readLine(), 16);
+        }
+        answers.readLine();
     }
 
     /** The port on which it listens. */
