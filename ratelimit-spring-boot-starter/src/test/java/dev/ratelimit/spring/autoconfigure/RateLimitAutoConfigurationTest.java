@@ -25,7 +25,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
-import org.springframework.web.servlet.DispatcherServlet;
 
 /** Tests for {@link RateLimitAutoConfiguration}. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -94,14 +93,6 @@ class RateLimitAutoConfigurationTest {
     }
 
     @Test
-    void disabled_hasNoBeans() {
-        runner.withPropertyValues("ratelimit.enabled=false", "ratelimit.policies.api.limit=100/minute")
-                .run(context -> assertThat(context)
-                        .doesNotHaveBean(FilterRegistrationBean.class)
-                        .doesNotHaveBean(RateLimitStore.class));
-    }
-
-    @Test
     void ownStore_replacesOurs() {
         runner.withUserConfiguration(OwnStore.class).run(context -> {
             assertThat(context).hasSingleBean(RateLimitStore.class);
@@ -134,15 +125,6 @@ class RateLimitAutoConfigurationTest {
                                 .find("ratelimit.decision")
                                 .timer())
                         .isNotNull());
-    }
-
-    @Test
-    void dispatcherServletMissing_hasNoFilter() {
-        new WebApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(RateLimitAutoConfiguration.class))
-                .withPropertyValues("ratelimit.policies.api.limit=100/minute")
-                .withClassLoader(new FilteredClassLoader(DispatcherServlet.class))
-                .run(context -> assertThat(context).doesNotHaveBean(FilterRegistrationBean.class));
     }
 
     @Test

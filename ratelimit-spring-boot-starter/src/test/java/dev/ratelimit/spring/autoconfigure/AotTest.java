@@ -1,0 +1,126 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.spring.RateLimitExempt;
+import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.config.PolicyProperties;
+import jakarta.servlet.Filter;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.aot.test.generate.TestGenerationContext;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.boot.web.context.servlet.AnnotationConfigServletWebApplicationContext;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.aot.ApplicationContextAotGenerator;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.test.tools.CompileWithForkedClassLoader;
+import org.springframework.core.test.tools.TestCompiler;
+import org.springframework.mock.web.MockFilterChain;
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.mock.web.MockHttpServletResponse;
+import org.springframework.mock.web.MockServletContext;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.support.GenericWebApplicationContext;
+
+/** Code that is generated ahead of time does what the configuration says, on the plain JVM. */
+@CompileWithForkedClassLoader
+class AotTest {
+
+    @RestController
+    static class Pages {
+        @GetMapping("/page")
+        @RateLimited("2/hour")
+        String page() {
+            return "page";
+        }
+    }
+
+    private static final Map<String, String> POLICY = Map.of(
+            "ratelimit.policies.api.limit", "1/hour",
+            "ratelimit.policies.api.key", "#request.getHeader('X-Key')",
+            "ratelimit.policies.api.missing-key", "skip");
+
+    @Test
+    void generatedCode_limits() {
+        runGenerated(Map.of(), context -> {
+            assertThat(status(context, "/page", "a")).isEqualTo(200);
+            assertThat(status(context, "/page", "a")).isEqualTo(429);
+            assertThat(status(context, "/page", "b")).isEqualTo(200);
+            assertThat(status(context, "/page", "c")).isEqualTo(429);
+        });
+    }
+
+    @Test
+    void generatedCode_enabledIsDecidedAtRunTime() {
+        runGenerated(Map.of("ratelimit.enabled", "false"), context -> {
+            for (int i = 0; i < 5; i++) {
+                assertThat(status(context, "/page", "a")).isEqualTo(200);
+            }
+        });
+    }
+
+    @Test
+    void hints_keepWhatIsReflectedUpon() throws NoSuchMethodException {
+        RuntimeHints hints = new RuntimeHints();
+        new RateLimitRuntimeHints().registerHints(hints, getClass().getClassLoader());
+
+        for (Class<?> annotation : new Class<?>[] {RateLimited.class, RateLimited.All.class, RateLimitExempt.class}) {
+            assertThat(RuntimeHintsPredicates.reflection().onType(annotation)).accepts(hints);
+            assertThat(RuntimeHintsPredicates.proxies().forInterfaces(annotation))
+                    .accepts(hints);
+        }
+        assertThat(RuntimeHintsPredicates.reflection()
+                        .onMethodInvocation(PolicyProperties.Plan.class.getMethod("of", String.class)))
+                .accepts(hints);
+    }
+
+    private static void runGenerated(Map<String, String> properties, Consumer<GenericApplicationContext> test) {
+        AnnotationConfigServletWebApplicationContext context = new AnnotationConfigServletWebApplicationContext();
+        context.setServletContext(new MockServletContext());
+        TestPropertyValues.of(POLICY).applyTo(context);
+        context.register(
+                DispatcherServletAutoConfiguration.class,
+                WebMvcAutoConfiguration.class,
+                RateLimitAutoConfiguration.class,
+                Pages.class);
+        TestGenerationContext generated = new TestGenerationContext();
+        var initializer = new ApplicationContextAotGenerator().processAheadOfTime(context, generated);
+        generated.writeGeneratedContent();
+        TestCompiler.forSystem().with(generated).compile(compiled -> {
+            GenericWebApplicationContext fresh = new GenericWebApplicationContext(new MockServletContext());
+            TestPropertyValues.of(POLICY).and(properties).applyTo(fresh);
+            @SuppressWarnings("unchecked")
+            ApplicationContextInitializer<GenericApplicationContext> code =
+                    (ApplicationContextInitializer<GenericApplicationContext>)
+                            compiled.getInstance(ApplicationContextInitializer.class, initializer.canonicalName());
+            code.initialize(fresh);
+            fresh.refresh();
+            try (fresh) {
+                test.accept(fresh);
+            }
+        });
+    }
+
+    private static int status(GenericApplicationContext context, String path, String key) {
+        Filter filter = Objects.requireNonNull(
+                context.getBean("rateLimitFilter", FilterRegistrationBean.class).getFilter());
+        MockHttpServletRequest request = new MockHttpServletRequest("GET", path);
+        request.addHeader("X-Key", key);
+        MockHttpServletResponse response = new MockHttpServletResponse();
+        try {
+            filter.doFilter(request, response, new MockFilterChain());
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+        return response.getStatus();
+    }
+}
