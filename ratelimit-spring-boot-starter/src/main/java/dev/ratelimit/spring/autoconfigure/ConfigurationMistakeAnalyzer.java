@@ -1,6 +1,8 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
@@ -8,13 +10,20 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.origin.Origin;
+import org.springframework.boot.origin.OriginLookup;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.Environment;
+import org.springframework.core.env.PropertySource;
 
 /** Tells of a mistake in a policy or an annotation: what is written where, and what to write instead. */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class ConfigurationMistakeAnalyzer extends AbstractFailureAnalyzer<RateLimitConfigurationException> {
+
+    private static final String PREFIX = "ratelimit.";
+    private static final int MOST_ORIGINS = 5;
 
     private final Environment environment;
 
@@ -31,25 +40,40 @@ final class ConfigurationMistakeAnalyzer extends AbstractFailureAnalyzer<RateLim
         if (mistake.written() != null) {
             description.append("\n\n    Value: ").append(printable(mistake.written()));
         }
-        Origin origin = origin(mistake.where());
-        if (origin != null) {
-            description.append("\n    Origin: ").append(origin);
-        }
+        origins(mistake.where())
+                .forEach(origin -> description.append("\n    Origin: ").append(origin));
         return new FailureAnalysis(description.toString(), "Correct it, as the message says.", mistake);
     }
 
-    private @Nullable Origin origin(String property) {
-        if (!ConfigurationPropertyName.isValid(property)) {
-            return null;
-        }
-        ConfigurationPropertyName name = ConfigurationPropertyName.of(property);
-        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
-            Origin origin = Origin.from(source.getConfigurationProperty(name));
-            if (origin != null) {
-                return origin;
+    /** Where the property is written; or what is below it, in any spelling, where it is a group. */
+    private List<Origin> origins(String property) {
+        List<Origin> origins = new ArrayList<>();
+        if (property.startsWith(PREFIX)) {
+            ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
+            for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+                add(Origin.from(source.getConfigurationProperty(name)), origins);
+            }
+            if (origins.isEmpty() && environment instanceof ConfigurableEnvironment all) {
+                all.getPropertySources().forEach(source -> addBelow(name, source, origins));
             }
         }
-        return null;
+        return origins;
+    }
+
+    private static void addBelow(ConfigurationPropertyName name, PropertySource<?> source, List<Origin> origins) {
+        if (source instanceof EnumerablePropertySource<?> listed) {
+            for (String written : listed.getPropertyNames()) {
+                if (written.startsWith(PREFIX) && name.isAncestorOf(ConfigurationPropertyName.adapt(written, '.'))) {
+                    add(OriginLookup.getOrigin(source, written), origins);
+                }
+            }
+        }
+    }
+
+    private static void add(@Nullable Origin origin, List<Origin> origins) {
+        if (origin != null && origins.size() < MOST_ORIGINS && !origins.contains(origin)) {
+            origins.add(origin);
+        }
     }
 
     private static String printable(String value) {

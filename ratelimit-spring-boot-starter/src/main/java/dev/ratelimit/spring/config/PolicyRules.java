@@ -10,7 +10,11 @@ import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.Rule;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -42,6 +46,7 @@ public final class PolicyRules {
     }
 
     private List<Rule> parseRules() {
+        checkNames(properties.policies().keySet());
         List<Rule> parsed = new ArrayList<>();
         properties.policies().forEach((name, policy) -> {
             Rule rule = new PolicyParser(name, policy, context).parse();
@@ -52,6 +57,20 @@ public final class PolicyRules {
         parsed.sort(Comparator.comparingInt((Rule rule) -> rule.key().parts().size())
                 .reversed());
         return List.copyOf(parsed);
+    }
+
+    /** Two spellings of a name are two policies, each of which gets some of the properties of both. */
+    private static void checkNames(Set<String> names) {
+        Map<String, String> spellings = new HashMap<>();
+        for (String name : names) {
+            String other = spellings.put(name.replaceAll("[^A-Za-z0-9]", "").toLowerCase(Locale.ROOT), name);
+            if (other != null) {
+                throw new RateLimitConfigurationException(
+                        "ratelimit.policies." + name,
+                        null,
+                        "'" + name + "' and '" + other + "' are one name to Spring Boot; rename one of them");
+            }
+        }
     }
 
     private Exemptions parseExemptions() {

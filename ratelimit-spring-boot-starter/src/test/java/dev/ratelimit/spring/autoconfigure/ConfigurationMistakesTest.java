@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.RunningApp;
 import java.util.List;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -203,5 +204,35 @@ class ConfigurationMistakesTest {
                 .contains("ratelimit.policies.login.limit: '10' has no period")
                 .contains("mistaken.yml")
                 .contains("4:");
+    }
+
+    @Test
+    @DisplayName("F5 a policy that is there twice is told with both places")
+    void policy_twice_isReportedWithBothPlaces(CapturedOutput output) {
+        fails(List.of(), "spring.config.name=twice");
+        fails(List.of(), "spring.config.name=spelt-twice");
+
+        assertThat(output)
+                .contains("found duplicate key login")
+                .contains("line 3")
+                .contains("line 5");
+        assertThat(output)
+                .contains("'perUser' and 'per-user' are one name to Spring Boot")
+                .contains("4:14")
+                .contains("6:14");
+    }
+
+    @Test
+    @DisplayName("F9 a pattern that cannot be read is told with the place; blanks at its ends are dropped")
+    void pattern_unreadable_isReportedWithACaret(CapturedOutput output) {
+        String limit = "ratelimit.policies.login.limit=1/hour";
+        fails(List.of(), limit, "ratelimit.policies.login.match.paths=/a/{b");
+
+        assertThat(output).contains("      /a/{b\n      ").containsPattern("      +\\^");
+        RunningApp app = RunningApp.start(List.of(), limit, "ratelimit.policies.login.match.paths= /actuator/health ");
+        try (app) {
+            assertThat(app.get("/actuator/health").status()).isEqualTo(200);
+            assertThat(app.get("/actuator/health").status()).isEqualTo(429);
+        }
     }
 }
