@@ -4,6 +4,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.spring.Rule;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.util.pattern.PathPattern;
@@ -28,6 +29,11 @@ record Endpoint(String id, @Nullable PathPattern pattern, List<Rule> rules, bool
             }
         }
         return false;
+    }
+
+    /** The pattern, for comparison. */
+    PathPattern specificity() {
+        return Objects.requireNonNull(pattern);
     }
 
     /** The values of the variables in the path. */

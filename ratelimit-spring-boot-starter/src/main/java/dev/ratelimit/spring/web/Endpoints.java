@@ -16,6 +16,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
+import org.springframework.http.server.RequestPath;
 import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.method.HandlerMethod;
@@ -29,22 +30,26 @@ import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
- * The endpoints of the application, and which of them a request leads to: asked of the handler mappings themselves, before
- * the dispatcher does. Immutable and thread-safe.
+ * The endpoints of the application, and which of them a request leads to: decided as the dispatcher will decide it, by the
+ * handler mappings, but before it does. Immutable and thread-safe.
  */
 public final class Endpoints {
 
     private record Mapped(HandlerMethod handler, String pattern) {}
 
-    private record Route(PathPattern pattern, Endpoint endpoint) {}
-
+    private final Dispatchers dispatchers = new Dispatchers();
     private final List<HandlerMapping> mappings;
+
+    /** The mappings whose routes can be looked up by path; the others are asked. */
+    private final Map<HandlerMapping, MappedRoutes> routesOf = new HashMap<>();
+
     private final Map<Mapped, Endpoint> byHandler = new HashMap<>();
 
-    /** Every route, the most specific pattern first, for requests that miss only the method or the type. */
-    private final List<Route> routes = new ArrayList<>();
+    /** Every route, for requests that miss only the method or the type. */
+    private final RouteIndex<Endpoint> routes = new RouteIndex<>();
 
-    private final List<PathPattern> withRules;
+    /** The routes of endpoints about which there is something to know. */
+    private final RouteIndex<Endpoint> withRules = new RouteIndex<>();
 
     /**
      * The endpoints of these mappings.
@@ -56,64 +61,63 @@ public final class Endpoints {
     public Endpoints(
             List<HandlerMapping> mappings, Function<HandlerMethod, List<Rule>> rules, Predicate<HandlerMethod> exempt) {
         this.mappings = List.copyOf(mappings);
-        PathPatternParser parser = new PathPatternParser();
-        parser.setCaseSensitive(false);
         for (HandlerMapping mapping : mappings) {
             if (mapping instanceof RequestMappingInfoHandlerMapping annotated) {
                 annotated
                         .getHandlerMethods()
-                        .forEach((info, handler) ->
-                                add(info, handler, rules.apply(handler), exempt.test(handler), parser));
+                        .forEach((info, handler) -> add(info, handler, rules.apply(handler), exempt.test(handler)));
+            }
+            if (MappedRoutes.canStandFor(mapping)) {
+                routesOf.put(mapping, new MappedRoutes((RequestMappingInfoHandlerMapping) mapping));
             }
         }
-        routes.sort(Comparator.comparing(Route::pattern)
-                .thenComparing(route -> route.endpoint().id()));
-        this.withRules = routes.stream()
-                .filter(route ->
-                        !route.endpoint().rules().isEmpty() || route.endpoint().exempt())
-                .map(Route::pattern)
-                .toList();
     }
 
-    private void add(
-            RequestMappingInfo info,
-            HandlerMethod handler,
-            List<Rule> rules,
-            boolean exempt,
-            PathPatternParser parser) {
+    private void add(RequestMappingInfo info, HandlerMethod handler, List<Rule> rules, boolean exempt) {
+        PathPatternParser parser = new PathPatternParser();
+        parser.setCaseSensitive(false);
         String methods = info.getMethodsCondition().getMethods().stream()
                 .map(method -> RuleMatch.methodOf(method.name()))
                 .distinct()
                 .sorted()
                 .collect(Collectors.joining(","));
-        for (String pattern : info.getPatternValues()) {
-            PathPattern parsed = parser.parse(pattern);
+        for (String text : info.getPatternValues()) {
+            PathPattern pattern = parser.parse(text);
             Endpoint endpoint =
-                    new Endpoint((methods.isEmpty() ? "ANY" : methods) + " " + pattern, parsed, rules, exempt);
-            byHandler.put(new Mapped(handler, pattern), endpoint);
-            routes.add(new Route(parsed, endpoint));
+                    new Endpoint((methods.isEmpty() ? "ANY" : methods) + " " + text, pattern, rules, exempt);
+            byHandler.put(new Mapped(handler, text), endpoint);
+            routes.add(pattern, endpoint);
+            if (!rules.isEmpty() || exempt) {
+                withRules.add(pattern, endpoint);
+            }
         }
     }
 
-    /** Whether an endpoint with rules of its own can be meant; decides without a look-up. */
+    /** The path of a request below the context path: as Spring MVC sees it, or in full where another servlet is meant. */
+    PathContainer pathOf(HttpServletRequest request) {
+        return dispatchers.isMeantBy(request)
+                ? ServletRequestPathUtils.parse(request).pathWithinApplication()
+                : RequestPath.parse(request.getRequestURI(), request.getContextPath())
+                        .pathWithinApplication();
+    }
+
+    /** Whether an endpoint about which there is something to know can be meant; decides without a look-up. */
     boolean mayHaveRules(PathContainer path) {
-        for (PathPattern pattern : withRules) {
-            if (pattern.matches(path)) {
-                return true;
-            }
-        }
-        return false;
+        return withRules.matchesAny(path);
     }
 
     /** Where the request leads. */
     Endpoint find(HttpServletRequest request) {
+        if (!dispatchers.isMeantBy(request)) {
+            return Endpoint.UNMAPPED;
+        }
         HttpServletRequest view = new AttributeKeepingRequest(request);
         PathContainer path = ServletRequestPathUtils.parseAndCache(view).pathWithinApplication();
         try {
             for (HandlerMapping mapping : mappings) {
-                HandlerExecutionChain chain = mapping.getHandler(view);
-                if (chain != null) {
-                    return endpointOf(chain, view, path);
+                Endpoint endpoint = find(mapping, view, path);
+                if (endpoint != null) {
+                    return endpoint;
                 }
             }
             return Endpoint.UNMAPPED;
@@ -124,6 +128,23 @@ public final class Endpoints {
         }
     }
 
+    private @Nullable Endpoint find(HandlerMapping mapping, HttpServletRequest view, PathContainer path)
+            throws Exception {
+        MappedRoutes known = routesOf.get(mapping);
+        if (known != null) {
+            List<MappedRoutes.Route> candidates = known.candidates(path);
+            if (candidates.isEmpty()) {
+                return null;
+            }
+            MappedRoutes.Match best = known.best(candidates, view);
+            if (best != null) {
+                return byHandler.get(new Mapped(best.handler(), best.pattern()));
+            }
+        }
+        HandlerExecutionChain chain = mapping.getHandler(view);
+        return chain == null ? null : endpointOf(chain, view, path);
+    }
+
     private Endpoint endpointOf(HandlerExecutionChain chain, HttpServletRequest view, PathContainer path) {
         Object best = view.getAttribute(BEST_MATCHING_HANDLER_ATTRIBUTE);
         Object handler = best != null ? best : chain.getHandler();
@@ -132,10 +153,20 @@ public final class Endpoints {
             // OPTIONS is answered for the endpoint by a handler of Spring's own; else a static file, or nothing
             return handler instanceof HandlerMethod ? missed(path) : Endpoint.UNMAPPED;
         }
-        Endpoint known = handler instanceof HandlerMethod method ? find(method, pattern.toString()) : null;
+        String text = pattern.toString();
+        Endpoint known = handler instanceof HandlerMethod method ? byHandler.get(new Mapped(method, text)) : null;
         return known != null
                 ? known
-                : new Endpoint(methodOf(view) + " " + pattern, parse(pattern.toString()), List.of(), false);
+                : new Endpoint(
+                        methodOf(view) + " " + text, PathPatternParser.defaultInstance.parse(text), List.of(), false);
+    }
+
+    /** The most specific of those that the path alone leads to. */
+    private Endpoint missed(PathContainer path) {
+        List<Endpoint> endpoints = new ArrayList<>(routes.find(path));
+        endpoints.sort(Comparator.comparing(Endpoint::specificity, PathPattern.SPECIFICITY_COMPARATOR)
+                .thenComparing(Endpoint::id));
+        return endpoints.isEmpty() ? Endpoint.UNMAPPED : endpoints.get(0);
     }
 
     /** What the handler of a request from another origin allows, or {@code null} where there is nothing about it. */
@@ -162,29 +193,6 @@ public final class Endpoints {
             }
         }
         return null;
-    }
-
-    /** As seen from other mappings: of a router function, say. */
-    private static PathPattern parse(String pattern) {
-        return PathPatternParser.defaultInstance.parse(pattern);
-    }
-
-    /** The path below the context path, as Spring MVC sees it. */
-    PathContainer pathOf(HttpServletRequest request) {
-        return ServletRequestPathUtils.parse(request).pathWithinApplication();
-    }
-
-    private @Nullable Endpoint find(HandlerMethod handler, String pattern) {
-        return byHandler.get(new Mapped(handler, pattern));
-    }
-
-    private Endpoint missed(PathContainer path) {
-        for (Route route : routes) {
-            if (route.pattern().matches(path)) {
-                return route.endpoint();
-            }
-        }
-        return Endpoint.UNMAPPED;
     }
 
     /** Names that clients invent are all one. */
