@@ -3,11 +3,9 @@ package dev.ratelimit.test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
-import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import java.time.Duration;
@@ -17,37 +15,14 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
-/** Memory is bounded, and the bound is no way around a limit. */
+/** Memory is bounded, and what is idle goes. */
 class InMemoryStoreBoundsTest {
 
     private final FakeTicker ticker = new FakeTicker();
 
-    static Stream<Limit> limits() {
-        Rate rate = Rate.parse("3/hour");
-        return Stream.of(TokenBucket.of(rate), FixedWindow.of(rate), SlidingLog.of(rate));
-    }
-
     private InMemoryStore store(int maxKeys) {
         return InMemoryStore.builder().ticker(ticker).maxKeys("p", maxKeys).build();
-    }
-
-    @ParameterizedTest
-    @MethodSource("limits")
-    void flood_ofNewKeys_staysWithinMaxKeys_andLeavesExhaustedKeysExhausted(Limit limit) {
-        InMemoryStore store = store(100);
-        Policy policy = Policy.of("p", limit);
-        store.decide(List.of(policy.charge("victim", 3)));
-
-        for (int i = 0; i < 10_000; i++) {
-            assertThat(store.tryCharge(policy.charge("flood" + i))).isTrue();
-            assertThat(store.keys("p")).isLessThanOrEqualTo(100);
-        }
-
-        assertThat(store.tryCharge(policy.charge("victim"))).isFalse();
-        assertThat(store.evictedActive("p")).isEqualTo(9_901);
     }
 
     @Test
@@ -64,26 +39,6 @@ class InMemoryStoreBoundsTest {
 
         assertThat(store.evictedFull("p")).isEqualTo(10);
         assertThat(store.evictedActive("p")).isZero();
-    }
-
-    @Test
-    void full_ofExhaustedKeys_newKeysShareOneBudget() {
-        InMemoryStore store = store(5);
-        Policy policy = Policy.of("p", TokenBucket.of(Rate.parse("3/hour")));
-        for (int i = 0; i < 5; i++) {
-            store.decide(List.of(policy.charge("exhausted" + i, 3)));
-        }
-
-        int admitted = 0;
-        for (int i = 0; i < 50; i++) {
-            admitted += store.tryCharge(policy.charge("new" + i)) ? 1 : 0;
-        }
-
-        assertThat(admitted).isEqualTo(3);
-        assertThat(store.decide(List.of(policy.charge("x"), policy.charge("y"))).admitted())
-                .isFalse();
-        ticker.advance(Duration.ofHours(1));
-        assertThat(store.tryCharge(policy.charge("new50"))).isTrue();
     }
 
     @Test
@@ -138,18 +93,6 @@ class InMemoryStoreBoundsTest {
                 .filteredOn(thread -> !thread.getKey().equals(Thread.currentThread()))
                 .noneMatch(thread -> Stream.of(thread.getValue())
                         .anyMatch(frame -> frame.getClassName().startsWith("dev.ratelimit")));
-    }
-
-    @Test
-    void closed_setsNoAlarm() {
-        InMemoryStore store = store(10);
-        store.close();
-        store.close();
-
-        assertThat(store.tryCharge(
-                        Policy.of("p", TokenBucket.of(Rate.parse("3/minute"))).charge("k")))
-                .isTrue();
-        assertThat(ticker.alarms()).isZero();
     }
 
     @Test

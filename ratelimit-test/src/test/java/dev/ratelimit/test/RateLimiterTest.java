@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -147,6 +148,54 @@ class RateLimiterTest {
             assertThat(limiter.peek(charge)).hasRemaining(taken ? 0 : 1);
             limiter.reset(POLICY, charge.key());
         }
+    }
+
+    @Test
+    @DisplayName(
+            "H4 a wait that is cancelled holds nothing: who comes next is served, and the last alarm charges nobody")
+    void acquireAsync_cancelled_holdsNothing() {
+        limiter.tryAcquire(CHARGE);
+        List<CompletableFuture<Permit>> waiting = Stream.generate(
+                        () -> limiter.acquireAsync(Duration.ofHours(1), CHARGE))
+                .limit(100)
+                .toList();
+
+        waiting.forEach(future -> future.cancel(false));
+        ticker.advance(Duration.ofSeconds(1));
+
+        assertThat(limiter.tryAcquire(CHARGE)).isTrue();
+        ticker.advance(Duration.ofHours(1));
+        assertThat(limiter.peek(CHARGE)).hasRemaining(1);
+        assertThat(ticker.alarms()).isZero();
+    }
+
+    @Test
+    @DisplayName("H4 a wait that is interrupted ends at once, and neither it nor its alarm charges anything")
+    void acquire_interruptedWhileItWaits_holdsNothing() throws InterruptedException {
+        limiter.tryAcquire(CHARGE);
+        int alarms = ticker.alarms();
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        Thread waiter = new Thread(() -> {
+            try {
+                limiter.acquire(Duration.ofHours(1), CHARGE);
+            } catch (Throwable t) {
+                thrown.set(t);
+            }
+        });
+        waiter.start();
+        while (ticker.alarms() == alarms) {
+            Thread.onSpinWait();
+        }
+
+        waiter.interrupt();
+        waiter.join();
+
+        assertThat(thrown.get()).isInstanceOf(InterruptedException.class);
+        ticker.advance(Duration.ofSeconds(1));
+        assertThat(limiter.tryAcquire(CHARGE)).isTrue();
+        ticker.advance(Duration.ofHours(1));
+        assertThat(limiter.peek(CHARGE)).hasRemaining(1);
+        assertThat(ticker.alarms()).isZero();
     }
 
     @Test
