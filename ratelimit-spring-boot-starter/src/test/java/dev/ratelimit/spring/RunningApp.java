@@ -130,18 +130,24 @@ public final class RunningApp implements AutoCloseable {
 
     /** Sends a request line and headers as they are. */
     public RawResponse send(String requestLine, String... headers) {
+        try (Socket socket = begin(requestLine, headers)) {
+            return RawResponse.parse(new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Sends a request line and headers as they are, and leaves it to the caller to read the response, or not to. */
+    public Socket begin(String requestLine, String... headers) throws IOException {
         StringBuilder request = new StringBuilder(requestLine).append("\r\nHost: localhost\r\nConnection: close\r\n");
         for (String header : headers) {
             request.append(header).append("\r\n");
         }
         request.append("\r\n");
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port())) {
-            socket.getOutputStream().write(request.toString().getBytes(StandardCharsets.ISO_8859_1));
-            socket.getOutputStream().flush();
-            return RawResponse.parse(new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), port());
+        socket.getOutputStream().write(request.toString().getBytes(StandardCharsets.ISO_8859_1));
+        socket.getOutputStream().flush();
+        return socket;
     }
 
     /** Sends requests over one connection and waits for all of the answers. */
