@@ -80,7 +80,8 @@ public final class RunningApp implements AutoCloseable {
                 .properties("spring.autoconfigure.exclude=" + server.excluded)
                 .properties(Stream.of(properties)
                         .map(property -> property.split("=", 2))
-                        .collect(Collectors.toMap(property -> property[0], property -> (Object) property[1])))
+                        .collect(Collectors.toMap(
+                                property -> property[0], property -> (Object) property[1], (a, b) -> b)))
                 .initializers(context -> context.getBeanFactory().registerSingleton("ticker", (Ticker) ticker));
         return new RunningApp((ServletWebServerApplicationContext) application.run(), ticker);
     }

@@ -1,0 +1,252 @@
+package dev.ratelimit.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.RateLimiter;
+import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.Principal;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Properties;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.http.ResponseEntity;
+import org.springframework.security.oauth2.jwt.Jwt;
+import org.springframework.security.oauth2.server.resource.authentication.JwtAuthenticationToken;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** What docs/recipes.md says, as it stands there, does what it says. */
+class RecipesTest {
+
+    /** The endpoints that the recipes are about. */
+    @RestController
+    static class Pages {
+
+        @PostMapping("/login")
+        ResponseEntity<Void> login(@RequestParam String username, @RequestParam String password) {
+            return ResponseEntity.status(password.equals("secret") ? 204 : 401).build();
+        }
+
+        @GetMapping("/api/orders")
+        String orders() {
+            return "orders";
+        }
+
+        @GetMapping("/search")
+        @RateLimited(policy = "work", permits = 5)
+        String search() {
+            return "hits";
+        }
+
+        @GetMapping("/export")
+        @RateLimited(policy = "work", permits = 50)
+        String export() {
+            return "report";
+        }
+    }
+
+    /** The other endpoints only. */
+    @RestController
+    static class Orders {
+        @GetMapping("/api/orders")
+        String orders() {
+            return "orders";
+        }
+    }
+
+    /** Callers are who they say they are: {@code X-User: alice@acme} has a token for the tenant acme. */
+    @Configuration(proxyBeanMethods = false)
+    static class Tokens {
+        @Bean
+        FilterRegistrationBean<Filter> tokens() {
+            FilterRegistrationBean<Filter> filter = new FilterRegistrationBean<>(
+                    (request, response, chain) -> chain.doFilter(withToken((HttpServletRequest) request), response));
+            filter.setOrder(Ordered.HIGHEST_PRECEDENCE);
+            return filter;
+        }
+
+        private static HttpServletRequest withToken(HttpServletRequest request) {
+            String user = request.getHeader("X-User");
+            if (user == null) {
+                return request;
+            }
+            Jwt token = Jwt.withTokenValue("token")
+                    .header("alg", "none")
+                    .subject(user)
+                    .claim("tenant", user.substring(user.indexOf('@') + 1))
+                    .build();
+            return new HttpServletRequestWrapper(request) {
+                @Override
+                public Principal getUserPrincipal() {
+                    return new JwtAuthenticationToken(token);
+                }
+            };
+        }
+
+        @Bean
+        PlanResolver plans() {
+            return request -> request.getHeader("X-Plan");
+        }
+    }
+
+    private @Nullable RunningApp app;
+
+    @AfterEach
+    void stop() {
+        if (app != null) {
+            app.close();
+        }
+    }
+
+    /** Starts an application with the YAML under this heading. */
+    private RunningApp start(String heading, List<Class<?>> sources, String... more) throws IOException {
+        String page = Files.readString(Path.of("..", "docs", "recipes.md"));
+        String section = page.split("\n## " + heading + "\n", 2)[1].split("\n## ", 2)[0];
+        String yaml = section.split("```yaml\n", 2)[1].split("```", 2)[0];
+        YamlPropertiesFactoryBean reader = new YamlPropertiesFactoryBean();
+        reader.setResources(new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)));
+        Properties properties = new Properties();
+        properties.putAll(Objects.requireNonNull(reader.getObject()));
+        String[] all = Stream.concat(
+                        properties.entrySet().stream().map(entry -> entry.getKey() + "=" + entry.getValue()),
+                        Arrays.stream(more))
+                .toArray(String[]::new);
+        app = RunningApp.start(sources, all);
+        return app;
+    }
+
+    private static long count(int times, int status, IntFunction<RawResponse> request) {
+        return IntStream.range(0, times)
+                .filter(i -> request.apply(i).status() == status)
+                .count();
+    }
+
+    @Test
+    void login_failuresAreCountedByAccountAndAddress() throws IOException {
+        RunningApp site = start("A login", List.of(Pages.class), "ratelimit.policies.work.limit=1000/hour");
+
+        assertThat(count(10, 204, i -> login(site, "alice", "secret"))).isEqualTo(10);
+        assertThat(count(10, 401, i -> login(site, i % 2 == 0 ? "alice" : "ALICE", "guess" + i)))
+                .isEqualTo(5);
+        assertThat(login(site, "alice", "secret").status()).isEqualTo(429);
+        assertThat(login(site, "bob", "secret").status()).isEqualTo(204);
+        assertThat(count(30, 401, i -> login(site, "user" + i, "guess"))).isEqualTo(15);
+        assertThat(login(site, "bob", "secret").status()).isEqualTo(429);
+        assertThat(site.get("/api/orders").status()).isEqualTo(200);
+    }
+
+    private static RawResponse login(RunningApp site, String user, String password) {
+        return site.send("POST /login?username=" + user + "&password=" + password + " HTTP/1.1", "Content-Length: 0");
+    }
+
+    @Test
+    void apiKeys_haveBudgets_andSoDoAddresses() throws IOException {
+        RunningApp site = start("API keys", List.of(Orders.class));
+
+        assertThat(site.get("/api/orders").status()).isEqualTo(429);
+        assertThat(count(700, 200, i -> site.get("/api/orders", "X-Api-Key: a")))
+                .isEqualTo(600);
+        assertThat(count(700, 200, i -> site.get("/api/orders", "X-Api-Key: invented" + i)))
+                .isEqualTo(600); // what the address has left
+    }
+
+    @Test
+    void tenants_shareABudget_andEachUserHasOne() throws IOException {
+        RunningApp site =
+                start("Tenants", List.of(Orders.class, Tokens.class), "ratelimit.policies.by-tenant.burst=900");
+
+        assertThat(count(700, 200, i -> site.get("/api/orders", "X-User: alice@acme")))
+                .isEqualTo(600);
+        assertThat(count(700, 200, i -> site.get("/api/orders", "X-User: bob@acme")))
+                .isEqualTo(300);
+        assertThat(count(10, 200, i -> site.get("/api/orders", "X-User: eve@other")))
+                .isEqualTo(10);
+        assertThat(count(10, 200, i -> site.get("/api/orders"))).isEqualTo(10);
+    }
+
+    @Test
+    void tiers_limitByPlan() throws IOException {
+        RunningApp site = start("Tiers", List.of(Orders.class, Tokens.class));
+
+        assertThat(count(100, 200, i -> site.get("/api/orders", "X-User: a@x"))).isEqualTo(60);
+        assertThat(count(1_100, 200, i -> site.get("/api/orders", "X-User: b@x", "X-Plan: pro")))
+                .isEqualTo(1_000);
+        assertThat(count(100, 200, i -> site.get("/api/orders", "X-User: c@x", "X-Plan: partner")))
+                .isEqualTo(100);
+        assertThat(count(100, 200, i -> site.get("/api/orders", "X-User: acme")))
+                .isEqualTo(100);
+        assertThat(count(10, 200, i -> site.get("/api/orders", "X-User: mallory")))
+                .isZero();
+    }
+
+    @Test
+    void proxy_clientsAreToldApart_andCannotChooseWhoTheyAre() throws IOException {
+        RunningApp site = start(
+                "Behind a proxy or a load balancer",
+                List.of(Orders.class),
+                "ratelimit.trusted-proxies=127.0.0.1",
+                "ratelimit.policies.by-address.burst=5");
+
+        assertThat(count(10, 200, i -> site.get("/api/orders", "X-Forwarded-For: 198.51.100." + i + ", 203.0.113.1")))
+                .isEqualTo(5);
+        assertThat(count(
+                        10,
+                        200,
+                        i -> site.get("/api/orders", "Forwarded: for=198.51.100." + i, "X-Forwarded-For: 203.0.113.2")))
+                .isEqualTo(5);
+    }
+
+    @Test
+    void expensiveEndpoints_payTheirPrice() throws IOException {
+        RunningApp site = start("Expensive endpoints", List.of(Pages.class));
+
+        assertThat(count(20, 200, i -> site.get("/export"))).isEqualTo(12);
+        site.ticker().advance(Duration.ofMinutes(1));
+        assertThat(count(130, 200, i -> site.get("/search"))).isEqualTo(120);
+        site.ticker().advance(Duration.ofMinutes(1));
+        assertThat(count(610, 200, i -> site.get("/api/orders"))).isEqualTo(600);
+    }
+
+    @Test
+    void monitoringAndOffice_haveOtherLimits() throws IOException {
+        RunningApp site =
+                start("Monitoring and the office", List.of(Orders.class), "ratelimit.trusted-proxies=127.0.0.1");
+
+        assertThat(count(100, 200, i -> site.get("/api/orders", "X-Forwarded-For: 198.51.100.1")))
+                .isEqualTo(60);
+        assertThat(count(100, 200, i -> site.get("/api/orders", "X-Forwarded-For: 203.0.113." + i)))
+                .isEqualTo(100);
+        assertThat(count(100, 200, i -> site.get("/api/orders", "X-Forwarded-For: 10.1.2.3")))
+                .isEqualTo(100);
+        assertThat(count(100, 200, i -> site.get("/actuator/health"))).isEqualTo(100);
+    }
+
+    @Test
+    void tests_canSwitchLimitsOff() throws IOException {
+        RunningApp site = start("Tests", List.of(Orders.class), "ratelimit.policies.one.limit=1/hour");
+
+        assertThat(count(10, 200, i -> site.get("/api/orders"))).isEqualTo(10);
+        assertThat(site.bean(RateLimiter.class)).isNotNull();
+    }
+}
