@@ -4,12 +4,6 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.test.FakeTicker;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -22,7 +16,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
-/** An application on a real server, whose time stands still, asked over plain sockets: no client library mends a request. */
+/** An application on a real server, whose time stands still. */
 public final class RunningApp implements AutoCloseable {
 
     /** Without Spring Security. */
@@ -117,7 +111,7 @@ public final class RunningApp implements AutoCloseable {
 
     /** Asks with GET. */
     public RawResponse get(String path, String... headers) {
-        return send("GET " + path + " HTTP/1.1", headers);
+        return client().get(path, headers);
     }
 
     /** Asks with GET, as this user, such as {@code alice}, whose password is "secret", or {@code alice:wrong}. */
@@ -131,71 +125,21 @@ public final class RunningApp implements AutoCloseable {
 
     /** Sends a request line and headers as they are. */
     public RawResponse send(String requestLine, String... headers) {
-        try (Socket socket = begin(requestLine, headers)) {
-            return RawResponse.parse(new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return client().send(requestLine, headers);
     }
 
-    /** Sends a request line and headers as they are, and leaves it to the caller to read the response, or not to. */
-    public Socket begin(String requestLine, String... headers) throws IOException {
-        StringBuilder request = new StringBuilder(requestLine).append("\r\nHost: localhost\r\nConnection: close\r\n");
-        for (String header : headers) {
-            request.append(header).append("\r\n");
-        }
-        request.append("\r\n");
-        Socket socket = new Socket(InetAddress.getLoopbackAddress(), port());
-        socket.getOutputStream().write(request.toString().getBytes(StandardCharsets.ISO_8859_1));
-        socket.getOutputStream().flush();
-        return socket;
+    /** A client of the application's own port. */
+    public RawClient client() {
+        return client("local.server.port");
     }
 
-    /** Sends requests over one connection and waits for all of the answers. */
-    public void spray(Stream<String> requests) {
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port())) {
-            BufferedReader answers = new BufferedReader(
-                    new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1), 1 << 16);
-            requests.forEach(request -> {
-                try {
-                    String text = request + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
-                    socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
-                    readAnswer(answers);
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-            });
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    /** A client of the actuator's port, where that is another. */
+    public RawClient managementClient() {
+        return client("local.management.port");
     }
 
-    private static void readAnswer(BufferedReader answers) throws IOException {
-        long length = -1;
-        String line = answers.readLine();
-        while (line != null && !line.isEmpty()) {
-            if (line.regionMatches(true, 0, "Content-Length:", 0, 15)) {
-                length = Long.parseLong(line.substring(15).strip());
-            }
-            line = answers.readLine();
-        }
-        if (length >= 0) {
-            answers.skip(length);
-            return;
-        }
-        // chunks, up to the empty one
-        int chunk = Integer.parseInt(answers.readLine(), 16);
-        while (chunk > 0) {
-            answers.skip(chunk);
-            answers.readLine();
-            chunk = Integer.parseInt(answers.readLine(), 16);
-        }
-        answers.readLine();
-    }
-
-    /** The port on which it listens. */
-    public int port() {
-        return context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
+    private RawClient client(String portProperty) {
+        return new RawClient(context.getEnvironment().getRequiredProperty(portProperty, Integer.class));
     }
 
     @Override

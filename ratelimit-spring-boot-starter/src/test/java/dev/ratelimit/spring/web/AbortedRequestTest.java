@@ -102,7 +102,7 @@ class AbortedRequestTest {
         try (RunningApp app = RunningApp.start(
                 server, List.of(SlowDecision.class, TestApi.class), "ratelimit.policies.all.limit=10/hour")) {
             SlowStore store = app.bean(SlowStore.class);
-            Socket client = app.begin("GET /orders/1 HTTP/1.1");
+            Socket client = app.client().begin("GET /orders/1 HTTP/1.1");
             store.asked.await();
 
             client.setSoLinger(true, 0);

@@ -306,10 +306,10 @@ class ChoicesTest {
                 "p.key=endpoint",
                 "ratelimit.policies.r.limit=1000000/hour",
                 "ratelimit.policies.r.key=ip");
-        app.spray(IntStream.range(0, 100).mapToObj(i -> "GET /nowhere/" + i + "?x=" + i));
+        app.client().spray(IntStream.range(0, 100).mapToObj(i -> "GET /nowhere/" + i + "?x=" + i));
         int meters = app.bean(MeterRegistry.class).getMeters().size();
 
-        app.spray(IntStream.range(100, 100_000).mapToObj(i -> "GET /nowhere/" + i + "?x=" + i));
+        app.client().spray(IntStream.range(100, 100_000).mapToObj(i -> "GET /nowhere/" + i + "?x=" + i));
 
         assertThat(app.bean(InMemoryStore.class).keys("p")).isEqualTo(1);
         assertThat(app.bean(InMemoryStore.class).keys("r")).isEqualTo(1);

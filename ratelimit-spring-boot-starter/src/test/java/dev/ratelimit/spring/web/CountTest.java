@@ -168,7 +168,8 @@ class CountTest {
         Answering controller = app.bean(Answering.class);
         assertThat(app.get("/answer?status=401", "X-Case: gone").status()).isEqualTo(401);
         int reached = controller.reached.get();
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), app.port())) {
+        try (Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), app.client().port())) {
             socket.setSoLinger(true, 0); // closing resets the connection
             String request = "GET /abandoned HTTP/1.1\r\nHost: localhost\r\nX-Case: gone\r\n\r\n";
             socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
