@@ -38,13 +38,16 @@ public final class RunningApp implements AutoCloseable {
 
     /** The servers there are. */
     public enum Server {
-        TOMCAT("org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration"),
-        JETTY("org.springframework.boot.tomcat.autoconfigure.servlet.TomcatServletWebServerAutoConfiguration");
+        TOMCAT("jetty", "Jetty"),
+        JETTY("tomcat", "Tomcat");
 
         private final String excluded;
 
-        Server(String excluded) {
-            this.excluded = excluded;
+        /** The other one is left out, though it is on the class path. */
+        Server(String otherPackage, String other) {
+            String root = "org.springframework.boot." + otherPackage + ".autoconfigure.";
+            this.excluded = root + "servlet." + other + "ServletWebServerAutoConfiguration," + root
+                    + "actuate.web.server." + other + "ServletManagementContextAutoConfiguration";
         }
     }
 

@@ -6,26 +6,30 @@ import static org.springframework.web.servlet.HandlerMapping.BEST_MATCHING_PATTE
 import dev.ratelimit.spring.Rule;
 import dev.ratelimit.spring.RuleMatch;
 import jakarta.servlet.http.HttpServletRequest;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
-import org.springframework.http.server.RequestPath;
 import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.mvc.condition.PathPatternsRequestCondition;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 import org.springframework.web.util.ServletRequestPathUtils;
+import org.springframework.web.util.UriUtils;
 import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 
@@ -74,15 +78,13 @@ public final class Endpoints {
     }
 
     private void add(RequestMappingInfo info, HandlerMethod handler, List<Rule> rules, boolean exempt) {
-        PathPatternParser parser = new PathPatternParser();
-        parser.setCaseSensitive(false);
         String methods = info.getMethodsCondition().getMethods().stream()
                 .map(method -> RuleMatch.methodOf(method.name()))
                 .distinct()
                 .sorted()
                 .collect(Collectors.joining(","));
-        for (String text : info.getPatternValues()) {
-            PathPattern pattern = parser.parse(text);
+        for (PathPattern pattern : patterns(info)) {
+            String text = pattern.getPatternString();
             Endpoint endpoint =
                     new Endpoint((methods.isEmpty() ? "ANY" : methods) + " " + text, pattern, rules, exempt);
             byHandler.put(new Mapped(handler, text), endpoint);
@@ -93,12 +95,27 @@ public final class Endpoints {
         }
     }
 
-    /** The path of a request below the context path: as Spring MVC sees it, or in full where another servlet is meant. */
+    /** The mapping's own patterns: one that is parsed anew, for any case say, may reject what the mapping accepts. */
+    private static Collection<PathPattern> patterns(RequestMappingInfo info) {
+        PathPatternsRequestCondition condition = info.getPathPatternsCondition();
+        return condition != null
+                ? condition.getPatterns()
+                : info.getPatternValues().stream()
+                        .map(PathPatternParser.defaultInstance::parse)
+                        .toList();
+    }
+
+    /** The path of a request below the context path: as Spring MVC sees it, or, of another servlet, as the server does. */
     PathContainer pathOf(HttpServletRequest request) {
-        return dispatchers.isMeantBy(request)
-                ? ServletRequestPathUtils.parse(request).pathWithinApplication()
-                : RequestPath.parse(request.getRequestURI(), request.getContextPath())
-                        .pathWithinApplication();
+        if (dispatchers.isMeantBy(request)) {
+            try {
+                return ServletRequestPathUtils.parse(request).pathWithinApplication();
+            } catch (IllegalArgumentException e) {
+                // the servlet's own path is written in another way than the server read it, which Spring does not take
+            }
+        }
+        String path = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
+        return PathContainer.parsePath(UriUtils.encodePath(path, StandardCharsets.UTF_8));
     }
 
     /** Whether an endpoint about which there is something to know can be meant; decides without a look-up. */
@@ -112,8 +129,8 @@ public final class Endpoints {
             return Endpoint.UNMAPPED;
         }
         HttpServletRequest view = new AttributeKeepingRequest(request);
-        PathContainer path = ServletRequestPathUtils.parseAndCache(view).pathWithinApplication();
         try {
+            PathContainer path = ServletRequestPathUtils.parseAndCache(view).pathWithinApplication();
             for (HandlerMapping mapping : mappings) {
                 Endpoint endpoint = find(mapping, view, path);
                 if (endpoint != null) {
@@ -124,7 +141,7 @@ public final class Endpoints {
         } catch (Exception mismatch) {
             // wrong method, type or parameters: the dispatcher will meet the same exception and answer 405, 415, 406 or
             // 400
-            return missed(path);
+            return missed(pathOf(request));
         }
     }
 
@@ -172,8 +189,8 @@ public final class Endpoints {
     /** What the handler of a request from another origin allows, or {@code null} where there is nothing about it. */
     public @Nullable CorsConfiguration corsConfiguration(HttpServletRequest request) {
         HttpServletRequest view = new AttributeKeepingRequest(request);
-        ServletRequestPathUtils.parseAndCache(view);
         try {
+            ServletRequestPathUtils.parseAndCache(view);
             for (HandlerMapping mapping : mappings) {
                 HandlerExecutionChain chain = mapping.getHandler(view);
                 if (chain != null) {

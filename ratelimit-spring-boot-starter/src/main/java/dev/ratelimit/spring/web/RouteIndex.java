@@ -72,18 +72,18 @@ final class RouteIndex<T> {
         return segment.chars().noneMatch(c -> c == '{' || c == '*' || c == '?' || c == '\\');
     }
 
-    /** Letter by letter, as patterns do that match in any case; {@code String.toLowerCase} makes two of some. */
+    /** The same for all texts that {@code equalsIgnoreCase} takes for one, which is how patterns compare in any case. */
     private static String fold(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            if (Character.toLowerCase(text.charAt(i)) != text.charAt(i)) {
-                char[] folded = text.toCharArray();
-                for (int j = i; j < folded.length; j++) {
-                    folded[j] = Character.toLowerCase(folded[j]);
-                }
-                return new String(folded);
-            }
-        }
-        return text;
+        return text.chars().allMatch(RouteIndex::isFolded)
+                ? text
+                : text.codePoints()
+                        .map(c -> Character.toLowerCase(Character.toUpperCase(c)))
+                        .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+                        .toString();
+    }
+
+    private static boolean isFolded(int c) {
+        return c < 128 && (c < 'A' || c > 'Z');
     }
 
     /** Whether some pattern matches. */

@@ -15,7 +15,27 @@ import org.springframework.web.util.pattern.PathPatternParser;
 class RouteIndexTest {
 
     private static final String[] PATTERN_PARTS = {
-        "a", "b", "A", "i", "{x}", "*", "a*", "?", "{x:[a-c]+}", "a{x}b", ".", "a.b", "a b", "ß", ""
+        "a",
+        "b",
+        "A",
+        "i",
+        "{x}",
+        "*",
+        "a*",
+        "?",
+        "{x:[a-c]+}",
+        "a{x}b",
+        ".",
+        "a.b",
+        "a b",
+        "ß",
+        "s",
+        "k",
+        "\ud801\udc00",
+        "{x:[^a-z]+}",
+        "*a",
+        "**.txt",
+        ""
     };
     private static final String[] PATH_PARTS = {
         "a", "b", "A", "B", "ab", "abc", "%61", "a;x=1", ";x", "a%2Fb", "", "", "\u0130", "I", "a.b", "a%20b", "\u00df",
