@@ -20,11 +20,17 @@ public record Exemptions(List<AddressRange> addresses, PathPatterns paths, RuleM
         addresses = List.copyOf(addresses);
     }
 
-    /** Whether the request is one of them, as far as can be told at this stage. */
-    public boolean include(Call call) {
+    /**
+     * Whether the request is one of them.
+     *
+     * @param last whether Spring Security has run, so that whoever asks is known
+     */
+    public boolean include(Call call, boolean last) {
         return paths.matchAny(call.path())
                 || includeAddress(call)
-                || (when != null && when.test().test(call));
+                || (when != null
+                        && (last || !when.needsPrincipal())
+                        && when.test().test(call));
     }
 
     private boolean includeAddress(Call call) {

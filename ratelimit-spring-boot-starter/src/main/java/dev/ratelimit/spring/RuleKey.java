@@ -40,7 +40,9 @@ public record RuleKey(List<KeyPart> parts, MissingKey missing) {
     /** Whether the budget is the caller's own, so that telling what is left tells nothing of others. */
     public boolean isOwn(Call call) {
         for (int i = 0; i < parts.size(); i++) {
-            if (parts.get(i).isOwn(call)) {
+            KeyPart part = parts.get(i);
+            // what all share who have no value is nobody's own
+            if (part.isOwn(call) && (missing != MissingKey.SHARED || part.appendTo(call.newKey(), call))) {
                 return true;
             }
         }

@@ -42,8 +42,9 @@ public record RuleMatch(
      *
      * @param written as it was written
      * @param test whether it holds
+     * @param needsPrincipal whether it cannot be told before Spring Security has run
      */
-    public record Condition(String written, Predicate<Call> test) {}
+    public record Condition(String written, Predicate<Call> test, boolean needsPrincipal) {}
 
     /** The same, but only for endpoints whose annotation names the policy, whatever their paths and methods. */
     RuleMatch whereAnnotated() {

@@ -16,6 +16,9 @@ import java.util.stream.Stream;
  */
 public record RawClient(int port) {
 
+    /** So that a request that is never answered fails the test, and does not stop all. */
+    private static final int PATIENCE_MILLIS = 60_000;
+
     /** Asks with GET. */
     public RawResponse get(String path, String... headers) {
         return send("GET " + path + " HTTP/1.1", headers);
@@ -38,6 +41,7 @@ public record RawClient(int port) {
         }
         request.append("\r\n");
         Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
+        socket.setSoTimeout(PATIENCE_MILLIS);
         socket.getOutputStream().write(request.toString().getBytes(StandardCharsets.ISO_8859_1));
         socket.getOutputStream().flush();
         return socket;

@@ -6,6 +6,7 @@ import dev.ratelimit.spring.Rule;
 import dev.ratelimit.spring.Stage;
 import dev.ratelimit.spring.config.PolicyRules;
 import dev.ratelimit.spring.config.RateLimitProperties;
+import java.util.List;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,6 +42,7 @@ final class StartupReport {
                 .forEach(rule -> policy(rule, named.contains(rule.policy().name())));
         log.info("Rate limits take for a client's address {}", policies.clientAddress());
         warnOfForwarding();
+        warnOfExemptions();
     }
 
     /** Tells of a rule that is in force. */
@@ -65,13 +67,26 @@ final class StartupReport {
         }
     }
 
-    private void warnOfForwarding() {
-        properties.trustedProxies().stream()
+    private void warnOfExemptions() {
+        if (properties.exempt().paths().stream().anyMatch(path -> path.strip().equals("/**"))) {
+            log.warn("ratelimit.exempt.paths: /** is every path, so nothing is limited");
+        }
+        warnOfEverything(
+                "ratelimit.exempt.addresses",
+                "so nobody is limited",
+                properties.exempt().addresses());
+    }
+
+    private static void warnOfEverything(String property, String consequence, List<String> ranges) {
+        ranges.stream()
                 .map(AddressRange::parse)
                 .filter(AddressRange::isEverything)
-                .forEach(range -> log.warn(
-                        "ratelimit.trusted-proxies: {} is everybody, so anyone can choose their client address",
-                        range));
+                .forEach(range -> log.warn("{}: {} is everybody, {}", property, range, consequence));
+    }
+
+    private void warnOfForwarding() {
+        warnOfEverything(
+                "ratelimit.trusted-proxies", "so anyone can choose their client address", properties.trustedProxies());
         if (properties.trustedProxies().isEmpty()) {
             warnOfContainer();
         } else if (properties.forwardedHeader() == ForwardedHeader.ANY) {

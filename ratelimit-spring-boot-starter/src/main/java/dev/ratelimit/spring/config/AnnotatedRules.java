@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -37,6 +38,7 @@ public final class AnnotatedRules {
     private final Map<String, Rule> policies;
     private final Set<String> known;
     private final Map<String, Class<?>> holders = new HashMap<>();
+    private final Map<String, Method> methods = new HashMap<>();
     private final Set<String> named = new TreeSet<>();
 
     /**
@@ -122,6 +124,12 @@ public final class AnnotatedRules {
             name += Stream.of(method.getParameterTypes())
                     .map(Class::getSimpleName)
                     .collect(Collectors.joining(",", "(", ")"));
+        }
+        if (!method.equals(Objects.requireNonNullElse(methods.putIfAbsent(name, method), method))) {
+            name = name.substring(0, name.indexOf('('))
+                    + Stream.of(method.getParameterTypes())
+                            .map(Class::getName)
+                            .collect(Collectors.joining(",", "(", ")"));
         }
         return place == 1 ? name : name + "-" + place;
     }

@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -55,6 +57,9 @@ final class CallExpression {
     private static final EvaluationContext METHODS = SimpleEvaluationContext.forReadOnlyDataBinding()
             .withInstanceMethods()
             .build();
+
+    /** How an expression asks for the caller, by the variable or by the request. */
+    private static final Pattern PRINCIPAL = Pattern.compile("#principal|[uU]serPrincipal|[rR]emoteUser|isUserInRole");
 
     private final SpelExpression expression;
     private final AtomicBoolean failed = new AtomicBoolean();
@@ -117,10 +122,11 @@ final class CallExpression {
                         && (method.getParameterCount() == parameters || method.isVarArgs()));
     }
 
-    /** A condition on requests; where it fails, it holds or not, as said here. */
+    /** A condition on requests; where it fails, or is neither true nor false, it holds or not, as said here. */
     static RuleMatch.Condition condition(String text, boolean ifFailed) {
         CallExpression expression = new CallExpression(text);
-        return new RuleMatch.Condition(text, call -> Boolean.TRUE.equals(expression.evaluate(call, ifFailed)));
+        Predicate<Call> test = call -> expression.evaluate(call, ifFailed) instanceof Boolean holds ? holds : ifFailed;
+        return new RuleMatch.Condition(text, test, PRINCIPAL.matcher(text).find());
     }
 
     /** A price, rounded up; 1 where the expression fails or is no price. */

@@ -231,6 +231,14 @@ final class PolicyParser {
                     "the key '" + String.join(", ", properties.key())
                             + "' is not known before Spring Security has run");
         }
+        RuleMatch.Condition when = match.when();
+        if (properties.stage() == Stage.BEFORE_SECURITY && when != null && when.needsPrincipal()) {
+            throw mistake(
+                    "stage",
+                    "before-security",
+                    "the condition '" + when.written()
+                            + "' is about a principal, who is not known before Spring Security");
+        }
         return properties.stage() != Stage.AUTO
                 ? properties.stage()
                 : late ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY;

@@ -36,6 +36,14 @@ public final class CorsHeaders {
     }
 
     void write(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        try {
+            writeIfCors(request, response);
+        } catch (IllegalArgumentException | IllegalStateException malformed) {
+            // an origin that is none may read nothing
+        }
+    }
+
+    private void writeIfCors(HttpServletRequest request, HttpServletResponse response) throws IOException {
         if (!CorsUtils.isCorsRequest(request)) {
             return;
         }

@@ -8,6 +8,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.function.Supplier;
+import org.springframework.http.HttpHeaders;
 import org.springframework.web.cors.CorsUtils;
 import org.springframework.web.filter.OncePerRequestFilter;
 
@@ -39,10 +40,12 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         this.outcomes = outcomes;
     }
 
-    /** A preflight is the browser's question, not the caller's request. */
+    /** A preflight is the browser's question, not the caller's request; browsers send no credentials with it. */
     @Override
     protected boolean shouldNotFilter(HttpServletRequest request) {
-        return CorsUtils.isPreFlightRequest(request);
+        return CorsUtils.isPreFlightRequest(request)
+                && request.getHeader(HttpHeaders.AUTHORIZATION) == null
+                && request.getHeader(HttpHeaders.COOKIE) == null;
     }
 
     /** Two filters of one class are two. */

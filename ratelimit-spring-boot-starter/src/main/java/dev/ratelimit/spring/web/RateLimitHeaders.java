@@ -27,6 +27,7 @@ public final class RateLimitHeaders {
     private final boolean draft;
     private final boolean legacy;
     private final boolean exposeShared;
+    private final List<String> names;
 
     /**
      * Headers of one kind, both or none.
@@ -37,12 +38,13 @@ public final class RateLimitHeaders {
         this.draft = draft;
         this.legacy = legacy;
         this.exposeShared = exposeShared;
+        List<String> all = new ArrayList<>(draft ? DRAFT : List.of());
+        all.addAll(legacy ? LEGACY : List.of());
+        this.names = List.copyOf(all);
     }
 
     /** The names of the headers. */
     public List<String> names() {
-        List<String> names = new ArrayList<>(draft ? DRAFT : List.of());
-        names.addAll(legacy ? LEGACY : List.of());
         return names;
     }
 
@@ -60,6 +62,10 @@ public final class RateLimitHeaders {
             }
         }
         if (told.isEmpty()) {
+            if (passage.stages().size() > 1) {
+                // an earlier stage has told of what does not apply any more
+                names.forEach(name -> response.setHeader(name, null));
+            }
             return false;
         }
         if (draft) {
@@ -104,7 +110,7 @@ public final class RateLimitHeaders {
 
     /** The same response, which loses these headers when it becomes a redirect: clients might wait before following it. */
     HttpServletResponse keptFromRedirects(HttpServletResponse response) {
-        return new RedirectWithout(names(), response);
+        return new RedirectWithout(names, response);
     }
 
     /** The policy's name, and where it has several limits, the seconds that tell them apart. */

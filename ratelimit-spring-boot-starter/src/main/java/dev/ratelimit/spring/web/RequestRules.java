@@ -57,7 +57,7 @@ public final class RequestRules {
         }
         Endpoint endpoint = look ? passage.endpoint(endpoints) : Endpoint.UNMAPPED;
 
-        boolean exempt = endpoint.exempt() || exemptions.include(call);
+        boolean exempt = endpoint.exempt() || exemptions.include(call, stage != Stage.BEFORE_SECURITY);
         AppliedRules applied = new AppliedRules();
         for (Rule rule : endpoint.rules()) {
             if (isOf(rule, stage) && rule.match().holds(call)) {
