@@ -12,11 +12,13 @@ import org.springframework.http.server.PathContainer;
 public final class Call {
 
     private final PathContainer path;
+    private final @Nullable PathContainer readPath;
     private final ClientAddress clientAddress;
     private final Supplier<KeyEncoder> keys;
     private final IpAddress address = new IpAddress();
     private @Nullable KeyEncoder key;
     private HttpServletRequest request;
+    private @Nullable RuntimeException failure;
     private boolean looked;
     private boolean hasAddress;
     private String endpoint = "";
@@ -26,13 +28,19 @@ public final class Call {
      * A call.
      *
      * @param path the request's path as Spring MVC sees it, below the context path
+     * @param readPath the same without empty and dot segments, as the server has read it; {@code null} where that is no other
      * @param clientAddress finds its address
      * @param keys writes its keys
      */
     public Call(
-            HttpServletRequest request, PathContainer path, ClientAddress clientAddress, Supplier<KeyEncoder> keys) {
+            HttpServletRequest request,
+            PathContainer path,
+            @Nullable PathContainer readPath,
+            ClientAddress clientAddress,
+            Supplier<KeyEncoder> keys) {
         this.request = request;
         this.path = path;
+        this.readPath = readPath;
         this.clientAddress = clientAddress;
         this.keys = keys;
     }
@@ -48,6 +56,21 @@ public final class Call {
         pathVariables = variables;
     }
 
+    /**
+     * Reading the request has failed in a way that the application has to see: some servers fail only once, so that it
+     * would go on with a request that it ought to reject.
+     */
+    public void fail(RuntimeException exception) {
+        failure = failure == null ? exception : failure;
+    }
+
+    /** What the application has to see, if anything. */
+    public void throwFailure() {
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
     /** The request. */
     public HttpServletRequest request() {
         return request;
@@ -56,6 +79,12 @@ public final class Call {
     /** The path below the context path, in parts. */
     public PathContainer path() {
         return path;
+    }
+
+    /** The path as the server has read it, where that may be another. */
+    @Nullable
+    PathContainer readPath() {
+        return readPath;
     }
 
     /** The endpoint's name; empty while nobody needs it. */

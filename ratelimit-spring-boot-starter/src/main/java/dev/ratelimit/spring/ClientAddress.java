@@ -168,7 +168,7 @@ public final class ClientAddress {
                 return false;
             }
             boolean quoted = line.charAt(value) == '"';
-            int stop = line.indexOf(quoted ? '"' : ';', value + (quoted ? 1 : 0));
+            int stop = quoted ? closingQuote(line, value, to) : line.indexOf(';', value);
             stop = stop < 0 || stop > to ? to : stop;
             if (value - 1 - name == 3 && line.regionMatches(true, name, "for", 0, 3)) {
                 return readItem(line, quoted ? value + 1 : value, stop, address);
@@ -177,6 +177,14 @@ public final class ClientAddress {
             at = next < 0 ? to : next + 1;
         }
         return false;
+    }
+
+    private static int closingQuote(String line, int opening, int to) {
+        int at = opening + 1;
+        while (at < to && line.charAt(at) != '"') {
+            at += line.charAt(at) == '\\' ? 2 : 1;
+        }
+        return at;
     }
 
     private static boolean readItem(String line, int from, int to, IpAddress address) {

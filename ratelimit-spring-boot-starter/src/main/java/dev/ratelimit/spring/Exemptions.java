@@ -20,14 +20,18 @@ public record Exemptions(List<AddressRange> addresses, PathPatterns paths, RuleM
         addresses = List.copyOf(addresses);
     }
 
+    /** Whether the request is one of them by its path. */
+    public boolean includePath(Call call) {
+        return paths.matchEveryForm(call);
+    }
+
     /**
-     * Whether the request is one of them.
+     * Whether the request is one of them, whatever its path.
      *
      * @param last whether Spring Security has run, so that whoever asks is known
      */
     public boolean include(Call call, boolean last) {
-        return paths.matchAny(call.path())
-                || includeAddress(call)
+        return includeAddress(call)
                 || (when != null
                         && (last || !when.needsPrincipal())
                         && when.test().test(call));

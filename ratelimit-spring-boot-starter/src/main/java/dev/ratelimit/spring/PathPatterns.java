@@ -59,6 +59,21 @@ public final class PathPatterns {
         return false;
     }
 
+    /** Whether one of them matches the request's path as it is written, or as the server has read it. */
+    boolean matchAnyForm(Call call) {
+        PathContainer read = call.readPath();
+        return matchAny(call.path()) || (read != null && matchAny(read));
+    }
+
+    /** Whether the request's path is matched as it is written, and also as the server has read it. */
+    boolean matchEveryForm(Call call) {
+        if (patterns.isEmpty() || !matchAny(call.path())) {
+            return false;
+        }
+        PathContainer read = call.readPath();
+        return read == null || matchAny(read);
+    }
+
     /** Whether every path that one of these matches is matched by one of the others, as far as can be told by the text. */
     boolean areCoveredBy(PathPatterns others) {
         return patterns.stream().allMatch(others::cover);

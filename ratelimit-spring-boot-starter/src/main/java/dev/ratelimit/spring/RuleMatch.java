@@ -54,11 +54,15 @@ public record RuleMatch(
     /** Whether the request is meant, wherever it leads. */
     public boolean matches(Call call) {
         return !annotated
-                && (methods.isEmpty()
-                        || methods.contains(methodOf(call.request().getMethod())))
-                && (paths.isEmpty() || paths.matchAny(call.path()))
-                && !exceptPaths.matchAny(call.path())
+                && matchesMethod(methodOf(call.request().getMethod()))
+                && (paths.isEmpty() || paths.matchAnyForm(call))
+                && !exceptPaths.matchEveryForm(call)
                 && holds(call);
+    }
+
+    /** A method that nobody knows may reach a handler of any method. */
+    private boolean matchesMethod(String method) {
+        return methods.isEmpty() || methods.contains(method) || !METHODS.contains(method);
     }
 
     /** Whether the condition holds, if there is one. */

@@ -12,8 +12,10 @@ import java.util.List;
 import java.util.Set;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
+import org.springframework.web.filter.UrlHandlerFilter;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
@@ -32,6 +34,7 @@ final class ActiveRules implements SmartInitializingSingleton {
     ActiveRules(ApplicationContext context, RateLimitProperties properties) {
         this.context = context;
         this.properties = properties;
+        WrittenKeys.check(context.getEnvironment());
         this.policyRules = new PolicyRules(properties, context);
         this.requestRules = new RequestRules(
                 List.of(), endpoints, Exemptions.NONE, policyRules.clientAddress(), policyRules.keys());
@@ -42,7 +45,7 @@ final class ActiveRules implements SmartInitializingSingleton {
         StartupReport report = new StartupReport(
                 context.getEnvironment(),
                 properties,
-                context.containsBean(RateLimitFilterConfiguration.SECURITY_FILTER));
+                context.containsBean(RateLimitFilterConfiguration.BEFORE_SECURITY));
         if (!properties.enabled()) {
             // conditions are decided at build time under AOT, so it may be said only now
             report.disabled();
@@ -68,7 +71,15 @@ final class ActiveRules implements SmartInitializingSingleton {
                 policyRules.clientAddress(),
                 policyRules.keys());
         report.policies(policyRules, annotated.named());
+        report.warnOfRewriting(rewritesPathsLater());
         inline.forEach(report::active);
+    }
+
+    private boolean rewritesPathsLater() {
+        return context.getBeanNamesForType(UrlHandlerFilter.class).length > 0
+                || context.getBeansOfType(FilterRegistrationBean.class, true, false).values().stream()
+                        .anyMatch(filter -> filter.getFilter() instanceof UrlHandlerFilter
+                                && filter.getOrder() >= StartupReport.FIRST_STAGE);
     }
 
     private List<HandlerMapping> handlerMappings() {

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.config.AnnotatedRules;
@@ -38,6 +39,9 @@ final class AnnotationCheck implements SmartInitializingSingleton {
                     handlers.add(handler.getMethod());
                     controllers.add(handler.getBeanType());
                 }));
+        if (context.getBeanNamesForType(ActiveRules.class).length == 0) {
+            handlers.stream().filter(AnnotatedRules::isOn).findFirst().ifPresent(AnnotationCheck::refuse);
+        }
         for (String name : context.getBeanDefinitionNames()) {
             Class<?> type = context.getType(name, false);
             if (type != null
@@ -45,6 +49,14 @@ final class AnnotationCheck implements SmartInitializingSingleton {
                 check(ClassUtils.getUserClass(type), handlers, controllers);
             }
         }
+    }
+
+    private static void refuse(Method method) {
+        throw new RateLimitConfigurationException(
+                "the annotation on " + method.getDeclaringClass().getSimpleName() + "." + method.getName() + "()",
+                null,
+                "the controller was registered after the limits were set up, so it would not be limited; write a policy under"
+                        + " ratelimit.policies, too");
     }
 
     private static void check(Class<?> type, Set<Method> handlers, Set<Class<?>> controllers) {

@@ -7,6 +7,7 @@ import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.config.RateLimitProperties;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
@@ -51,6 +52,7 @@ public final class RateLimitAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherServlet.class)
+    @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
     static class Checks {
 
         @Bean

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RejectionHandler;
 import dev.ratelimit.spring.Stage;
 import dev.ratelimit.spring.config.RateLimitProperties;
@@ -32,9 +33,13 @@ class RateLimitFilterConfiguration {
     private static final int SECURITY_FILTER_ORDER = -100;
 
     private static final int DISTANCE = 10;
+    private static final String SECURITY_ORDER = "spring.security.filter.order";
+
+    /** The bean that is there where there are two stages. */
+    static final String BEFORE_SECURITY = "rateLimitFilterBeforeSecurity";
 
     /** The bean that Spring Security's filter is. */
-    static final String SECURITY_FILTER = "springSecurityFilterChain";
+    private static final String SECURITY_FILTER = "springSecurityFilterChain";
 
     @Bean
     ActiveRules rateLimitRules(ApplicationContext context, RateLimitProperties properties) {
@@ -67,11 +72,11 @@ class RateLimitFilterConfiguration {
     @Bean
     FilterRegistrationBean<RateLimitFilter> rateLimitFilter(
             RateLimitFilters filters, ApplicationContext context, Environment environment) {
-        boolean security = context.containsBean(SECURITY_FILTER);
-        return registration(filters.at(security ? Stage.AFTER_SECURITY : Stage.AUTO), environment, DISTANCE);
+        boolean stages = context.containsBean(BEFORE_SECURITY);
+        return registration(filters.at(stages ? Stage.AFTER_SECURITY : Stage.AUTO), environment, DISTANCE);
     }
 
-    @Bean
+    @Bean(BEFORE_SECURITY)
     @ConditionalOnBean(name = SECURITY_FILTER)
     FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(
             RateLimitFilters filters, Environment environment) {
@@ -83,8 +88,16 @@ class RateLimitFilterConfiguration {
         FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(filter);
         registration.setDispatcherTypes(DispatcherType.REQUEST);
         registration.setAsyncSupported(true);
-        registration.setOrder(distance
-                + environment.getProperty("spring.security.filter.order", Integer.class, SECURITY_FILTER_ORDER));
+        registration.setOrder(order(environment) + distance);
         return registration;
+    }
+
+    private static int order(Environment environment) {
+        int order = environment.getProperty(SECURITY_ORDER, Integer.class, SECURITY_FILTER_ORDER);
+        if (order < Integer.MIN_VALUE + DISTANCE || order > Integer.MAX_VALUE - DISTANCE) {
+            throw new RateLimitConfigurationException(
+                    SECURITY_ORDER, Integer.toString(order), "leave ten places before and after it, for the limits");
+        }
+        return order;
     }
 }

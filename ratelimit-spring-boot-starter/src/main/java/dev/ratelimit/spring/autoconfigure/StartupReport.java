@@ -18,6 +18,9 @@ final class StartupReport {
 
     private static final Logger log = LoggerFactory.getLogger(ActiveRules.class);
 
+    /** The order of the first stage, unless it is moved. */
+    static final int FIRST_STAGE = -110;
+
     private static final String STRATEGY = "server.forward-headers-strategy";
 
     private final Environment environment;
@@ -67,6 +70,16 @@ final class StartupReport {
         }
     }
 
+    /** A filter that changes the path has to come before the limits, which see another one otherwise. */
+    void warnOfRewriting(boolean rewritesPaths) {
+        if (rewritesPaths) {
+            log.warn(
+                    "There is a UrlHandlerFilter, which changes paths: order it before the limits (below {}), or its paths"
+                            + " are a way around them",
+                    FIRST_STAGE);
+        }
+    }
+
     private void warnOfExemptions() {
         if (properties.exempt().paths().stream().anyMatch(path -> path.strip().equals("/**"))) {
             log.warn("ratelimit.exempt.paths: /** is every path, so nothing is limited");
@@ -87,18 +100,17 @@ final class StartupReport {
     private void warnOfForwarding() {
         warnOfEverything(
                 "ratelimit.trusted-proxies", "so anyone can choose their client address", properties.trustedProxies());
-        if (properties.trustedProxies().isEmpty()) {
-            warnOfContainer();
-        } else if (properties.forwardedHeader() == ForwardedHeader.ANY) {
+        warnOfContainer(!properties.trustedProxies().isEmpty());
+        if (!properties.trustedProxies().isEmpty() && properties.forwardedHeader() == ForwardedHeader.ANY) {
             log.warn(
                     "Proxies that write only one of Forwarded and X-Forwarded-For pass the other on as the client sent it:"
                             + " say in ratelimit.forwarded-header which one yours write");
         }
     }
 
-    private void warnOfContainer() {
+    private void warnOfContainer(boolean proxies) {
         String strategy = environment.getProperty(STRATEGY, "");
-        if (strategy.equalsIgnoreCase("framework")) {
+        if (strategy.equalsIgnoreCase("framework") && !proxies) {
             log.warn(
                     "{} is framework: Spring believes X-Forwarded-For of anybody, so anyone can choose their client"
                             + " address. Name your proxies in ratelimit.trusted-proxies",
@@ -106,8 +118,9 @@ final class StartupReport {
         } else if (strategy.equalsIgnoreCase("native")
                 || (strategy.isEmpty() && CloudPlatform.getActive(environment) != null)) {
             log.warn(
-                    "The container believes X-Forwarded-For of every private address ({} is native, or implied by the"
-                            + " cloud platform). Name your proxies in ratelimit.trusted-proxies to be exact",
+                    "The container believes X-Forwarded-For before the limits see the request, of every private address or"
+                            + " of anybody ({} is native, or implied by the cloud platform). Set it to none, and name your proxies"
+                            + " in ratelimit.trusted-proxies",
                     STRATEGY);
         }
     }

@@ -34,6 +34,8 @@ import org.springframework.util.ReflectionUtils.MethodFilter;
 /** Makes rules of {@link RateLimited} on handler methods and their classes. Not thread-safe. */
 public final class AnnotatedRules {
 
+    private static final int MOST_LETTERS = 100;
+
     private final RuleContext context;
     private final Map<String, Rule> policies;
     private final Set<String> known;
@@ -131,7 +133,17 @@ public final class AnnotatedRules {
                             .map(Class::getName)
                             .collect(Collectors.joining(",", "(", ")"));
         }
-        return place == 1 ? name : name + "-" + place;
+        return shortened(place == 1 ? name : name + "-" + place);
+    }
+
+    /** What a policy may be called; what does not fit is told apart by its hash. */
+    private static String shortened(String name) {
+        String printable = name.replaceAll("[^ -~]", "_");
+        if (printable.equals(name) && name.length() <= MOST_LETTERS) {
+            return name;
+        }
+        String hash = "~" + Integer.toHexString(name.hashCode());
+        return printable.substring(0, Math.min(printable.length(), MOST_LETTERS - hash.length())) + hash;
     }
 
     private final class Parser {

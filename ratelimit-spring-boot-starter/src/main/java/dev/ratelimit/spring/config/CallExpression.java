@@ -145,6 +145,9 @@ final class CallExpression {
         try {
             return expression.getValue(new CallContext(call));
         } catch (RuntimeException e) {
+            if (expression.getExpressionString().contains("arameter")) {
+                call.fail(e);
+            }
             if (failed.compareAndSet(false, true)) {
                 // its message may hold what a client sent
                 log.warn(

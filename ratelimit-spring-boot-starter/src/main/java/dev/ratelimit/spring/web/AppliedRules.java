@@ -23,8 +23,13 @@ final class AppliedRules {
     private final List<Charge> charges = new ArrayList<>(4);
     private final List<Uncharged> uncharged = new ArrayList<>(0);
     private boolean denied;
-    private boolean exempt;
+    private final boolean exempt;
     private @Nullable Decision decision;
+
+    /** None yet. */
+    AppliedRules(boolean exempt) {
+        this.exempt = exempt;
+    }
 
     /** Applies a rule to a request that it is meant for. */
     void add(Rule rule, Call call) {
@@ -50,7 +55,6 @@ final class AppliedRules {
 
     /** Takes a rule out that is meant for the request, as all rules are. */
     void addExempt(Rule rule) {
-        exempt = true;
         addUncharged(rule, Outcome.EXEMPT);
     }
 
@@ -59,7 +63,7 @@ final class AppliedRules {
         denied |= outcome == Outcome.REFUSED;
     }
 
-    /** Whether no rule applies to the request, though some are meant for it. */
+    /** Whether no rule applies to the request, though some may be meant for it. */
     boolean exempt() {
         return exempt;
     }

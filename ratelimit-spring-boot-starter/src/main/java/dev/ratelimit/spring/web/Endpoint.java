@@ -31,6 +31,11 @@ record Endpoint(String id, @Nullable PathPattern pattern, List<Rule> rules, bool
         return false;
     }
 
+    /** Whether it is for requests of this method. */
+    boolean isFor(String method) {
+        return List.of(id.substring(0, id.indexOf(' ')).split(",", -1)).contains(method);
+    }
+
     /** The pattern, for comparison. */
     PathPattern specificity() {
         return Objects.requireNonNull(pattern);

@@ -47,6 +47,9 @@ public final class Endpoints {
     /** The mappings whose routes can be looked up by path; the others are asked. */
     private final Map<HandlerMapping, MappedRoutes> routesOf = new HashMap<>();
 
+    /** Whether some mapping matches paths in a way of its own. */
+    private boolean unindexed;
+
     private final Map<Mapped, Endpoint> byHandler = new HashMap<>();
 
     /** Every route, for requests that miss only the method or the type. */
@@ -71,6 +74,7 @@ public final class Endpoints {
                         .getHandlerMethods()
                         .forEach((info, handler) -> add(info, handler, rules.apply(handler), exempt.test(handler)));
             }
+            unindexed |= mapping instanceof RequestMappingInfoHandlerMapping other && !other.usesPathPatterns();
             if (MappedRoutes.canStandFor(mapping)) {
                 routesOf.put(mapping, new MappedRoutes((RequestMappingInfoHandlerMapping) mapping));
             }
@@ -114,16 +118,38 @@ public final class Endpoints {
                 // the servlet's own path is written in another way than the server read it, which Spring does not take
             }
         }
-        String path = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
+        return read(request);
+    }
+
+    /** The path as the server has read it, without that of Spring MVC's servlet. */
+    private PathContainer read(HttpServletRequest request) {
+        String info = Objects.requireNonNullElse(request.getPathInfo(), "");
+        boolean below = !info.isEmpty() && dispatchers.isMeantBy(request);
+        String path = below ? info : request.getServletPath() + info;
         return PathContainer.parsePath(UriUtils.encodePath(path, StandardCharsets.UTF_8));
+    }
+
+    /** The path as the server has read it, if it is written with empty or dot segments, or {@code null}. */
+    @Nullable
+    PathContainer readPathOf(HttpServletRequest request) {
+        String written = request.getRequestURI();
+        boolean plain = !written.contains("//")
+                && !written.contains("/.")
+                && written.indexOf(';') < 0
+                && written.indexOf('%') < 0;
+        return plain ? null : read(request);
     }
 
     /** Whether an endpoint about which there is something to know can be meant; decides without a look-up. */
     boolean mayHaveRules(PathContainer path) {
-        return withRules.matchesAny(path);
+        return unindexed || withRules.matchesAny(path);
     }
 
-    /** Where the request leads. */
+    /**
+     * Where the request leads.
+     *
+     * @throws RuntimeException when the request cannot be read, as the dispatcher will find, too
+     */
     Endpoint find(HttpServletRequest request) {
         if (!dispatchers.isMeantBy(request)) {
             return Endpoint.UNMAPPED;
@@ -138,10 +164,12 @@ public final class Endpoints {
                 }
             }
             return Endpoint.UNMAPPED;
+        } catch (RuntimeException broken) {
+            throw broken;
         } catch (Exception mismatch) {
             // wrong method, type or parameters: the dispatcher will meet the same exception and answer 405, 415, 406 or
             // 400
-            return missed(pathOf(request));
+            return missed(request);
         }
     }
 
@@ -159,29 +187,34 @@ public final class Endpoints {
             }
         }
         HandlerExecutionChain chain = mapping.getHandler(view);
-        return chain == null ? null : endpointOf(chain, view, path);
+        return chain == null ? null : endpointOf(chain, view);
     }
 
-    private Endpoint endpointOf(HandlerExecutionChain chain, HttpServletRequest view, PathContainer path) {
+    private Endpoint endpointOf(HandlerExecutionChain chain, HttpServletRequest view) {
         Object best = view.getAttribute(BEST_MATCHING_HANDLER_ATTRIBUTE);
         Object handler = best != null ? best : chain.getHandler();
         Object pattern = view.getAttribute(BEST_MATCHING_PATTERN_ATTRIBUTE);
         if (pattern == null) {
             // OPTIONS is answered for the endpoint by a handler of Spring's own; else a static file, or nothing
-            return handler instanceof HandlerMethod ? missed(path) : Endpoint.UNMAPPED;
+            return handler instanceof HandlerMethod ? missed(view) : Endpoint.UNMAPPED;
         }
         String text = pattern.toString();
         Endpoint known = handler instanceof HandlerMethod method ? byHandler.get(new Mapped(method, text)) : null;
         return known != null
                 ? known
                 : new Endpoint(
-                        methodOf(view) + " " + text, PathPatternParser.defaultInstance.parse(text), List.of(), false);
+                        (handler instanceof HandlerMethod ? methodOf(view) : "ANY") + " " + text,
+                        PathPatternParser.defaultInstance.parse(text),
+                        List.of(),
+                        false);
     }
 
-    /** The most specific of those that the path alone leads to. */
-    private Endpoint missed(PathContainer path) {
-        List<Endpoint> endpoints = new ArrayList<>(routes.find(path));
+    /** The most specific of those that the path alone leads to, if possible one for the request's method. */
+    Endpoint missed(HttpServletRequest request) {
+        String method = methodOf(request);
+        List<Endpoint> endpoints = new ArrayList<>(routes.find(pathOf(request)));
         endpoints.sort(Comparator.comparing(Endpoint::specificity, PathPattern.SPECIFICITY_COMPARATOR)
+                .thenComparing(endpoint -> !endpoint.isFor(method))
                 .thenComparing(Endpoint::id));
         return endpoints.isEmpty() ? Endpoint.UNMAPPED : endpoints.get(0);
     }

@@ -47,7 +47,12 @@ final class Passage {
     /** Where the request leads; looked up at most once. */
     Endpoint endpoint(Endpoints endpoints) {
         if (endpoint == null) {
-            endpoint = endpoints.find(call.request());
+            try {
+                endpoint = endpoints.find(call.request());
+            } catch (RuntimeException e) {
+                call.fail(e);
+                endpoint = endpoints.missed(call.request());
+            }
             call.leadsTo(endpoint.id(), endpoint.variables(call.path()));
         }
         return endpoint;

@@ -73,6 +73,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         }
         boolean failed = true;
         try {
+            passage.call().throwFailure();
             chain.doFilter(request, answers.admit(passage, response));
             failed = false;
         } finally {

@@ -10,6 +10,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
+import org.springframework.http.HttpHeaders;
 
 /** Finds the rules that apply to a request: those of the configuration, and those of the endpoint it leads to. */
 public final class RequestRules {
@@ -41,7 +42,7 @@ public final class RequestRules {
 
     /** The request as the rules see it. */
     Call call(HttpServletRequest request) {
-        return new Call(request, endpoints.pathOf(request), clientAddress, keys);
+        return new Call(request, endpoints.pathOf(request), endpoints.readPathOf(request), clientAddress, keys);
     }
 
     /** The rules of this stage that apply; {@link Stage#AUTO} stands for all. */
@@ -57,8 +58,8 @@ public final class RequestRules {
         }
         Endpoint endpoint = look ? passage.endpoint(endpoints) : Endpoint.UNMAPPED;
 
-        boolean exempt = endpoint.exempt() || exemptions.include(call, stage != Stage.BEFORE_SECURITY);
-        AppliedRules applied = new AppliedRules();
+        boolean exempt = isExempt(endpoint, call, stage);
+        AppliedRules applied = new AppliedRules(exempt);
         for (Rule rule : endpoint.rules()) {
             if (isOf(rule, stage) && rule.match().holds(call)) {
                 apply(rule, exempt, call, applied);
@@ -71,6 +72,17 @@ public final class RequestRules {
             }
         }
         return applied;
+    }
+
+    /**
+     * Whether no rule applies. Before security that is not believed of a place: passwords can be tried at any. Who is let in
+     * there gets back what was charged.
+     */
+    private boolean isExempt(Endpoint endpoint, Call call, Stage stage) {
+        boolean last = stage != Stage.BEFORE_SECURITY;
+        boolean place = endpoint.exempt() || exemptions.includePath(call);
+        return (place && (last || call.request().getHeader(HttpHeaders.AUTHORIZATION) == null))
+                || exemptions.include(call, last);
     }
 
     private static void apply(Rule rule, boolean exempt, Call call, AppliedRules applied) {

@@ -37,7 +37,7 @@ final class RouteIndex<T> {
         empty = false;
         Route<T> route = new Route<>(pattern, target);
         String text = pattern.getPatternString();
-        if (!text.startsWith("/")) {
+        if (!text.startsWith("/") || text.contains("\\")) {
             root.open.add(route);
             return;
         }

@@ -95,8 +95,8 @@ class StartupReportTest {
                 "ratelimit.trusted-proxies=::/0 | ::/0 is everybody, so anyone can choose their client address",
                 "ratelimit.trusted-proxies=10.0.0.0/8 | say in ratelimit.forwarded-header which one yours write",
                 "server.forward-headers-strategy=framework | Spring believes X-Forwarded-For of anybody",
-                "server.forward-headers-strategy=native | The container believes X-Forwarded-For of every private address",
-                "spring.main.cloud-platform=kubernetes | The container believes X-Forwarded-For of every private address",
+                "server.forward-headers-strategy=native | The container believes X-Forwarded-For before the limits see the request",
+                "spring.main.cloud-platform=kubernetes | The container believes X-Forwarded-For before the limits see the request",
                 "ratelimit.policies.api.permits=0 | it limits nothing",
                 "ratelimit.policies.api.match.annotated=true | no @RateLimited names it: it limits nothing",
                 "ratelimit.policies.api.match.except-paths=/** | which leaves no path: it limits nothing"

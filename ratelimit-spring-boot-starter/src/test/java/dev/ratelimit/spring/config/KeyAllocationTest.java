@@ -77,7 +77,7 @@ class KeyAllocationTest {
     private static Call call(MockHttpServletRequest request) {
         ClientAddress addresses = new ClientAddress(
                 List.of(AddressRange.parse("192.0.2.0/24"), AddressRange.parse("10.0.0.0/8")), ForwardedHeader.ANY);
-        return new Call(request, PathContainer.parsePath("/"), addresses, () -> new KeyEncoder(false, 32, 64));
+        return new Call(request, PathContainer.parsePath("/"), null, addresses, () -> new KeyEncoder(false, 32, 64));
     }
 
     private static RuleKey key(String... parts) {

@@ -53,6 +53,7 @@ class KeyTest {
         Call call = new Call(
                 request,
                 PathContainer.parsePath("/"),
+                null,
                 new ClientAddress(List.of(AddressRange.parse("192.0.2.1")), ForwardedHeader.ANY),
                 () -> new KeyEncoder(ignoreCase, 32, 64));
         call.leadsTo("GET /orders/{id}", Map.of("id", "7"));
@@ -333,6 +334,7 @@ class KeyTest {
         return key.isOwn(new Call(
                 request,
                 PathContainer.parsePath("/"),
+                null,
                 new ClientAddress(List.of(), ForwardedHeader.ANY),
                 () -> new KeyEncoder(false, 32, 64)));
     }
