@@ -235,6 +235,7 @@ class ClientAddressTest {
                 "10.0.0.1 | Forwarded: for=\"198.51.100.66, for=203.0.113.1 | 203.0.113.1",
                 "10.0.0.1 | Forwarded: for=\"a, b\", for=203.0.113.1;host=\"x,y\" | 203.0.113.1",
                 "10.0.0.1 | Forwarded: for=\"a\\\", b\" | 10.0.0.1",
+                "10.0.0.1 | Forwarded: host=\"a\\\";for=198.51.100.66;x=\\\"\";for=203.0.113.1 | 203.0.113.1",
                 "10.0.0.1 | Forwarded: for=unknown | 10.0.0.1",
                 "10.0.0.1 | Forwarded: for=_hidden, for=10.1.1.1 | 10.0.0.1",
                 "10.0.0.1 | Forwarded: host=203.0.113.1 | 10.0.0.1",

@@ -66,6 +66,8 @@ class ConfigurationMistakesTest {
                 "limit=9/s,plans.pro=2/s,permits=3 | login.plans.pro: permits must be from 0 to 2",
                 "limit=9/s,overrides.x=9/s | login.overrides[x]: overrides need a key of one part besides endpoint",
                 "limit=9/s,key=user,overrides.x=lots | login.overrides[x]: 'lots' is not a limit",
+                "limit=9/s,key=user,overrides.evil_user=blocked | Spring Boot drops characters of 'evil_user'; write it in brackets",
+                "limit=9/s,match.when=#principal != null,stage=before-security | is about a principal, who is not known before",
                 "limit=9/s,key=ip,overrides.x=9/s | login.overrides[x]: 'x' is no address; write 10.0.0.7, 10.0.0.0/8",
                 "limit=9/s,key=ip,overrides[10.0.0.0/33]=9/s | must have a prefix from 0 to 32 but has '33'",
                 "limit=9/s,permits=10 | login.permits: permits must be from 0 to 9, the most that can be had at once",
