@@ -87,7 +87,7 @@ public class TestApi {
     @GetMapping("/deferred-timeout")
     @ResponseBody
     DeferredResult<String> deferredTimeout() {
-        return new DeferredResult<>(1L);
+        return new DeferredResult<>(100L);
     }
 
     @GetMapping("/sse")

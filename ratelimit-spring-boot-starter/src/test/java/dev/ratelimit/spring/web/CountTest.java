@@ -88,7 +88,7 @@ class CountTest {
 
         @GetMapping("/never")
         DeferredResult<String> never() {
-            return new DeferredResult<>(1L);
+            return new DeferredResult<>(100L);
         }
 
         @GetMapping("/abandoned")
