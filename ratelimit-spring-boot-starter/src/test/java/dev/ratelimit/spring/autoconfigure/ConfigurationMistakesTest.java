@@ -79,6 +79,7 @@ class ConfigurationMistakesTest {
                 "limit=1/292y | unknown period '292y'",
                 "limit=1/P400D,burst=1000000 | cannot be represented: an empty bucket must be full again within 73 years"
             })
+    @DisplayName("F1 F2 F4 F13 a mistake in a policy is told with its property and what to write")
     void policy_mistake_isReportedWithPropertyAndRemedy(String properties, String report, CapturedOutput output) {
         String[] all = properties.split(",(?=[a-z])");
         for (int i = 0; i < all.length; i++) {
@@ -104,6 +105,7 @@ class ConfigurationMistakesTest {
                 "ratelimit.exempt.path=/x | did you mean 'paths'?",
                 "ratelimit.store.type=redis | ratelimit.store.type: "
             })
+    @DisplayName("F3 an unknown property is told, and which one was probably meant")
     void property_unknown_isNeverIgnored(String property, String report, CapturedOutput output) {
         fails(List.of(), "ratelimit.policies.login.limit=9/s", property);
 
@@ -182,6 +184,7 @@ class ConfigurationMistakesTest {
     }
 
     @Test
+    @DisplayName("F6 a mistake in an annotation is told with class and method")
     void annotation_mistake_isReportedWithClassAndMethod(CapturedOutput output) {
         String login = "ratelimit.policies.login.limit=9/s";
         fails(List.of(Unknown.class), login, "ratelimit.policies.api.limit=9/s");
