@@ -12,7 +12,7 @@ import org.springframework.core.env.PropertySource;
 final class WrittenKeys {
 
     private static final Pattern KEY = Pattern.compile(
-            "ratelimit\\.policies\\.(?:[^.\\[]+|\\[[^]]*])\\.?\\.(overrides|plans)\\.([^\\[].*?)(\\.limit|\\.burst)?");
+            "ratelimit\\.policies(?:\\.[^.\\[]+|\\[[^]]*])\\.(?:overrides|plans)\\.([^\\[].*?)(?:\\.limit|\\.burst)?");
     private static final Pattern KEPT = Pattern.compile("[A-Za-z0-9.-]+");
 
     private WrittenKeys() {}
@@ -36,12 +36,12 @@ final class WrittenKeys {
 
     private static void check(String name) {
         Matcher matcher = KEY.matcher(name);
-        if (matcher.matches() && !KEPT.matcher(matcher.group(2)).matches()) {
+        if (matcher.matches() && !KEPT.matcher(matcher.group(1)).matches()) {
             throw new RateLimitConfigurationException(
                     name,
                     null,
-                    "Spring Boot drops characters of '" + matcher.group(2) + "'; write it in brackets: \"["
-                            + matcher.group(2) + "]\"");
+                    "Spring Boot drops characters of '" + matcher.group(1) + "'; write it in brackets: \"["
+                            + matcher.group(1) + "]\"");
         }
     }
 }

@@ -67,6 +67,7 @@ class ConfigurationMistakesTest {
                 "limit=9/s,overrides.x=9/s | login.overrides[x]: overrides need a key of one part besides endpoint",
                 "limit=9/s,key=user,overrides.x=lots | login.overrides[x]: 'lots' is not a limit",
                 "limit=9/s,key=user,overrides.evil_user=blocked | Spring Boot drops characters of 'evil_user'; write it in brackets",
+                "limit=9/s,plans.gold_plus.limit=9/s | Spring Boot drops characters of 'gold_plus'; write it in brackets",
                 "limit=9/s,match.when=#principal != null,stage=before-security | is about a principal, who is not known before",
                 "limit=9/s,key=ip,overrides.x=9/s | login.overrides[x]: 'x' is no address; write 10.0.0.7, 10.0.0.0/8",
                 "limit=9/s,key=ip,overrides[10.0.0.0/33]=9/s | must have a prefix from 0 to 32 but has '33'",
@@ -239,5 +240,16 @@ class ConfigurationMistakesTest {
             assertThat(app.get("/actuator/health").status()).isEqualTo(200);
             assertThat(app.get("/actuator/health").status()).isEqualTo(429);
         }
+    }
+
+    @Test
+    void override_ofAPolicyInBrackets_isNoLessChecked(CapturedOutput output) {
+        fails(
+                List.of(),
+                "ratelimit.policies[my policy].limit=9/s",
+                "ratelimit.policies[my policy].key=user",
+                "ratelimit.policies[my policy].overrides.evil_user=blocked");
+
+        assertThat(output).contains("Spring Boot drops characters of 'evil_user'; write it in brackets");
     }
 }
