@@ -1,5 +1,7 @@
 package dev.ratelimit.spring;
 
+import java.util.List;
+
 /**
  * A network: all addresses that share their first bits with one. Immutable.
  *
@@ -51,6 +53,16 @@ public record AddressRange(long high, long low, int prefix, boolean v4) {
         return v4 == address.isV4()
                 && (address.high() & IpAddress.mask(prefix)) == high
                 && (address.low() & IpAddress.mask(prefix - 64)) == low;
+    }
+
+    /** Whether the address lies in one of these. */
+    static boolean anyContains(List<AddressRange> ranges, IpAddress address) {
+        for (int i = 0; i < ranges.size(); i++) {
+            if (ranges.get(i).contains(address)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether every address lies in it, of IPv4 or of IPv6. */

@@ -6,7 +6,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,7 +29,7 @@ public final class ClientAddress {
     }
 
     private final AtomicBoolean warned = new AtomicBoolean();
-    private final AddressRange[] trusted;
+    private final List<AddressRange> trusted;
     private final ForwardedHeader header;
 
     /**
@@ -40,7 +39,7 @@ public final class ClientAddress {
      * @param header which of their headers is believed
      */
     public ClientAddress(List<AddressRange> trusted, ForwardedHeader header) {
-        this.trusted = trusted.toArray(AddressRange[]::new);
+        this.trusted = List.copyOf(trusted);
         this.header = header;
     }
 
@@ -50,7 +49,7 @@ public final class ClientAddress {
      * @return whether there is one; not where the peer has none, such as on a Unix socket
      */
     boolean find(HttpServletRequest wrapped, IpAddress address) {
-        if (trusted.length == 0) {
+        if (trusted.isEmpty()) {
             boolean found = readPeer(wrapped, address);
             if (found && !warned.get() && address.isLocal() && wrapped.getHeader(X_FORWARDED_FOR) != null) {
                 warnOfProxy();
@@ -62,7 +61,7 @@ public final class ClientAddress {
         if (!readPeer(request, address)) {
             return false;
         }
-        if (isTrusted(address) && findForwarded(request, address) != Found.CLIENT) {
+        if (AddressRange.anyContains(trusted, address) && findForwarded(request, address) != Found.CLIENT) {
             readPeer(request, address);
         }
         return true;
@@ -87,15 +86,6 @@ public final class ClientAddress {
     private static boolean readPeer(HttpServletRequest request, IpAddress address) {
         String peer = request.getRemoteAddr();
         return peer != null && address.read(peer, 0, peer.length());
-    }
-
-    private boolean isTrusted(IpAddress address) {
-        for (AddressRange range : trusted) {
-            if (range.contains(address)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private Found findForwarded(HttpServletRequest request, IpAddress address) {
@@ -127,7 +117,7 @@ public final class ClientAddress {
                 if (!read) {
                     return Found.UNREADABLE;
                 }
-                if (!isTrusted(address)) {
+                if (!AddressRange.anyContains(trusted, address)) {
                     return Found.CLIENT;
                 }
             }
@@ -207,15 +197,10 @@ public final class ClientAddress {
         return c == ' ' || c == '\t';
     }
 
-    /** Whether some proxy is trusted. */
-    public boolean trustsAny() {
-        return trusted.length > 0;
-    }
-
     /** For people: {@code the peer, or behind 10.0.0.0/8 the client of X-Forwarded-For}. */
     @Override
     public String toString() {
-        if (trusted.length == 0) {
+        if (trusted.isEmpty()) {
             return "the peer's";
         }
         String from = switch (header) {
@@ -224,7 +209,6 @@ public final class ClientAddress {
             case X_FORWARDED_FOR -> X_FORWARDED_FOR;
         };
         return "the peer's, or behind "
-                + String.join(
-                        ", ", Stream.of(trusted).map(AddressRange::toString).toList()) + " the client's of " + from;
+                + String.join(", ", trusted.stream().map(AddressRange::toString).toList()) + " the client's of " + from;
     }
 }

@@ -39,14 +39,6 @@ public record Exemptions(List<AddressRange> addresses, PathPatterns paths, RuleM
 
     private boolean includeAddress(Call call) {
         IpAddress address = addresses.isEmpty() ? null : call.address();
-        if (address == null) {
-            return false;
-        }
-        for (AddressRange range : addresses) {
-            if (range.contains(address)) {
-                return true;
-            }
-        }
-        return false;
+        return address != null && AddressRange.anyContains(addresses, address);
     }
 }

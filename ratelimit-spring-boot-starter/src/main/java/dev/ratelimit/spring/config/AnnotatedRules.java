@@ -1,6 +1,5 @@
 package dev.ratelimit.spring.config;
 
-import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.algorithm.LimitOptions;
@@ -211,11 +210,10 @@ public final class AnnotatedRules {
         }
 
         private void checkPermits(Policy policy) {
-            long most =
-                    policy.limits().stream().mapToLong(Limit::capacity).min().orElseThrow();
-            if (annotation.permits() < 0 || annotation.permits() > most) {
-                throw mistake("permits must be from 0 to " + most + ", the most that can be had at once, but was "
-                        + annotation.permits());
+            try {
+                LimitParser.checkPermits(annotation.permits(), policy);
+            } catch (IllegalArgumentException e) {
+                throw mistake(String.valueOf(e.getMessage()));
             }
         }
 

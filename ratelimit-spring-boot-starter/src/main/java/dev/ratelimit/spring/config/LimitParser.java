@@ -42,6 +42,19 @@ record LimitParser(Algorithm algorithm, LimitOptions options) {
         };
     }
 
+    /**
+     * Checks what a request costs.
+     *
+     * @throws IllegalArgumentException when the policy could never admit it, or it is negative
+     */
+    static void checkPermits(long permits, Policy policy) {
+        long most = policy.limits().stream().mapToLong(Limit::capacity).min().orElseThrow();
+        if (permits < 0 || permits > most) {
+            throw new IllegalArgumentException(
+                    "permits must be from 0 to " + most + ", the most that can be had at once, but was " + permits);
+        }
+    }
+
     private LimitParser withBurst(@Nullable Long burst) {
         return new LimitParser(
                 algorithm,

@@ -204,17 +204,11 @@ final class PolicyParser {
 
     private <T extends Allowance> T checkPrice(String property, T allowance) {
         if (isFixedPrice() && allowance instanceof Allowance.Limited limited) {
-            long most = limited.policy().limits().stream()
-                    .mapToLong(Limit::capacity)
-                    .min()
-                    .orElseThrow();
             long permits = fixedPermits();
-            if (permits < 0 || permits > most) {
-                throw mistake(
-                        property,
-                        property.equals("permits") ? permits : null,
-                        "permits must be from 0 to " + most + ", the most that can be had at once, but was " + permits);
-            }
+            checked(property, property.equals("permits") ? properties.permits() : null, () -> {
+                LimitParser.checkPermits(permits, limited.policy());
+                return permits;
+            });
         }
         return allowance;
     }
