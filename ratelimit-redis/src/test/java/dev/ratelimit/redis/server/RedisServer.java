@@ -13,12 +13,15 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * A server process on a free port of 127.0.0.1, with nothing saved to disk. Where no server can run, {@link #start} skips
@@ -26,16 +29,26 @@ import java.util.function.Function;
  */
 public final class RedisServer implements AutoCloseable {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private static final String HOST = "127.0.0.1";
 
     private final int port;
     private final List<String> options;
+    private final Path directory;
+    private final Path configuration;
     private Process process;
 
-    private RedisServer(int port, List<String> options) {
+    private RedisServer(int port, List<String> configuration, List<String> options) {
         this.port = port;
         this.options = options;
-        this.process = launch();
+        try {
+            this.directory = Files.createTempDirectory("redis-" + port + "-");
+            this.configuration = Files.write(directory.resolve("redis.conf"), configuration);
+            this.process = launch();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Starts a server with these further options, such as {@code "--maxmemory", "2mb"}. */
@@ -45,12 +58,21 @@ public final class RedisServer implements AutoCloseable {
 
     /** Starts a server on this port. */
     public static RedisServer startOn(int port, String... options) {
+        return start(port, List.of(), options);
+    }
+
+    /** Starts a server with these lines as its configuration file, which it may write to, as a sentinel has to. */
+    public static RedisServer startWith(List<String> configuration, String... options) {
+        return start(freePort(), configuration, options);
+    }
+
+    private static RedisServer start(int port, List<String> configuration, String... options) {
         boolean available = RedisExecutable.found().isPresent();
         if (!available && Boolean.getBoolean("redis.required")) {
             throw new IllegalStateException("no redis-server runs here, and redis.required is set");
         }
         assumeTrue(available, "no redis-server runs here: set -Dredis.executable, or put redis-server on the path");
-        return new RedisServer(port, List.of(options));
+        return new RedisServer(port, configuration, List.of(options));
     }
 
     /** The port that it listens on. */
@@ -60,7 +82,7 @@ public final class RedisServer implements AutoCloseable {
 
     /** Where clients connect. */
     public RedisURI uri() {
-        return RedisURI.create("127.0.0.1", port);
+        return RedisURI.create(HOST, port);
     }
 
     /** Asks the server on a connection of its own, made for this. */
@@ -89,25 +111,44 @@ public final class RedisServer implements AutoCloseable {
         signal("-CONT");
     }
 
-    /** Starts it again, empty, on the same port with the same options. */
+    /**
+     * Starts it again, without its keys, on the same port with the same options. A node of a cluster and a sentinel still
+     * know what they knew, since they keep it in the server's directory.
+     */
     public void restart() {
         kill();
-        process = launch();
+        try {
+            process = launch();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
+    /** Kills the process, and deletes its directory. */
     @Override
     public void close() {
         kill();
+        try (Stream<Path> files = Files.list(directory)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+            Files.delete(directory);
+        } catch (NoSuchFileException e) {
+            // closed before
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
-    private Process launch() {
+    private Process launch() throws IOException {
         Path program = RedisExecutable.found().orElseThrow();
         List<String> command = new ArrayList<>(List.of(
                 program.toString(),
+                configuration.toString(),
                 "--port",
                 Integer.toString(port),
                 "--bind",
-                "127.0.0.1",
+                HOST,
                 "--save",
                 "",
                 "--appendonly",
@@ -117,20 +158,16 @@ public final class RedisServer implements AutoCloseable {
                 "--loglevel",
                 "warning"));
         command.addAll(options);
-        try {
-            Path directory = Files.createTempDirectory("redis-" + port + "-");
-            directory.toFile().deleteOnExit();
-            Process started = new ProcessBuilder(command)
-                    .directory(directory.toFile())
-                    .redirectErrorStream(true)
-                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                    .start();
-            Runtime.getRuntime().addShutdownHook(new Thread(started::destroyForcibly));
-            awaitPort(started);
-            return started;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        // a replica saves what its master sends, and would come back with it
+        Files.deleteIfExists(directory.resolve("dump.rdb"));
+        Process started = new ProcessBuilder(command)
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        Runtime.getRuntime().addShutdownHook(new Thread(started::destroyForcibly));
+        awaitPort(started);
+        return started;
     }
 
     private void awaitPort(Process started) {
@@ -172,16 +209,25 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** A port that is free now; at most 55535, since a cluster's bus is 10000 above. */
+    /**
+     * A port that is free now, and so is the one 10000 above for a cluster's bus. Both are below the ports that systems
+     * give to outgoing connections: a client that knocks at a dead server's port from that very port reaches itself, and
+     * the server finds its port taken.
+     */
     static int freePort() {
         while (true) {
-            try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-                if (socket.getLocalPort() <= 55_535) {
-                    return socket.getLocalPort();
-                }
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
+            int port = ThreadLocalRandom.current().nextInt(10_000, 22_000);
+            if (isFree(port) && isFree(port + 10_000)) {
+                return port;
             }
+        }
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            return socket.isBound();
+        } catch (IOException e) {
+            return false;
         }
     }
 }
