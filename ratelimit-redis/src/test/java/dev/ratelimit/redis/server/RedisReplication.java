@@ -1,0 +1,111 @@
+package dev.ratelimit.redis.server;
+
+import static org.awaitility.Awaitility.await;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * A master, its replica, and a sentinel that makes the replica the master when the master has been silent for a second.
+ */
+public final class RedisReplication implements AutoCloseable {
+
+    /** The name under which the sentinel knows the master. */
+    public static final String MASTER_ID = "limits";
+
+    private static final List<String> OPTIONS =
+            List.of("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0");
+
+    private final List<RedisServer> servers = new ArrayList<>();
+
+    private RedisReplication() {}
+
+    /** Starts them, master and replica with these further options, and waits until a fail-over could succeed. */
+    public static RedisReplication start(String... options) {
+        RedisReplication replication = new RedisReplication();
+        try {
+            String[] all = Stream.concat(OPTIONS.stream(), Stream.of(options)).toArray(String[]::new);
+            replication.launch(all);
+            return replication;
+        } catch (RuntimeException | Error e) {
+            replication.close();
+            throw e;
+        }
+    }
+
+    /** The server that began as the master. */
+    public RedisServer master() {
+        return servers.get(0);
+    }
+
+    /** The server that began as the replica. */
+    public RedisServer replica() {
+        return servers.get(1);
+    }
+
+    /** The sentinel's process, to kill or to pause; it takes no commands on keys. */
+    public RedisServer sentinel() {
+        return servers.get(2);
+    }
+
+    /** Where clients ask who the master of this name is; the sentinel knows {@link #MASTER_ID}. */
+    public RedisURI sentinelUri(String masterId) {
+        return RedisURI.Builder.sentinel("127.0.0.1", sentinel().port(), masterId)
+                .build();
+    }
+
+    @Override
+    public void close() {
+        servers.forEach(RedisServer::close);
+    }
+
+    private void launch(String... options) {
+        servers.add(RedisServer.start(options));
+        String masterPort = Integer.toString(master().port());
+        servers.add(
+                RedisServer.start(Stream.concat(Stream.of(options), Stream.of("--replicaof", "127.0.0.1", masterPort))
+                        .toArray(String[]::new)));
+        // before the sentinel starts: it asks for replicas at once, and then not for ten seconds
+        awaitUntil(this::isInSync);
+        servers.add(RedisServer.startWith(
+                List.of(
+                        "sentinel monitor " + MASTER_ID + " 127.0.0.1 " + masterPort + " 1",
+                        "sentinel down-after-milliseconds " + MASTER_ID + " 1000",
+                        "sentinel failover-timeout " + MASTER_ID + " 3000"),
+                "--sentinel"));
+        awaitUntil(this::sentinelKnowsReplica);
+    }
+
+    private boolean isInSync() {
+        String replica = replica().ask(redis -> redis.info("replication"));
+        String master = master().ask(redis -> redis.info("replication"));
+        return replica.contains("master_link_status:up") && master.contains("state=online");
+    }
+
+    private boolean sentinelKnowsReplica() {
+        RedisClient client = RedisClient.create(sentinelUri(MASTER_ID));
+        try (StatefulRedisSentinelConnection<String, String> connection = client.connectSentinel()) {
+            List<Map<String, String>> replicas = connection.sync().replicas(MASTER_ID);
+            return replicas.size() == 1
+                    && "slave".equals(replicas.get(0).get("flags"))
+                    && "ok".equals(replicas.get(0).get("master-link-status"));
+        } finally {
+            client.shutdown(0, 0, TimeUnit.SECONDS);
+        }
+    }
+
+    private static void awaitUntil(Callable<Boolean> condition) {
+        await().atMost(RedisServer.PATIENCE)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(50))
+                .until(condition);
+    }
+}
