@@ -13,7 +13,6 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -133,10 +132,9 @@ public final class RedisServer implements AutoCloseable {
                 Files.delete(file);
             }
             Files.delete(directory);
-        } catch (NoSuchFileException e) {
-            // closed before
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            // closed before, or a child that saves has outlived its parent: nothing that a test should fail for
+            directory.toFile().deleteOnExit();
         }
     }
 
