@@ -1,5 +1,8 @@
 package dev.ratelimit;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * What a request is to pay under one policy. Immutable; may be kept and used again.
  *
@@ -25,5 +28,25 @@ public record Charge(Policy policy, String key, long permits) {
     public Charge plus(long more) {
         long sum = permits + more;
         return new Charge(policy, key, sum < 0 ? Long.MAX_VALUE : sum);
+    }
+
+    /** The charges as a store takes them: those of the same budget added up into the first of them. */
+    public static List<Charge> addUp(List<Charge> charges) {
+        if (charges.size() < 2) {
+            return charges;
+        }
+        List<Charge> distinct = new ArrayList<>(charges.size());
+        for (Charge charge : charges) {
+            int same = 0;
+            while (same < distinct.size() && !distinct.get(same).sameBudget(charge)) {
+                same++;
+            }
+            if (same == distinct.size()) {
+                distinct.add(charge);
+            } else {
+                distinct.set(same, distinct.get(same).plus(charge.permits()));
+            }
+        }
+        return distinct;
     }
 }

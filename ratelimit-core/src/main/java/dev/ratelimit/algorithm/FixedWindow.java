@@ -4,6 +4,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
 import java.time.Duration;
 import java.time.ZoneId;
+import org.jspecify.annotations.Nullable;
 
 /**
  * At most N permits a window. A window is opened by the first admitted permit, or follows the clock: multiples of its
@@ -55,6 +56,20 @@ public final class FixedWindow implements Limit {
         boolean wholeDays = period.equals(Duration.ofDays(period.toDays()));
         return new FixedWindow(
                 rate, wholeDays ? new Windows.Days(period.toDays(), zone) : new Windows.OnClock(rate.periodNanos()));
+    }
+
+    /**
+     * The end of the window that contains this time, or that a permit opens then; it is the next one's start.
+     *
+     * @param now in nanoseconds, on the timeline of {@link #wallClock()}
+     */
+    public long windowEnd(long now) {
+        return windows.end(now);
+    }
+
+    /** Whose midnight starts the windows; {@code null} where they do not follow a calendar. */
+    public @Nullable ZoneId zone() {
+        return windows.zone();
     }
 
     @Override

@@ -10,9 +10,10 @@ import dev.ratelimit.Rate;
  * bucket full: what a timer would do, without one.
  *
  * <p>The state is the time of the last refill that is accounted for, and the tokens missing then. In any interval of
- * length t at most {@code capacity + R * (floor(t / P) + 1)} permits are admitted. Immutable.
+ * length t at most {@code capacity + R * (floor(t / P) + 1)} permits are admitted. Made by {@link TokenBucket#of(Rate, long,
+ * TokenBucket.Refill)}. Immutable.
  */
-final class IntervalTokenBucket implements Limit {
+public final class IntervalTokenBucket implements Limit {
 
     private static final long MOST_NANOS_TO_FULL = 1L << 62;
 

@@ -61,6 +61,11 @@ public final class SlidingWindow implements Limit {
         return new SlidingWindow(rate, rounding);
     }
 
+    /** What is compared with the limit. */
+    public Rounding rounding() {
+        return rounding;
+    }
+
     @Override
     public Rate rate() {
         return rate;

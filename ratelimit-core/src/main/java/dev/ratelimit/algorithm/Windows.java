@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneId;
+import org.jspecify.annotations.Nullable;
 
 /** Where the windows of a {@link FixedWindow} start and end, in nanoseconds. Half open: the end is the next one's start. */
 sealed interface Windows {
@@ -28,6 +29,11 @@ sealed interface Windows {
 
     default boolean wallClock() {
         return true;
+    }
+
+    /** Whose calendar they follow, if any. */
+    default @Nullable ZoneId zone() {
+        return null;
     }
 
     record FirstHit(long longest) implements Windows {

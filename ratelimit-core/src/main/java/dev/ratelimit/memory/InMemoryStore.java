@@ -180,30 +180,10 @@ public final class InMemoryStore implements RateLimitStore {
 
     private Transaction transaction(List<Charge> charges) {
         Transaction transaction = new Transaction(clock);
-        for (Charge charge : addedUp(charges)) {
+        for (Charge charge : Charge.addUp(charges)) {
             transaction.add(charge, keyspaces(charge.policy()));
         }
         return transaction;
-    }
-
-    /** The charges, those of the same policy and key made one. */
-    private static List<Charge> addedUp(List<Charge> charges) {
-        if (charges.size() < 2) {
-            return charges;
-        }
-        List<Charge> distinct = new ArrayList<>(charges.size());
-        for (Charge charge : charges) {
-            int same = 0;
-            while (same < distinct.size() && !distinct.get(same).sameBudget(charge)) {
-                same++;
-            }
-            if (same == distinct.size()) {
-                distinct.add(charge);
-            } else {
-                distinct.set(same, distinct.get(same).plus(charge.permits()));
-            }
-        }
-        return distinct;
     }
 
     private List<Keyspace> known(String policy) {

@@ -1,0 +1,74 @@
+package dev.ratelimit.redis;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.LimitStatus;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+
+/** The charges of a decision whose keys lie on one server and in one slot: what one script decides. Not thread-safe. */
+final class Batch {
+
+    private record Entry(Charge charge, RedisLimit limit, String key) {}
+
+    private static final int ARGUMENTS_A_LIMIT = 5;
+
+    private final List<Entry> entries = new ArrayList<>(4);
+    private final List<Charge> charges = new ArrayList<>(4);
+    private final Set<Script.Algorithm> algorithms = EnumSet.noneOf(Script.Algorithm.class);
+
+    /** Adds a charge whose limits' keys are the name and a number. */
+    void add(Charge charge, List<RedisLimit> limits, String name) {
+        charges.add(charge);
+        for (int i = 0; i < limits.size(); i++) {
+            RedisLimit limit = limits.get(i);
+            entries.add(new Entry(charge, limit, name + i));
+            algorithms.add(limit.algorithm());
+        }
+    }
+
+    List<Charge> charges() {
+        return charges;
+    }
+
+    Script script() {
+        return Script.of(algorithms);
+    }
+
+    String[] keys() {
+        return entries.stream().map(Entry::key).toArray(String[]::new);
+    }
+
+    /** What the script is told. {@code atMicros} is when a refund's charge was, {@code nowMicros} about what time it is. */
+    String[] arguments(Operation operation, long atMicros, long nowMicros) {
+        String[] arguments = new String[2 + ARGUMENTS_A_LIMIT * entries.size()];
+        arguments[0] = operation.word();
+        arguments[1] = operation == Operation.REFUND ? Long.toString(atMicros) : "";
+        int at = 2;
+        for (Entry entry : entries) {
+            RedisLimit limit = entry.limit;
+            arguments[at++] = limit.notation();
+            // one more than the capacity is as impossible as any
+            arguments[at++] =
+                    Long.toString(Math.min(entry.charge.permits(), limit.limit().capacity() + 1));
+            arguments[at++] = limit.capacity();
+            arguments[at++] = limit.second();
+            arguments[at++] = limit.third(nowMicros);
+        }
+        return arguments;
+    }
+
+    /** How each charge's limits stand, by the answer to a charge or a question. */
+    IdentityHashMap<Charge, List<LimitStatus>> statuses(Answer answer) {
+        IdentityHashMap<Charge, List<LimitStatus>> statuses = new IdentityHashMap<>();
+        int at = 0;
+        for (Entry entry : entries) {
+            statuses.computeIfAbsent(entry.charge, charge -> new ArrayList<>(1))
+                    .add(entry.limit.status(entry.charge, answer.admitted(), answer.numbers(), at, answer.nowMicros()));
+            at += entry.limit.answers();
+        }
+        return statuses;
+    }
+}

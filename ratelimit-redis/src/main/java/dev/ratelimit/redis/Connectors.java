@@ -1,0 +1,80 @@
+package dev.ratelimit.redis;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ClientOptions.DisconnectedBehavior;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.codec.StringCodec;
+import java.time.Duration;
+
+/** How a client of each kind connects, and how it is set up so that nothing is queued without bound or sent twice. */
+final class Connectors {
+
+    private static final int MOST_QUEUED = 10_000;
+
+    private Connectors() {}
+
+    /** To one server, or the master that sentinels name. */
+    record Single(RedisClient client) implements Link.Connector {
+
+        Single {
+            ClientOptions options = client.getOptions();
+            client.setOptions(options.mutate()
+                    .autoReconnect(false)
+                    .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
+                    .requestQueueSize(Math.min(MOST_QUEUED, options.getRequestQueueSize()))
+                    .build());
+        }
+
+        @Override
+        public Link.Live connect() {
+            StatefulRedisConnection<String, String> connection = client.connect(StringCodec.ASCII);
+            return new Link.Live(connection, connection.async(), slot -> "");
+        }
+
+        @Override
+        public int slot(String name) {
+            return 0;
+        }
+    }
+
+    /** To the servers of a cluster. Where slots are is asked anew when they turn out to be elsewhere. */
+    record Cluster(RedisClusterClient client) implements Link.Connector {
+
+        private static final Duration REFRESH_AT_MOST_EVERY = Duration.ofSeconds(1);
+
+        Cluster {
+            ClientOptions options = client.getOptions();
+            ClusterClientOptions.Builder builder = options instanceof ClusterClientOptions cluster
+                    ? cluster.mutate()
+                    : ClusterClientOptions.builder(options);
+            client.setOptions(builder.autoReconnect(false)
+                    .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
+                    .requestQueueSize(Math.min(MOST_QUEUED, options.getRequestQueueSize()))
+                    .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
+                            .adaptiveRefreshTriggersTimeout(REFRESH_AT_MOST_EVERY)
+                            .build())
+                    .build());
+        }
+
+        @Override
+        public Link.Live connect() {
+            StatefulRedisClusterConnection<String, String> connection = client.connect(StringCodec.ASCII);
+            return new Link.Live(connection, connection.async(), slot -> {
+                RedisClusterNode node = connection.getPartitions().getPartitionBySlot(slot);
+                return node == null ? "" : node.getNodeId();
+            });
+        }
+
+        @Override
+        public int slot(String name) {
+            return SlotHash.getSlot(name);
+        }
+    }
+}

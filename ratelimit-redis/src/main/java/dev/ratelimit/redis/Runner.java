@@ -1,0 +1,114 @@
+package dev.ratelimit.redis;
+
+import dev.ratelimit.Ticker;
+import dev.ratelimit.redis.Answer.Verdict;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Semaphore;
+import java.util.function.UnaryOperator;
+
+/** Runs scripts: one command for a batch, and no more of them at once than agreed. Does not wait. Thread-safe. */
+final class Runner {
+
+    private final Link link;
+    private final Ticker ticker;
+    private final Semaphore places;
+    private final UnaryOperator<Script> edition;
+
+    /**
+     * Runs scripts over this link.
+     *
+     * @param mostInFlight how many commands may be without an answer
+     * @param edition what is run instead of a script; tests replace the clock in it
+     */
+    Runner(Link link, Ticker ticker, int mostInFlight, UnaryOperator<Script> edition) {
+        this.link = link;
+        this.ticker = ticker;
+        this.places = new Semaphore(mostInFlight);
+        this.edition = edition;
+    }
+
+    /**
+     * Has a batch decided.
+     *
+     * @param atMicros for a refund, when it was charged
+     * @param urgent whether it goes even if all places are taken
+     * @return completed exceptionally when there is no answer
+     */
+    @SuppressWarnings("FutureReturnValueIgnored") // of giving back the place
+    CompletableFuture<Answer> run(Batch batch, Operation operation, long atMicros, boolean urgent) {
+        boolean placed = places.tryAcquire();
+        if (!placed && !urgent) {
+            return CompletableFuture.failedFuture(
+                    new StoreFailure(RedisStore.Failure.SATURATED, "too many requests wait for Redis"));
+        }
+        CompletableFuture<Answer> answer;
+        try {
+            answer = connected(batch, operation, atMicros);
+        } catch (RuntimeException e) {
+            answer = CompletableFuture.failedFuture(e);
+        }
+        if (placed) {
+            answer.whenComplete((done, failure) -> places.release());
+        }
+        return answer;
+    }
+
+    private CompletableFuture<Answer> connected(Batch batch, Operation operation, long atMicros) {
+        CompletableFuture<Link.Live> live = link.live();
+        long now = ticker.epochNanos() / 1000;
+        if (live.isDone() && !live.isCompletedExceptionally()) {
+            return decided(live.join().commands(), batch, operation, atMicros, now);
+        }
+        return live.thenCompose(there -> decided(there.commands(), batch, operation, atMicros, now));
+    }
+
+    /** Asks again, with another script or calendar, when the answer says that it takes that. */
+    private CompletableFuture<Answer> decided(
+            RedisClusterAsyncCommands<String, String> commands, Batch batch, Operation operation, long at, long now) {
+        String[] arguments = batch.arguments(operation, at, now);
+        return evaluate(commands, batch.script(), batch, arguments).thenCompose(answer -> {
+            if (answer.verdict() == Verdict.LACKS_ALGORITHM) {
+                return evaluate(commands, Script.ofAll(), batch, arguments);
+            }
+            if (answer.verdict() == Verdict.OUT_OF_CALENDAR) {
+                String[] others = batch.arguments(operation, at, answer.nowMicros());
+                return evaluate(commands, Script.ofAll(), batch, others);
+            }
+            return CompletableFuture.completedFuture(answer);
+        });
+    }
+
+    private CompletableFuture<Answer> evaluate(
+            RedisClusterAsyncCommands<String, String> commands, Script script, Batch batch, String[] arguments) {
+        Script text = edition.apply(script);
+        String[] keys = batch.keys();
+        CompletableFuture<Answer> first = dispatch(commands, CommandType.EVALSHA, text.sha(), keys, arguments);
+        return first.exceptionallyCompose(failure -> {
+            Throwable cause =
+                    failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+            return cause instanceof RedisNoScriptException
+                    ? dispatch(commands, CommandType.EVAL, text.text(), keys, arguments)
+                    : CompletableFuture.failedFuture(cause);
+        });
+    }
+
+    private static CompletableFuture<Answer> dispatch(
+            RedisClusterAsyncCommands<String, String> commands,
+            CommandType command,
+            String script,
+            String[] keys,
+            String[] arguments) {
+        CommandArgs<String, String> args = new CommandArgs<>(StringCodec.ASCII)
+                .add(script)
+                .add(keys.length)
+                .addKeys(keys)
+                .addValues(arguments);
+        return commands.dispatch(command, new AnswerOutput(), args).toCompletableFuture();
+    }
+}

@@ -1,0 +1,63 @@
+
+-- p1: the limit, p2: the window in microseconds; p3 is unused
+-- State: the times of the admitted permits in order, each a double of 8 bytes. a: those of them that count
+local function timeAt(times, index)
+  return (struct.unpack('>d', times, 8 * index + 1))
+end
+
+-- the index of the first time after this one: a binary search
+local function firstAfter(times, time)
+  local low, high = 0, #times / 8
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if timeAt(times, middle) > time then
+      high = middle
+    else
+      low = middle + 1
+    end
+  end
+  return low
+end
+
+algorithms.l = {
+  read = function(text, limit, window)
+    local times, stale = text or '', false
+    local future = firstAfter(times, now)
+    if 8 * future < #times then
+      times, stale = string.sub(times, 1, 8 * future) .. string.rep(struct.pack('>d', now), #times / 8 - future), true
+    end
+    return string.sub(times, 8 * firstAfter(times, now - window) + 1), nil, nil, stale
+  end,
+  admits = function(permits, limit, window, _, times)
+    return #times / 8 + permits <= limit
+  end,
+  add = function(permits, limit, window, _, times)
+    return times .. string.rep(struct.pack('>d', now), permits)
+  end,
+  write = function(limit, window, _, times)
+    return times, #times == 0 and 0 or timeAt(times, #times / 8 - 1) + window - now
+  end,
+  -- how many count; the time that has to expire for the permits asked; the first and the last
+  answer = function(permits, limit, window, _, times)
+    local count = #times / 8
+    if count == 0 then
+      return 0, 0, 0, 0
+    end
+    local waits = math.max(0, math.min(count - 1, count + permits - limit - 1))
+    return count, timeAt(times, waits), timeAt(times, 0), timeAt(times, count - 1)
+  end
+}
+if refunds or changed then
+  algorithms.l.remove = function(permits, at, limit, window, _, times)
+    if at <= now - window then
+      return times
+    end
+    -- its own, or where another server's clock said when, the nearest within a second
+    local from = math.max(0, firstAfter(times, at) - permits)
+    local to = math.min(from + permits, firstAfter(times, at + 1000000))
+    return string.sub(times, 1, 8 * from) .. string.sub(times, 8 * to + 1)
+  end
+  algorithms.l.used = function(limit, window, _, times)
+    return #times / 8
+  end
+end

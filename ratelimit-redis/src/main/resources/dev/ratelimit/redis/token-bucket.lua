@@ -1,0 +1,45 @@
+
+-- p1: a full bucket, p2: a microsecond, p3: a permit, all in ticks
+-- State: when the bucket is full again (GCRA's theoretical arrival time), and the ticks beyond that microsecond.
+-- a: what is missing from the bucket, in ticks
+algorithms.t = {
+  read = function(text, full, ticks)
+    if not text then
+      return 0
+    end
+    local at, rest = tonumber(text), 0
+    if not at then
+      at, rest = string.match(text, '^(%d+),(%d+)$')
+    end
+    local debt = (at - now) * ticks + rest
+    if debt > full then
+      return full, nil, nil, true
+    end
+    return debt > 0 and debt or 0
+  end,
+  admits = function(permits, full, ticks, permit, debt)
+    return debt + permits * permit <= full
+  end,
+  add = function(permits, full, ticks, permit, debt)
+    return debt + permits * permit
+  end,
+  write = function(full, ticks, permit, debt)
+    local rest = debt % ticks
+    local micros = (debt - rest) / ticks
+    if rest == 0 then
+      return string.format('%.0f', now + micros), micros
+    end
+    return string.format('%.0f,%.0f', now + micros, rest), micros + 1
+  end
+}
+if refunds or changed then
+  algorithms.t.remove = function(permits, at, full, ticks, permit, debt)
+    return math.max(0, debt - permits * permit)
+  end
+  algorithms.t.used = function(full, ticks, permit, debt)
+    return full / permit - math.floor((full - debt) / permit)
+  end
+  algorithms.t.adopt = function(full, formerFull, alike, debt)
+    return share(debt, full, formerFull)
+  end
+end

@@ -1,0 +1,49 @@
+package dev.ratelimit.redis;
+
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.test.FakeTicker;
+import dev.ratelimit.test.RateLimitStoreContract;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The contract of every store, on a real server whose scripts go by the test's time. */
+class RedisStoreTest extends RateLimitStoreContract {
+
+    private static RedisServer server;
+    private static RedisClient client;
+    private static StatefulRedisConnection<String, String> control;
+    private static int stores;
+
+    @BeforeAll
+    static void startServer() {
+        server = RedisServer.start();
+        client = RedisClient.create(server.uri());
+        control = RedisClient.create(server.uri()).connect();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @Override
+    protected Duration resolution() {
+        return Duration.ofNanos(1000);
+    }
+
+    @Override
+    protected RateLimitStore newStore(FakeTicker time) {
+        RedisStore store = RedisStore.builder(client)
+                .prefix("test" + stores++)
+                .ticker(time)
+                .deadline(Duration.ofSeconds(20))
+                .denyCache(Duration.ZERO)
+                .edition(FakeClock::inScript)
+                .build();
+        return new FakeClock(store, control.sync(), time);
+    }
+}
