@@ -23,7 +23,9 @@ final class KeyNames {
     private static final BitSet PLAIN = new BitSet();
 
     static {
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_".chars().forEach(PLAIN::set);
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_"
+                .chars()
+                .forEach(PLAIN::set);
     }
 
     private final String prefix;

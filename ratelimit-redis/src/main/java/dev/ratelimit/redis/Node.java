@@ -1,10 +1,13 @@
 package dev.ratelimit.redis;
 
 import dev.ratelimit.redis.Breaker.Pass;
+import dev.ratelimit.redis.RedisStore.Failure;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** A server, as far as it can be told apart: asked through a breaker, and waited for until a deadline. Thread-safe. */
 final class Node {
@@ -19,23 +22,17 @@ final class Node {
          * @throws StoreFailure when there is none
          */
         Answer await(long patienceNanos) {
-            boolean failed = true;
             try {
                 Answer received = answer.get(Math.max(0, patienceNanos), TimeUnit.NANOSECONDS);
-                failed = false;
+                node.left(pass, null);
                 return received;
             } catch (TimeoutException e) {
-                throw new StoreFailure(RedisStore.Failure.TIMEOUT, "Redis did not answer in time");
+                throw node.failed(pass, new StoreFailure(Failure.TIMEOUT, "Redis did not answer in time"));
             } catch (ExecutionException e) {
-                StoreFailure failure = StoreFailure.of(e.getCause() == null ? e : e.getCause());
-                failed = failure.ofServer();
-                throw failure;
+                throw node.failed(pass, StoreFailure.of(e.getCause() == null ? e : e.getCause()));
             } catch (InterruptedException e) {
-                failed = false;
                 Thread.currentThread().interrupt();
-                throw new StoreFailure(RedisStore.Failure.INTERRUPTED, "interrupted while Redis was asked", e);
-            } finally {
-                node.left(pass, failed);
+                throw node.failed(pass, new StoreFailure(Failure.INTERRUPTED, "interrupted while Redis was asked", e));
             }
         }
     }
@@ -43,14 +40,14 @@ final class Node {
     private final Breaker breaker;
     private final Runner runner;
     private final Link link;
-    private final Runnable changed;
+    private final Consumer<@Nullable StoreFailure> changed;
 
     /**
      * A server that is thought to be well.
      *
-     * @param changed is told when that changes
+     * @param changed is told when that changes: why it is left alone, or {@code null} when it answers again
      */
-    Node(Breaker breaker, Runner runner, Link link, Runnable changed) {
+    Node(Breaker breaker, Runner runner, Link link, Consumer<@Nullable StoreFailure> changed) {
         this.breaker = breaker;
         this.runner = runner;
         this.link = link;
@@ -70,16 +67,22 @@ final class Node {
         return new Sent(batch, this, pass, answer);
     }
 
-    private void left(Pass pass, boolean failed) {
+    private StoreFailure failed(Pass pass, StoreFailure failure) {
+        left(pass, failure);
+        return failure;
+    }
+
+    private void left(Pass pass, @Nullable StoreFailure failure) {
         if (pass == Pass.NO) {
             return;
         }
+        boolean failed = failure != null && failure.ofServer();
         boolean turned = breaker.left(pass, failed);
         if (failed && (turned || pass == Pass.PROBE)) {
             link.replace();
         }
         if (turned) {
-            changed.run();
+            changed.accept(failure);
         }
     }
 }

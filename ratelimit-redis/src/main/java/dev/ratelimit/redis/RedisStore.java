@@ -68,6 +68,9 @@ public final class RedisStore implements RateLimitStore {
 
         /** Redis did not decide a request, or a part of it. */
         default void failed(Failure reason) {}
+
+        /** From now on a server is not asked, since it fails; or is asked again. */
+        default void changed() {}
     }
 
     private final Servers servers;

@@ -111,7 +111,8 @@ public final class RedisStoreBuilder {
 
     /** A new store, which connects when it is first asked. */
     public RedisStore build() {
-        Link link = new Link(connector, live -> {});
+        Journal journal = new Journal(listener, openFor);
+        Link link = new Link(connector, journal::connected);
         Runner runner = new Runner(link, ticker, maxInFlight, edition);
         Recent recent = new Recent(ticker, KNOWN_KEYS, denyCache.toNanos());
         Fallback fallback = new Fallback(
@@ -124,7 +125,7 @@ public final class RedisStoreBuilder {
         Servers servers = new Servers(
                 link,
                 new KeyNames(prefix),
-                name -> new Node(new Breaker(ticker, failures, openFor.toNanos()), runner, link, () -> {}));
+                name -> new Node(new Breaker(ticker, failures, openFor.toNanos()), runner, link, journal::changed));
         return new RedisStore(servers, fallback, recent, ticker, listener, deadline.toNanos());
     }
 

@@ -1,5 +1,6 @@
 package dev.ratelimit.redis;
 
+import dev.ratelimit.redis.RedisStore.Failure;
 import io.lettuce.core.RedisBusyException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
@@ -14,27 +15,28 @@ final class StoreFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    private final RedisStore.Failure reason;
+    private final Failure reason;
 
-    StoreFailure(RedisStore.Failure reason, String message, Throwable cause) {
+    StoreFailure(Failure reason, String message, Throwable cause) {
         super(message, cause, false, false);
         this.reason = reason;
     }
 
-    StoreFailure(RedisStore.Failure reason, String message) {
+    StoreFailure(Failure reason, String message) {
         super(message, null, false, false);
         this.reason = reason;
     }
 
-    RedisStore.Failure reason() {
+    Failure reason() {
         return reason;
     }
 
     /** Whether it says something about the server, and not about one key or about ourselves. */
     boolean ofServer() {
-        return reason != RedisStore.Failure.WRONG_TYPE
-                && reason != RedisStore.Failure.OPEN
-                && reason != RedisStore.Failure.SATURATED;
+        return switch (reason) {
+            case WRONG_TYPE, OPEN, SATURATED, INTERRUPTED -> false;
+            default -> true;
+        };
     }
 
     /** What this exception of the client means. */
@@ -48,42 +50,42 @@ final class StoreFailure extends RuntimeException {
                 : new StoreFailure(reason(cause), String.valueOf(cause.getMessage()), cause);
     }
 
-    private static RedisStore.Failure reason(Throwable cause) {
+    private static Failure reason(Throwable cause) {
         if (cause instanceof TimeoutException || cause instanceof RedisCommandTimeoutException) {
-            return RedisStore.Failure.TIMEOUT;
+            return Failure.TIMEOUT;
         }
         if (cause instanceof RedisReadOnlyException) {
-            return RedisStore.Failure.READONLY;
+            return Failure.READONLY;
         }
         if (cause instanceof RedisLoadingException) {
-            return RedisStore.Failure.LOADING;
+            return Failure.LOADING;
         }
         if (cause instanceof RedisBusyException) {
-            return RedisStore.Failure.BUSY;
+            return Failure.BUSY;
         }
         if (cause instanceof RedisCommandExecutionException) {
             return replied(String.valueOf(cause.getMessage()).toUpperCase(Locale.ROOT));
         }
-        return RedisStore.Failure.CONNECTION;
+        return Failure.CONNECTION;
     }
 
     /** An error inside a script comes with the name of the script around it, before Redis 7 at the end. */
-    private static RedisStore.Failure replied(String message) {
+    private static Failure replied(String message) {
         if (message.contains("WRONGTYPE")) {
-            return RedisStore.Failure.WRONG_TYPE;
+            return Failure.WRONG_TYPE;
         }
         if (message.contains("OOM ")) {
-            return RedisStore.Failure.OOM;
+            return Failure.OOM;
         }
         if (message.contains("READONLY") || message.contains("READ ONLY REPLICA")) {
-            return RedisStore.Failure.READONLY;
+            return Failure.READONLY;
         }
         if (message.contains("NOPERM") || message.contains("NOAUTH") || message.contains("WRONGPASS")) {
-            return RedisStore.Failure.AUTH;
+            return Failure.AUTH;
         }
         if (message.contains("MASTERDOWN") || message.contains("CLUSTERDOWN") || message.contains("TRYAGAIN")) {
-            return RedisStore.Failure.CLUSTER;
+            return Failure.CLUSTER;
         }
-        return RedisStore.Failure.ERROR;
+        return Failure.ERROR;
     }
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.redis;
 
+import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.test.FakeTicker;
@@ -42,6 +43,7 @@ class RedisStoreTest extends RateLimitStoreContract {
                 .ticker(time)
                 .deadline(Duration.ofSeconds(20))
                 .denyCache(Duration.ZERO)
+                .onStoreFailure(OnStoreFailure.DENY)
                 .edition(FakeClock::inScript)
                 .build();
         return new FakeClock(store, control.sync(), time);
