@@ -15,6 +15,12 @@ final class Node {
     /** A batch on its way. */
     record Sent(Batch batch, Node node, Pass pass, CompletableFuture<Answer> answer) {
 
+        /** Does this when there is an answer, or none will come; on the thread that finds out. */
+        @SuppressWarnings("FutureReturnValueIgnored") // the action sees to its own failures
+        void then(Runnable action) {
+            answer.whenComplete((received, failure) -> action.run());
+        }
+
         /**
          * Waits for the answer.
          *

@@ -12,6 +12,7 @@ import dev.ratelimit.redis.Node.Sent;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.cluster.RedisClusterClient;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -76,18 +77,36 @@ public final class RedisStore implements RateLimitStore {
     private final Servers servers;
     private final Fallback fallback;
     private final Recent recent;
+    private final @Nullable Leases leases;
     private final Ticker ticker;
     private final Listener listener;
     private final long deadlineNanos;
 
-    RedisStore(
-            Servers servers, Fallback fallback, Recent recent, Ticker ticker, Listener listener, long deadlineNanos) {
+    /** A store of these parts, with the builder's settings. */
+    RedisStore(Servers servers, Fallback fallback, Recent recent, RedisStoreBuilder settings) {
         this.servers = servers;
         this.fallback = fallback;
         this.recent = recent;
-        this.ticker = ticker;
-        this.listener = listener;
-        this.deadlineNanos = deadlineNanos;
+        this.ticker = settings.ticker();
+        this.listener = settings.listener();
+        this.deadlineNanos = settings.deadline().toNanos();
+        this.leases = settings.leases(new Bank());
+    }
+
+    /** Leases are asked for and given back without anybody waiting. */
+    private final class Bank implements Leases.Bank {
+
+        @Override
+        public List<Sent> charge(Charge charge) {
+            return servers.send(List.of(charge), Operation.CHARGE, 0);
+        }
+
+        @Override
+        public void refund(Charge charge, long atNanos) {
+            for (Sent sent : servers.send(List.of(charge), Operation.REFUND, atNanos / 1000)) {
+                sent.then(() -> quietly(sent, 0));
+            }
+        }
     }
 
     /**
@@ -123,21 +142,61 @@ public final class RedisStore implements RateLimitStore {
     }
 
     @Override
+    public boolean tryCharge(Charge charge) {
+        if (leases != null && charge.permits() > 0 && leases.pay(charge) != null) {
+            return true;
+        }
+        return decide(List.of(charge)).admitted();
+    }
+
+    @Override
     public Decision decide(List<Charge> charges) {
         List<Charge> distinct = Charge.addUp(charges);
         Decision refusal = recent.refusal(distinct);
-        return refusal != null ? refusal : ask(distinct, Operation.CHARGE);
+        if (refusal != null) {
+            return refusal;
+        }
+        Round round = new Round(distinct);
+        return leases == null ? ask(round, distinct, Operation.CHARGE) : pay(round, distinct, leases);
     }
 
     @Override
     public Decision peek(List<Charge> charges) {
-        return ask(Charge.addUp(charges), Operation.PEEK);
+        List<Charge> distinct = Charge.addUp(charges);
+        return ask(new Round(distinct), distinct, Operation.PEEK);
+    }
+
+    /** Pays what it can from leases, and asks for the rest. */
+    private Decision pay(Round round, List<Charge> charges, Leases accounts) {
+        List<Charge> rest = new ArrayList<>(charges.size());
+        IdentityHashMap<Charge, Lease> paid = new IdentityHashMap<>();
+        for (Charge charge : charges) {
+            Lease lease = charge.permits() == 0 ? null : accounts.pay(charge);
+            if (lease == null) {
+                rest.add(charge);
+            } else {
+                paid.put(charge, lease);
+                round.paid(charge, lease, ticker.nanos());
+            }
+        }
+        if (rest.isEmpty()) {
+            return round.decision();
+        }
+        boolean admitted = false;
+        try {
+            Decision decision = ask(round, rest, Operation.CHARGE);
+            admitted = decision.admitted();
+            return decision;
+        } finally {
+            if (!admitted) {
+                paid.forEach((charge, lease) -> accounts.giveBack(lease, charge));
+            }
+        }
     }
 
     /** Throws {@link StoreUnavailableException} when a policy that is not to be passed then cannot be decided. */
-    private Decision ask(List<Charge> charges, Operation operation) {
+    private Decision ask(Round round, List<Charge> charges, Operation operation) {
         long deadline = ticker.nanos() + deadlineNanos;
-        Round round = new Round(charges);
         StoreFailure failure = null;
         for (Sent sent : servers.send(charges, operation, 0)) {
             try {
@@ -155,6 +214,9 @@ public final class RedisStore implements RateLimitStore {
             giveBack(round, deadline);
         }
         round.remember(recent);
+        if (leases != null && round.admitted() && operation == Operation.CHARGE) {
+            round.tell(leases);
+        }
         return round.decision();
     }
 
@@ -205,6 +267,9 @@ public final class RedisStore implements RateLimitStore {
             long ago = Math.max(0, ticker.epochNanos() - decision.atNanos());
             fallback.refund(here, allHere ? Round.nanosHere(decision.atNanos()) : fallback.ago(ago));
         }
+        if (leases != null) {
+            there.removeIf(charge -> leases.giveBack(charge, decision.atNanos()));
+        }
         if (!there.isEmpty()) {
             there.forEach(recent::remove);
             settle(servers.send(there, Operation.REFUND, decision.atNanos() / 1000));
@@ -223,6 +288,9 @@ public final class RedisStore implements RateLimitStore {
     public void reset(Policy policy, String key) {
         Charge charge = policy.charge(key);
         recent.remove(charge);
+        if (leases != null) {
+            leases.drop(charge);
+        }
         fallback.reset(policy, key);
         settle(servers.send(List.of(charge), Operation.RESET, 0));
     }
@@ -230,18 +298,33 @@ public final class RedisStore implements RateLimitStore {
     /** Waits for what nobody needs the answer of, so that who asks next finds it done. */
     private void settle(List<Sent> commands) {
         long deadline = ticker.nanos() + deadlineNanos;
-        for (Sent sent : commands) {
-            try {
-                sent.await(deadline - ticker.nanos());
-            } catch (StoreFailure e) {
-                listener.failed(e.reason());
-            }
+        commands.forEach(sent -> quietly(sent, deadline - ticker.nanos()));
+    }
+
+    private void quietly(Sent sent, long patienceNanos) {
+        try {
+            sent.await(patienceNanos);
+        } catch (StoreFailure e) {
+            listener.failed(e.reason());
         }
     }
 
-    /** Closes the connection; whatever is asked afterwards is decided as if Redis failed. The client stays open. */
+    /**
+     * Gives leases back and closes the connection; whatever is asked afterwards is decided as if Redis failed. The client
+     * stays open.
+     */
     @Override
     public void close() {
+        if (leases != null) {
+            List<Sent> refunds = new ArrayList<>();
+            for (Lease lease : leases.close()) {
+                Charge unspent = lease.end();
+                if (unspent != null) {
+                    refunds.addAll(servers.send(List.of(unspent), Operation.REFUND, lease.paidNanos() / 1000));
+                }
+            }
+            settle(refunds);
+        }
         servers.close();
     }
 }

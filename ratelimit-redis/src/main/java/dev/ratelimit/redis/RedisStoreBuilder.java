@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** Settings of a {@link RedisStore}. Not thread-safe. */
 public final class RedisStoreBuilder {
@@ -25,6 +26,8 @@ public final class RedisStoreBuilder {
     private Duration openFor = Duration.ofSeconds(1);
     private double localShare = 1;
     private Duration denyCache = Duration.ofSeconds(1);
+    private double leaseFraction;
+    private Duration leaseMaxAge = Duration.ofSeconds(1);
     private UnaryOperator<Script> edition = script -> script;
 
     RedisStoreBuilder(Link.Connector connector) {
@@ -91,6 +94,24 @@ public final class RedisStoreBuilder {
         return this;
     }
 
+    /**
+     * Lets this instance take leases: permits that are charged first and then spent here, without asking for each.
+     * Together all instances never spend more than was charged, at a fraction of the round trips; but what was charged up
+     * to {@code maxAge} ago may be spent now. Only keys that are asked for often get leases, and only of limits of 100 or
+     * more.
+     *
+     * @param fraction of what is left to all that one lease takes at most; above 0, up to 1
+     * @param maxAge how long a lease holds; what is not spent by then goes back
+     */
+    public RedisStoreBuilder leased(double fraction, Duration maxAge) {
+        if (!(fraction > 0 && fraction <= 1)) {
+            throw new IllegalArgumentException("lease.fraction must be above 0 and at most 1 but was " + fraction);
+        }
+        this.leaseFraction = fraction;
+        this.leaseMaxAge = positive("lease.max-age", maxAge);
+        return this;
+    }
+
     /** The time by which this instance waits and decides alone; the system's by default. */
     public RedisStoreBuilder ticker(Ticker time) {
         this.ticker = time;
@@ -126,7 +147,24 @@ public final class RedisStoreBuilder {
                 link,
                 new KeyNames(prefix),
                 name -> new Node(new Breaker(ticker, failures, openFor.toNanos()), runner, link, journal::changed));
-        return new RedisStore(servers, fallback, recent, ticker, listener, deadline.toNanos());
+        return new RedisStore(servers, fallback, recent, this);
+    }
+
+    Ticker ticker() {
+        return ticker;
+    }
+
+    RedisStore.Listener listener() {
+        return listener;
+    }
+
+    Duration deadline() {
+        return deadline;
+    }
+
+    @Nullable
+    Leases leases(Leases.Bank bank) {
+        return leaseFraction == 0 ? null : new Leases(bank, ticker, leaseFraction, leaseMaxAge.toNanos());
     }
 
     private static Duration positive(String name, Duration value) {

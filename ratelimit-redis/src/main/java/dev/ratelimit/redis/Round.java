@@ -18,6 +18,7 @@ final class Round {
     private final List<Charge> charges;
     private final IdentityHashMap<Charge, List<LimitStatus>> there = new IdentityHashMap<>();
     private final IdentityHashMap<Charge, List<LimitStatus>> here = new IdentityHashMap<>();
+    private final IdentityHashMap<Charge, List<LimitStatus>> leased = new IdentityHashMap<>(0);
     private final List<Sent> charged = new ArrayList<>(1);
     private final List<Charge> unanswered = new ArrayList<>(0);
     private boolean admitted = true;
@@ -43,6 +44,12 @@ final class Round {
         there.putAll(sent.batch().statuses(answer));
     }
 
+    /** A lease has paid this charge. */
+    void paid(Charge charge, Lease lease, long nowNanos) {
+        atNanos = lease.paidNanos();
+        leased.put(charge, lease.statuses(nowNanos));
+    }
+
     /** A server has not answered. */
     void unanswered(Sent sent) {
         unanswered.addAll(sent.batch().charges());
@@ -52,7 +59,7 @@ final class Round {
     void decidedHere(boolean admittedHere, long nanosHere, IdentityHashMap<Charge, List<LimitStatus>> statuses) {
         admitted &= admittedHere;
         here.putAll(statuses);
-        if (there.isEmpty()) {
+        if (there.isEmpty() && leased.isEmpty()) {
             atNanos = -1 - nanosHere;
         }
     }
@@ -80,10 +87,16 @@ final class Round {
         there.forEach(recent::put);
     }
 
+    void tell(Leases leases) {
+        there.forEach(leases::asked);
+    }
+
     Decision decision() {
         List<LimitStatus> statuses = new ArrayList<>(charges.size());
         for (Charge charge : charges) {
-            statuses.addAll(there.getOrDefault(charge, here.getOrDefault(charge, List.of())));
+            for (var answers : List.of(leased, there, here)) {
+                statuses.addAll(answers.getOrDefault(charge, List.of()));
+            }
         }
         return new Decision(admitted, statuses, atNanos);
     }
