@@ -1,12 +1,11 @@
 package dev.ratelimit.redis;
 
 import dev.ratelimit.redis.Answer.Verdict;
-import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.CommandOutput;
 import java.nio.ByteBuffer;
 
 /** Reads an answer off the wire, without an object for each of its numbers. */
-final class AnswerOutput extends CommandOutput<String, String, Answer> {
+final class AnswerOutput extends CommandOutput<String, byte[], Answer> {
 
     private static final int HEAD = 2;
 
@@ -14,7 +13,7 @@ final class AnswerOutput extends CommandOutput<String, String, Answer> {
     private int read;
 
     AnswerOutput() {
-        super(StringCodec.ASCII, new Answer(Verdict.LACKS_ALGORITHM, 0, new long[0]));
+        super(Link.CODEC, new Answer(Verdict.LACKS_ALGORITHM, 0, new long[0]));
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.ratelimit.redis;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.IdentityHashMap;
@@ -13,7 +14,8 @@ final class Batch {
 
     private record Entry(Charge charge, RedisLimit limit, String key) {}
 
-    private static final int ARGUMENTS_A_LIMIT = 5;
+    private static final int ARGUMENTS_A_LIMIT = 2;
+    private static final byte[] NOTHING = {};
 
     private final List<Entry> entries = new ArrayList<>(4);
     private final List<Charge> charges = new ArrayList<>(4);
@@ -42,20 +44,15 @@ final class Batch {
     }
 
     /** What the script is told. {@code atMicros} is when a refund's charge was, {@code nowMicros} about what time it is. */
-    String[] arguments(Operation operation, long atMicros, long nowMicros) {
-        String[] arguments = new String[2 + ARGUMENTS_A_LIMIT * entries.size()];
+    byte[][] arguments(Operation operation, long atMicros, long nowMicros) {
+        byte[][] arguments = new byte[2 + ARGUMENTS_A_LIMIT * entries.size()][];
         arguments[0] = operation.word();
-        arguments[1] = operation == Operation.REFUND ? Long.toString(atMicros) : "";
+        arguments[1] =
+                operation == Operation.REFUND ? Long.toString(atMicros).getBytes(StandardCharsets.US_ASCII) : NOTHING;
         int at = 2;
         for (Entry entry : entries) {
-            RedisLimit limit = entry.limit;
-            arguments[at++] = limit.notation();
-            // one more than the capacity is as impossible as any
-            arguments[at++] =
-                    Long.toString(Math.min(entry.charge.permits(), limit.limit().capacity() + 1));
-            arguments[at++] = limit.capacity();
-            arguments[at++] = limit.second();
-            arguments[at++] = limit.third(nowMicros);
+            arguments[at++] = entry.limit.notation();
+            arguments[at++] = entry.limit.numbers(entry.charge.permits(), nowMicros);
         }
         return arguments;
     }

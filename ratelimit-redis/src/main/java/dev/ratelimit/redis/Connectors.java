@@ -10,7 +10,6 @@ import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
-import io.lettuce.core.codec.StringCodec;
 import java.time.Duration;
 
 /** How a client of each kind connects, and how it is set up so that nothing is queued without bound or sent twice. */
@@ -34,7 +33,7 @@ final class Connectors {
 
         @Override
         public Link.Live connect() {
-            StatefulRedisConnection<String, String> connection = client.connect(StringCodec.ASCII);
+            StatefulRedisConnection<String, byte[]> connection = client.connect(Link.CODEC);
             return new Link.Live(connection, connection.async(), slot -> "");
         }
 
@@ -65,7 +64,7 @@ final class Connectors {
 
         @Override
         public Link.Live connect() {
-            StatefulRedisClusterConnection<String, String> connection = client.connect(StringCodec.ASCII);
+            StatefulRedisClusterConnection<String, byte[]> connection = client.connect(Link.CODEC);
             return new Link.Live(connection, connection.async(), slot -> {
                 RedisClusterNode node = connection.getPartitions().getPartitionBySlot(slot);
                 return node == null ? "" : node.getNodeId();

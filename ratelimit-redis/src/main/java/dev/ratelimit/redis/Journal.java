@@ -44,7 +44,7 @@ final class Journal {
     /** Looks whether the server may drop keys of ours; it need not tell. */
     @SuppressWarnings("FutureReturnValueIgnored") // a server that does not tell is no worse than before
     void connected(Link.Live live) {
-        RedisClusterAsyncCommands<String, String> commands = live.commands();
+        RedisClusterAsyncCommands<String, byte[]> commands = live.commands();
         commands.info("memory").thenAccept(this::checkEviction);
     }
 

@@ -2,6 +2,9 @@ package dev.ratelimit.redis;
 
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.codec.RedisCodec;
+import io.lettuce.core.codec.StringCodec;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -16,10 +19,13 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("FutureReturnValueIgnored") // what comes of closing a connection is of no interest
 final class Link implements AutoCloseable {
 
+    /** Keys are text, and what is sent to scripts is not. */
+    static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.ASCII, ByteArrayCodec.INSTANCE);
+
     /** A connection, and how to use it. */
     record Live(
-            StatefulConnection<String, String> connection,
-            RedisClusterAsyncCommands<String, String> commands,
+            StatefulConnection<String, byte[]> connection,
+            RedisClusterAsyncCommands<String, byte[]> commands,
             IntFunction<String> serverOfSlot) {}
 
     /** Makes connections. */

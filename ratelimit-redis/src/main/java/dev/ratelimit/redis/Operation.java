@@ -1,5 +1,6 @@
 package dev.ratelimit.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /** What a script is to do. */
@@ -9,10 +10,10 @@ enum Operation {
     REFUND,
     RESET;
 
-    private final String word = name().toLowerCase(Locale.ROOT);
+    private final byte[] word = name().toLowerCase(Locale.ROOT).getBytes(StandardCharsets.US_ASCII);
 
-    /** Its name for the script. */
-    String word() {
+    /** Its name for the script. Not to be changed. */
+    byte[] word() {
         return word;
     }
 }

@@ -8,6 +8,8 @@ import dev.ratelimit.algorithm.IntervalTokenBucket;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 
 /**
  * A limit as the scripts know it: how it is written for them, and what the numbers of their answer mean. Times are
@@ -18,25 +20,24 @@ abstract sealed class RedisLimit permits RedisTokenBucket, RedisWindow, RedisSli
     /** Lua's numbers are doubles; below this, sums of two are still exact. */
     static final long MOST = 1L << 51;
 
+    private static final long[] NONE = {};
+
     private final Limit limit;
     private final Script.Algorithm algorithm;
-    private final String capacity;
-    private final String second;
-    private final String third;
-    private final String notation;
+    private final long[] parameters;
+    private final byte[] notation;
 
     /**
-     * The limit with the three parameters of its algorithm.
+     * The limit with the three parameters of its algorithm, the first of which is what a full budget is.
      *
-     * @param capacity what a full budget is
+     * @param calendar what its windows follow, if that cannot be told by numbers; else empty
      */
-    RedisLimit(Limit limit, Script.Algorithm algorithm, long capacity, long second, String third) {
+    RedisLimit(Limit limit, Script.Algorithm algorithm, long capacity, long second, long third, String calendar) {
         this.limit = limit;
         this.algorithm = algorithm;
-        this.capacity = Long.toString(capacity);
-        this.second = Long.toString(second);
-        this.third = third;
-        this.notation = algorithm.letter() + ";" + capacity + ";" + second + ";" + third + ";";
+        this.parameters = new long[] {capacity, second, third};
+        String text = algorithm.letter() + ";" + capacity + ";" + second + ";" + third + ";" + calendar + ";";
+        this.notation = text.getBytes(StandardCharsets.US_ASCII);
     }
 
     /** The limit in core. */
@@ -48,24 +49,29 @@ abstract sealed class RedisLimit permits RedisTokenBucket, RedisWindow, RedisSli
         return algorithm;
     }
 
-    /** Before the state in a value, so that a value tells which limit wrote it. */
-    final String notation() {
+    /** Before the state in a value, so that a value tells which limit wrote it. Not to be changed. */
+    final byte[] notation() {
         return notation;
     }
 
-    /** The first parameter. */
-    final String capacity() {
-        return capacity;
+    /** The permits and the parameters, as the script reads them. */
+    final byte[] numbers(long permits, long nowMicros) {
+        long[] boundaries = boundaries(nowMicros);
+        ByteBuffer numbers = ByteBuffer.allocate((1 + parameters.length + boundaries.length) * Double.BYTES);
+        // one more than the capacity is as impossible as any
+        numbers.putDouble((double) Math.min(permits, limit.capacity() + 1));
+        for (long parameter : parameters) {
+            numbers.putDouble((double) parameter);
+        }
+        for (long boundary : boundaries) {
+            numbers.putDouble((double) boundary);
+        }
+        return numbers.array();
     }
 
-    /** The second parameter. */
-    final String second() {
-        return second;
-    }
-
-    /** The third, as the script needs it at this time. */
-    String third(long nowMicros) {
-        return third;
+    /** Of windows that follow a calendar, where they begin and end around this time. */
+    long[] boundaries(long nowMicros) {
+        return NONE;
     }
 
     /** How many numbers of the answer are this limit's. */

@@ -14,7 +14,7 @@ final class RedisSlidingLog extends RedisLimit {
     private final long window;
 
     private RedisSlidingLog(SlidingLog limit, long window) {
-        super(limit, Script.Algorithm.SLIDING_LOG, limit.capacity(), window, "");
+        super(limit, Script.Algorithm.SLIDING_LOG, limit.capacity(), window, 0, "");
         this.window = window;
     }
 

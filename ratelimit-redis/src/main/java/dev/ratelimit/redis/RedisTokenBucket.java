@@ -21,7 +21,8 @@ final class RedisTokenBucket extends RedisLimit {
                 Script.Algorithm.TOKEN_BUCKET,
                 limit.capacity() * ticksPerPermit,
                 ticksPerMicro,
-                Long.toString(ticksPerPermit));
+                ticksPerPermit,
+                "");
         this.full = limit.capacity() * ticksPerPermit;
         this.ticksPerMicro = ticksPerMicro;
         this.ticksPerPermit = ticksPerPermit;

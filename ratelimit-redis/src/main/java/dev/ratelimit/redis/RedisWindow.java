@@ -6,8 +6,7 @@ import dev.ratelimit.algorithm.IntervalTokenBucket;
 import dev.ratelimit.algorithm.SlidingWindow;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
-import java.util.Locale;
-import java.util.StringJoiner;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,56 +15,64 @@ import org.jspecify.annotations.Nullable;
  */
 final class RedisWindow extends RedisLimit {
 
+    private static final int FIRST_PERMIT = 0;
+    private static final int CLOCK = 1;
+    private static final int CALENDAR = 2;
+
     private final @Nullable FixedWindow calendar;
     private final int answers;
 
-    private RedisWindow(
-            Limit limit, Script.Algorithm algorithm, long second, String third, @Nullable FixedWindow calendar) {
-        super(limit, algorithm, limit.capacity(), second, third);
-        this.calendar = calendar;
-        this.answers = algorithm == Script.Algorithm.TOKEN_BUCKET_INTERVAL ? 2 : 3;
+    private RedisWindow(Limit limit, Script.Algorithm algorithm, int answers, long second, long third) {
+        super(limit, algorithm, limit.capacity(), second, third, "");
+        this.answers = answers;
+        this.calendar = null;
+    }
+
+    private RedisWindow(FixedWindow limit, ZoneId zone) {
+        super(
+                limit,
+                Script.Algorithm.FIXED_WINDOW,
+                limit.capacity(),
+                periodMicros(limit),
+                CALENDAR,
+                zone + " " + limit.rate().period());
+        this.answers = 3;
+        this.calendar = limit;
     }
 
     static RedisWindow of(IntervalTokenBucket limit) {
         return new RedisWindow(
-                limit,
-                Script.Algorithm.TOKEN_BUCKET_INTERVAL,
-                limit.rate().permits(),
-                Long.toString(periodMicros(limit)),
-                null);
+                limit, Script.Algorithm.TOKEN_BUCKET_INTERVAL, 2, limit.rate().permits(), periodMicros(limit));
     }
 
     static RedisWindow of(SlidingWindow limit) {
-        String rounding = limit.rounding().name().toLowerCase(Locale.ROOT);
-        return new RedisWindow(limit, Script.Algorithm.SLIDING_WINDOW, periodMicros(limit), rounding, null);
+        int floor = limit.rounding() == SlidingWindow.Rounding.FLOOR ? 1 : 0;
+        return new RedisWindow(limit, Script.Algorithm.SLIDING_WINDOW, 3, periodMicros(limit), floor);
     }
 
     static RedisWindow of(FixedWindow limit) {
         ZoneId zone = limit.zone();
-        boolean calendar = zone != null && (limit.rate().perMonth() || !zone.equals(ZoneOffset.UTC));
-        String align = limit.wallClock() ? "clock" : "first";
-        return new RedisWindow(
-                limit,
-                Script.Algorithm.FIXED_WINDOW,
-                periodMicros(limit),
-                calendar ? zone + " " + limit.rate().period() : align,
-                calendar ? limit : null);
+        if (zone != null && (limit.rate().perMonth() || !zone.equals(ZoneOffset.UTC))) {
+            return new RedisWindow(limit, zone);
+        }
+        int align = limit.wallClock() ? CLOCK : FIRST_PERMIT;
+        return new RedisWindow(limit, Script.Algorithm.FIXED_WINDOW, 3, periodMicros(limit), align);
     }
 
-    /** For windows that follow a calendar, their boundaries around this time, two windows and more to each side. */
+    /** From two windows before this time to two after it. */
     @Override
-    String third(long nowMicros) {
+    long[] boundaries(long nowMicros) {
         if (calendar == null) {
-            return super.third(nowMicros);
+            return super.boundaries(nowMicros);
         }
-        long lookBack = 2 * calendar.replenishNanos();
-        long boundary = nowMicros * 1000 - lookBack;
-        StringJoiner boundaries = new StringJoiner(",");
-        while (boundary <= nowMicros * 1000 + lookBack) {
+        long around = 2 * calendar.replenishNanos();
+        LongStream.Builder boundaries = LongStream.builder();
+        long boundary = nowMicros * 1000 - around;
+        while (boundary <= nowMicros * 1000 + around) {
             boundary = calendar.windowEnd(boundary);
-            boundaries.add(Long.toString(boundary / 1000));
+            boundaries.add(boundary / 1000);
         }
-        return boundaries.toString();
+        return boundaries.build().toArray();
     }
 
     @Override

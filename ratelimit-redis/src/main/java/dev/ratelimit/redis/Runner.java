@@ -4,7 +4,6 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.redis.Answer.Verdict;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
-import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.util.concurrent.CompletableFuture;
@@ -70,14 +69,14 @@ final class Runner {
 
     /** Asks again, with another script or calendar, when the answer says that it takes that. */
     private CompletableFuture<Answer> decided(
-            RedisClusterAsyncCommands<String, String> commands, Batch batch, Operation operation, long at, long now) {
-        String[] arguments = batch.arguments(operation, at, now);
+            RedisClusterAsyncCommands<String, byte[]> commands, Batch batch, Operation operation, long at, long now) {
+        byte[][] arguments = batch.arguments(operation, at, now);
         return evaluate(commands, batch.script(), batch, arguments).thenCompose(answer -> {
             if (answer.verdict() == Verdict.LACKS_ALGORITHM) {
                 return evaluate(commands, Script.ofAll(), batch, arguments);
             }
             if (answer.verdict() == Verdict.OUT_OF_CALENDAR) {
-                String[] others = batch.arguments(operation, at, answer.nowMicros());
+                byte[][] others = batch.arguments(operation, at, answer.nowMicros());
                 return evaluate(commands, Script.ofAll(), batch, others);
             }
             return CompletableFuture.completedFuture(answer);
@@ -85,7 +84,7 @@ final class Runner {
     }
 
     private CompletableFuture<Answer> evaluate(
-            RedisClusterAsyncCommands<String, String> commands, Script script, Batch batch, String[] arguments) {
+            RedisClusterAsyncCommands<String, byte[]> commands, Script script, Batch batch, byte[][] arguments) {
         Script text = edition.apply(script);
         String[] keys = batch.keys();
         CompletableFuture<Answer> first = dispatch(commands, CommandType.EVALSHA, text.sha(), keys, arguments);
@@ -99,12 +98,12 @@ final class Runner {
     }
 
     private static CompletableFuture<Answer> dispatch(
-            RedisClusterAsyncCommands<String, String> commands,
+            RedisClusterAsyncCommands<String, byte[]> commands,
             CommandType command,
             String script,
             String[] keys,
-            String[] arguments) {
-        CommandArgs<String, String> args = new CommandArgs<>(StringCodec.ASCII)
+            byte[][] arguments) {
+        CommandArgs<String, byte[]> args = new CommandArgs<>(Link.CODEC)
                 .add(script)
                 .add(keys.length)
                 .addKeys(keys)

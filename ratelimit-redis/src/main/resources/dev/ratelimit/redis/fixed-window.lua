@@ -1,32 +1,31 @@
 
 -- p1: the limit, p2: the window in microseconds
--- p3: first, where the first permit opens a window; clock, where windows are multiples of their length; else windows
--- follow a calendar, and these are its boundaries around now, separated by commas
+-- p3: 0 where the first permit opens a window, 1 where windows are multiples of their length, 2 where they follow a
+-- calendar; more then has its boundaries around now, as doubles
 -- State, and a, b and c: the end of the window, the permits taken in it, and its start.
 algorithms.f = {
-  read = function(text, limit, window, align)
+  read = function(value, from, limit, window, align, more)
     local start, ends
-    if align == 'first' then
+    if align == 0 then
       start, ends = now, now + window
-    elseif align == 'clock' then
+    elseif align == 1 then
       start = now - math.fmod(now, window)
       ends = start + window
     else
-      for boundary in string.gmatch(align, '%d+') do
-        if not ends or ends <= now then
-          start, ends = ends, tonumber(boundary)
-        end
+      local at = 1
+      while at < #more and (not ends or ends <= now) do
+        start, ends, at = ends, unpackFrom('>d', more, at)
       end
       if not start or now < start or ends <= now then
         return nil
       end
     end
-    if text then
-      local to, count, from = string.match(text, '^(%d+),(%d+),(%d+)$')
-      if now < tonumber(from) then
-        return ends, tonumber(count), start, true
-      elseif now < tonumber(to) then
-        return tonumber(to), tonumber(count), tonumber(from)
+    if value then
+      local to, count, began = unpackFrom('>ddd', value, from)
+      if now < began then
+        return ends, count, start, true
+      elseif now < to then
+        return to, count, began
       end
     end
     return ends, 0, start
@@ -35,13 +34,11 @@ algorithms.f = {
     return count + permits <= limit
   end,
   add = function(permits, limit, window, align, ends, count, start)
-    return ends, count + permits, start
-  end,
-  write = function(limit, window, align, ends, count, start)
-    return string.format('%.0f,%.0f,%.0f', ends, count, start), count == 0 and 0 or ends - now
+    count = count + permits
+    return pack('>ddd', ends, count, start), count == 0 and 0 or ends - now, ends, count, start
   end
 }
-if refunds or changed then
+if rare then
   algorithms.f.remove = function(permits, at, limit, window, align, ends, count, start)
     return ends, at < start and count or math.max(0, count - permits), start
   end

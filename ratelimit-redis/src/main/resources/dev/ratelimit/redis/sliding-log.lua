@@ -2,7 +2,7 @@
 -- p1: the limit, p2: the window in microseconds; p3 is unused
 -- State: the times of the admitted permits in order, each a double of 8 bytes. a: those of them that count
 local function timeAt(times, index)
-  return (struct.unpack('>d', times, 8 * index + 1))
+  return (unpackFrom('>d', times, 8 * index + 1))
 end
 
 -- the index of the first time after this one: a binary search
@@ -20,22 +20,20 @@ local function firstAfter(times, time)
 end
 
 algorithms.l = {
-  read = function(text, limit, window)
-    local times, stale = text or '', false
+  read = function(value, from, limit, window)
+    local times, stale = value and sub(value, from) or '', false
     local future = firstAfter(times, now)
     if 8 * future < #times then
-      times, stale = string.sub(times, 1, 8 * future) .. string.rep(struct.pack('>d', now), #times / 8 - future), true
+      times, stale = sub(times, 1, 8 * future) .. string.rep(pack('>d', now), #times / 8 - future), true
     end
-    return string.sub(times, 8 * firstAfter(times, now - window) + 1), nil, nil, stale
+    return sub(times, 8 * firstAfter(times, now - window) + 1), nil, nil, stale
   end,
   admits = function(permits, limit, window, _, times)
     return #times / 8 + permits <= limit
   end,
   add = function(permits, limit, window, _, times)
-    return times .. string.rep(struct.pack('>d', now), permits)
-  end,
-  write = function(limit, window, _, times)
-    return times, #times == 0 and 0 or timeAt(times, #times / 8 - 1) + window - now
+    times = times .. string.rep(pack('>d', now), permits)
+    return times, #times == 0 and 0 or timeAt(times, #times / 8 - 1) + window - now, times
   end,
   -- how many count; the time that has to expire for the permits asked; the first and the last
   answer = function(permits, limit, window, _, times)
@@ -47,7 +45,7 @@ algorithms.l = {
     return count, timeAt(times, waits), timeAt(times, 0), timeAt(times, count - 1)
   end
 }
-if refunds or changed then
+if rare then
   algorithms.l.remove = function(permits, at, limit, window, _, times)
     if at <= now - window then
       return times
@@ -55,7 +53,7 @@ if refunds or changed then
     -- its own, or where another server's clock said when, the nearest within a second
     local from = math.max(0, firstAfter(times, at) - permits)
     local to = math.min(from + permits, firstAfter(times, at + 1000000))
-    return string.sub(times, 1, 8 * from) .. string.sub(times, 8 * to + 1)
+    return sub(times, 1, 8 * from) .. sub(times, 8 * to + 1)
   end
   algorithms.l.used = function(limit, window, _, times)
     return #times / 8

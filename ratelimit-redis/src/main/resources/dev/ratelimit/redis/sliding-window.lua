@@ -1,5 +1,5 @@
 
--- p1: the limit, p2: the window in microseconds, p3: exact or floor, which rounds the estimate down
+-- p1: the limit, p2: the window in microseconds, p3: 0, or 1 where the estimate is rounded down
 -- State, and a, b and c: the start of the window, the permits of the one before, and those of this one.
 
 -- a product of two numbers, exactly, as the sum of two (Dekker 1971)
@@ -23,12 +23,11 @@ local function atMost(x, y, z, w)
 end
 
 algorithms.s = {
-  read = function(text, limit, window)
-    if not text then
+  read = function(value, from, limit, window)
+    if not value then
       return now, 0, 0
     end
-    local start, previous, current = string.match(text, '^(%d+),(%d+),(%d+)$')
-    start, previous, current = tonumber(start), tonumber(previous), tonumber(current)
+    local start, previous, current = unpackFrom('>ddd', value, from)
     if now < start then
       return now, previous, current, true
     elseif now - start >= 2 * window then
@@ -45,21 +44,19 @@ algorithms.s = {
     local free, covered = limit - current - permits, window - (now - start)
     if free < 0 then
       return false
-    elseif rounding == 'exact' then
+    elseif rounding == 0 then
       return atMost(previous, covered, free, window)
     end
     return not atMost(free + 1, window, previous, covered)
   end,
   add = function(permits, limit, window, rounding, start, previous, current)
-    return start, previous, current + permits
-  end,
-  write = function(limit, window, rounding, start, previous, current)
+    current = current + permits
     local windows = current > 0 and 2 or previous > 0 and 1 or 0
-    return string.format('%.0f,%.0f,%.0f', start, previous, current),
-      windows == 0 and 0 or windows * window - (now - start)
+    return pack('>ddd', start, previous, current), windows == 0 and 0 or windows * window - (now - start),
+      start, previous, current
   end
 }
-if refunds or changed then
+if rare then
   algorithms.s.remove = function(permits, at, limit, window, rounding, start, previous, current)
     if at >= start then
       return start, previous, math.max(0, current - permits)
@@ -70,7 +67,7 @@ if refunds or changed then
   end
   algorithms.s.used = function(limit, window, rounding, start, previous, current)
     local weight, rest = proportion(window - (now - start), previous, window)
-    if rest > 0 and rounding == 'exact' then
+    if rest > 0 and rounding == 0 then
       weight = weight + 1
     end
     return math.min(limit, current + weight)

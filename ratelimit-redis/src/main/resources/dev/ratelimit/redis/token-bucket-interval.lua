@@ -2,36 +2,34 @@
 -- p1: the capacity, p2: the permits of a refill, p3: the microseconds between two
 -- State, and a and b: the last refill that is accounted for, and the permits missing then.
 algorithms.i = {
-  read = function(text, capacity, refill, period)
-    if not text then
+  read = function(value, from, capacity, refill, period)
+    if not value then
       return now, 0
     end
-    local from, missing = string.match(text, '^(%d+),(%d+)$')
-    if now < tonumber(from) then
-      return now, tonumber(missing), nil, true
+    local last, missing = unpackFrom('>dd', value, from)
+    if now < last then
+      return now, missing, nil, true
     end
-    local refills = math.floor((now - from) / period)
-    if refills >= math.ceil(missing / refill) then
+    local refills = math.floor((now - last) / period)
+    if refills >= ceil(missing / refill) then
       return now, 0
     end
-    return from + refills * period, missing - refills * refill
+    return last + refills * period, missing - refills * refill
   end,
-  admits = function(permits, capacity, refill, period, from, missing)
+  admits = function(permits, capacity, refill, period, last, missing)
     return missing + permits <= capacity
   end,
-  add = function(permits, capacity, refill, period, from, missing)
-    return from, missing + permits
-  end,
-  write = function(capacity, refill, period, from, missing)
-    local refills = math.ceil(missing / refill)
-    return string.format('%.0f,%.0f', from, missing), refills == 0 and 0 or refills * period - (now - from)
+  add = function(permits, capacity, refill, period, last, missing)
+    missing = missing + permits
+    local refills = ceil(missing / refill)
+    return pack('>dd', last, missing), refills == 0 and 0 or refills * period - (now - last), last, missing
   end
 }
-if refunds or changed then
-  algorithms.i.remove = function(permits, at, capacity, refill, period, from, missing)
-    return from, math.max(0, missing - permits)
+if rare then
+  algorithms.i.remove = function(permits, at, capacity, refill, period, last, missing)
+    return last, math.max(0, missing - permits)
   end
-  algorithms.i.used = function(capacity, refill, period, from, missing)
+  algorithms.i.used = function(capacity, refill, period, last, missing)
     return missing
   end
 end

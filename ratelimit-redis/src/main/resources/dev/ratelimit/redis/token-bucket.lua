@@ -3,14 +3,11 @@
 -- State: when the bucket is full again (GCRA's theoretical arrival time), and the ticks beyond that microsecond.
 -- a: what is missing from the bucket, in ticks
 algorithms.t = {
-  read = function(text, full, ticks)
-    if not text then
+  read = function(value, from, full, ticks)
+    if not value then
       return 0
     end
-    local at, rest = tonumber(text), 0
-    if not at then
-      at, rest = string.match(text, '^(%d+),(%d+)$')
-    end
+    local at, rest = unpackFrom('>dd', value, from)
     local debt = (at - now) * ticks + rest
     if debt > full then
       return full, nil, nil, true
@@ -21,18 +18,13 @@ algorithms.t = {
     return debt + permits * permit <= full
   end,
   add = function(permits, full, ticks, permit, debt)
-    return debt + permits * permit
-  end,
-  write = function(full, ticks, permit, debt)
+    debt = debt + permits * permit
     local rest = debt % ticks
     local micros = (debt - rest) / ticks
-    if rest == 0 then
-      return string.format('%.0f', now + micros), micros
-    end
-    return string.format('%.0f,%.0f', now + micros, rest), micros + 1
+    return pack('>dd', now + micros, rest), rest > 0 and micros + 1 or micros, debt
   end
 }
-if refunds or changed then
+if rare then
   algorithms.t.remove = function(permits, at, full, ticks, permit, debt)
     return math.max(0, debt - permits * permit)
   end

@@ -26,8 +26,8 @@ final class FakeClock implements RateLimitStore {
     /** The script with such a clock. */
     static Script inScript(Script script) {
         String text = script.text();
-        String fake = text.replace("redis.call('TIME')", "redis.call('MGET', 'clock:seconds', 'clock:micros')")
-                .replace("math.ceil(micros / 1000)", "math.ceil(micros / 1000) + 3600000");
+        String fake = text.replace("call('TIME')", "call('MGET', 'clock:seconds', 'clock:micros')")
+                .replace("ceil(micros / 1000)", "ceil(micros / 1000) + 3600000");
         return Script.of(fake);
     }
 
