@@ -5,19 +5,40 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Ticker;
-import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
-/** A store whose server goes by a test's time: scripts read a key of it, and keys outlive the test. */
+/**
+ * A store whose servers go by a test's time: scripts read keys instead of the clock, and keys outlive the test.
+ *
+ * <p>On a cluster a script reads only keys of its own node. So there are three clocks, one in each third of the slots, and
+ * a script takes the first that it may read.
+ */
 final class FakeClock implements RateLimitStore {
 
-    private static final String KEY = "clock";
+    /** What the clock of each third of a cluster's slots is named by, in their order. */
+    static final List<String> THIRDS = List.of("b", "c", "a");
+
+    private static final String CLOCK = """
+            (function()
+              local clock
+              for _, third in ipairs({'b', 'c', 'a'}) do
+                clock = redis.pcall('MGET', 'clock:{' .. third .. '}:seconds', 'clock:{' .. third .. '}:micros')
+                if not clock.err then
+                  return clock
+                end
+              end
+              return clock
+            end)()""";
 
     private final RateLimitStore store;
-    private final RedisCommands<String, String> server;
+    private final RedisClusterCommands<String, String> server;
     private final Ticker time;
+    private volatile long setNanos = Long.MIN_VALUE;
 
-    FakeClock(RateLimitStore store, RedisCommands<String, String> server, Ticker time) {
+    FakeClock(RateLimitStore store, RedisClusterCommands<String, String> server, Ticker time) {
         this.store = store;
         this.server = server;
         this.time = time;
@@ -26,18 +47,29 @@ final class FakeClock implements RateLimitStore {
     /** The script with such a clock. */
     static Script inScript(Script script) {
         String text = script.text();
-        String fake = text.replace("call('TIME')", "call('MGET', 'clock:seconds', 'clock:micros')")
-                .replace("ceil(micros / 1000)", "ceil(micros / 1000) + 3600000");
+        String fake =
+                text.replace("call('TIME')", CLOCK).replace("ceil(micros / 1000)", "ceil(micros / 1000) + 3600000");
         return Script.of(fake);
     }
 
+    /** Sets the clocks, in the order of {@link #THIRDS}. */
+    static void set(RedisClusterCommands<String, String> server, long... micros) {
+        Map<String, String> keys = new HashMap<>();
+        for (int i = 0; i < micros.length; i++) {
+            String clock = "clock:{" + THIRDS.get(i) + "}:";
+            keys.put(clock + "seconds", Long.toString(micros[i] / 1_000_000));
+            keys.put(clock + "micros", Long.toString(micros[i] % 1_000_000));
+        }
+        server.mset(keys);
+    }
+
     private RateLimitStore at() {
-        long micros = time.epochNanos() / 1000;
-        server.mset(java.util.Map.of(
-                KEY + ":seconds",
-                Long.toString(micros / 1_000_000),
-                KEY + ":micros",
-                Long.toString(micros % 1_000_000)));
+        long nanos = time.epochNanos();
+        if (nanos != setNanos) {
+            long micros = nanos / 1000;
+            set(server, micros, micros, micros);
+            setNanos = nanos;
+        }
         return store;
     }
 

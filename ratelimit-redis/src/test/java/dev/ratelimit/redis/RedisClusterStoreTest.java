@@ -1,0 +1,57 @@
+package dev.ratelimit.redis;
+
+import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.redis.server.RedisCluster;
+import dev.ratelimit.test.FakeTicker;
+import dev.ratelimit.test.RateLimitStoreContract;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The contract of every store, on a cluster of three nodes whose scripts go by the test's time. */
+class RedisClusterStoreTest extends RateLimitStoreContract {
+
+    private static RedisCluster cluster;
+    private static RedisClusterClient client;
+    private static RedisClusterClient controller;
+    private static StatefulRedisClusterConnection<String, String> control;
+    private static int stores;
+
+    @BeforeAll
+    static void startCluster() {
+        cluster = RedisCluster.start();
+        client = RedisClusterClient.create(cluster.uris());
+        controller = RedisClusterClient.create(cluster.uris());
+        control = controller.connect();
+    }
+
+    @AfterAll
+    static void stopCluster() {
+        if (cluster != null) {
+            client.shutdown(Duration.ZERO, Duration.ZERO);
+            controller.shutdown(Duration.ZERO, Duration.ZERO);
+            cluster.close();
+        }
+    }
+
+    @Override
+    protected Duration resolution() {
+        return Duration.ofNanos(1000);
+    }
+
+    @Override
+    protected RateLimitStore newStore(FakeTicker time) {
+        RedisStore store = RedisStore.builder(client)
+                .prefix("test" + stores++)
+                .ticker(time)
+                .deadline(Duration.ofSeconds(20))
+                .denyCache(Duration.ZERO)
+                .onStoreFailure(OnStoreFailure.DENY)
+                .edition(FakeClock::inScript)
+                .build();
+        return new FakeClock(store, control.sync(), time);
+    }
+}
