@@ -35,7 +35,8 @@ final class Round {
         } else {
             admitted = false;
         }
-        atNanos = answer.nowMicros() * 1000;
+        // the latest of servers whose clocks differ: to none of them was the charge before its window began
+        atNanos = Math.max(atNanos, answer.nowMicros() * 1000);
         corrected(sent, answer);
     }
 
