@@ -69,7 +69,7 @@ final class Node {
         Pass pass = breaker.enter();
         CompletableFuture<Answer> answer = pass == Pass.NO
                 ? CompletableFuture.failedFuture(new StoreFailure(RedisStore.Failure.OPEN, "Redis failed a moment ago"))
-                : runner.run(batch, operation, atMicros, pass == Pass.PROBE);
+                : runner.run(batch, operation, atMicros, pass == Pass.PROBE || operation == Operation.REFUND);
         return new Sent(batch, this, pass, answer);
     }
 

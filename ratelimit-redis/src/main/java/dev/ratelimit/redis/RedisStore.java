@@ -234,14 +234,18 @@ public final class RedisStore implements RateLimitStore {
 
     /** Slots that admitted give back what another one refused, and say how they stand then. */
     private void giveBack(Round round, long deadline) {
+        List<Sent> refunds = new ArrayList<>(1);
+        List<Sent> questions = new ArrayList<>(1);
         for (Sent charged : round.charged()) {
             Batch batch = charged.batch();
-            Sent refund = charged.node()
-                    .send(batch, Operation.REFUND, charged.answer().join().nowMicros());
-            Sent asked = charged.node().send(batch, Operation.PEEK, 0);
+            long atMicros = charged.answer().join().nowMicros();
+            refunds.add(charged.node().send(batch, Operation.REFUND, atMicros));
+            questions.add(charged.node().send(batch, Operation.PEEK, 0));
+        }
+        settle(refunds, deadline);
+        for (Sent question : questions) {
             try {
-                refund.await(deadline - ticker.nanos());
-                round.corrected(asked, asked.await(deadline - ticker.nanos()));
+                round.corrected(question, question.await(deadline - ticker.nanos()));
             } catch (StoreFailure e) {
                 listener.failed(e.reason());
             }
@@ -272,7 +276,7 @@ public final class RedisStore implements RateLimitStore {
         }
         if (!there.isEmpty()) {
             there.forEach(recent::remove);
-            settle(servers.send(there, Operation.REFUND, decision.atNanos() / 1000));
+            settle(servers.send(there, Operation.REFUND, decision.atNanos() / 1000), ticker.nanos() + deadlineNanos);
         }
     }
 
@@ -292,12 +296,11 @@ public final class RedisStore implements RateLimitStore {
             leases.drop(charge);
         }
         fallback.reset(policy, key);
-        settle(servers.send(List.of(charge), Operation.RESET, 0));
+        settle(servers.send(List.of(charge), Operation.RESET, 0), ticker.nanos() + deadlineNanos);
     }
 
     /** Waits for what nobody needs the answer of, so that who asks next finds it done. */
-    private void settle(List<Sent> commands) {
-        long deadline = ticker.nanos() + deadlineNanos;
+    private void settle(List<Sent> commands, long deadline) {
         commands.forEach(sent -> quietly(sent, deadline - ticker.nanos()));
     }
 
@@ -323,7 +326,7 @@ public final class RedisStore implements RateLimitStore {
                     refunds.addAll(servers.send(List.of(unspent), Operation.REFUND, lease.paidNanos() / 1000));
                 }
             }
-            settle(refunds);
+            settle(refunds, ticker.nanos() + deadlineNanos);
         }
         servers.close();
     }
