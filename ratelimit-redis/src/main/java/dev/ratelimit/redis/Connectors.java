@@ -11,6 +11,8 @@ import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import java.time.Duration;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** How a client of each kind connects, and how it is set up so that nothing is queued without bound or sent twice. */
 final class Connectors {
@@ -34,7 +36,7 @@ final class Connectors {
         @Override
         public Link.Live connect() {
             StatefulRedisConnection<String, byte[]> connection = client.connect(Link.CODEC);
-            return new Link.Live(connection, connection.async(), slot -> "");
+            return new Link.Live(connection, connection.async(), new OneServer());
         }
 
         @Override
@@ -65,15 +67,44 @@ final class Connectors {
         @Override
         public Link.Live connect() {
             StatefulRedisClusterConnection<String, byte[]> connection = client.connect(Link.CODEC);
-            return new Link.Live(connection, connection.async(), slot -> {
-                RedisClusterNode node = connection.getPartitions().getPartitionBySlot(slot);
-                return node == null ? "" : node.getNodeId();
-            });
+            return new Link.Live(connection, connection.async(), new Masters(connection));
         }
 
         @Override
         public int slot(String name) {
             return SlotHash.getSlot(name);
+        }
+    }
+
+    private record OneServer() implements Link.Topology {
+
+        private static final String NAME = "";
+
+        @Override
+        public String server(int slot) {
+            return NAME;
+        }
+
+        @Override
+        public Set<String> servers() {
+            return Set.of(NAME);
+        }
+    }
+
+    private record Masters(StatefulRedisClusterConnection<String, byte[]> connection) implements Link.Topology {
+
+        @Override
+        public String server(int slot) {
+            RedisClusterNode node = connection.getPartitions().getPartitionBySlot(slot);
+            return node == null ? "" : node.getNodeId();
+        }
+
+        @Override
+        public Set<String> servers() {
+            return connection.getPartitions().stream()
+                    .filter(node -> !node.hasNoSlots())
+                    .map(RedisClusterNode::getNodeId)
+                    .collect(Collectors.toSet());
         }
     }
 }

@@ -5,11 +5,11 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.codec.StringCodec;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +26,17 @@ final class Link implements AutoCloseable {
     record Live(
             StatefulConnection<String, byte[]> connection,
             RedisClusterAsyncCommands<String, byte[]> commands,
-            IntFunction<String> serverOfSlot) {}
+            Topology topology) {}
+
+    /** Which servers there are. */
+    interface Topology {
+
+        /** The name of the server that has this slot. */
+        String server(int slot);
+
+        /** The names of all that have slots. */
+        Set<String> servers();
+    }
 
     /** Makes connections. */
     interface Connector {
@@ -66,12 +76,13 @@ final class Link implements AutoCloseable {
         return connector.slot(name);
     }
 
-    /** The name of the server that has this slot, as far as is known. */
-    String server(int slot) {
+    /** Which servers there are; {@code null} while that is not known. */
+    @Nullable
+    Topology topology() {
         CompletableFuture<Live> known = current;
         return known != null && known.isDone() && !known.isCompletedExceptionally()
-                ? known.join().serverOfSlot().apply(slot)
-                : "";
+                ? known.join().topology()
+                : null;
     }
 
     /** The connection, or the one that is being made. */
@@ -84,6 +95,9 @@ final class Link implements AutoCloseable {
         try {
             CompletableFuture<Live> latest = current;
             if (latest == null || !usable(latest)) {
+                if (latest != null && !latest.isCompletedExceptionally()) {
+                    latest.join().connection().closeAsync();
+                }
                 latest = coming != null ? coming : attempt();
                 current = latest;
             }

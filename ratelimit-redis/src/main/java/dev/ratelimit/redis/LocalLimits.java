@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 /** An instance's share of the limits that all instances have together. Thread-safe. */
@@ -31,6 +32,7 @@ final class LocalLimits {
 
     private final BigDecimal share;
     private final Map<String, Integer> numbers = new ConcurrentHashMap<>();
+    private final AtomicInteger lastNumber = new AtomicInteger();
     private final Map<Policy, Share> shares = new ConcurrentHashMap<>();
 
     /**
@@ -59,7 +61,7 @@ final class LocalLimits {
 
     private Share make(Policy policy) {
         List<Limit> limits = policy.limits().stream().map(this::of).toList();
-        int number = numbers.computeIfAbsent(policy.name(), name -> numbers.size());
+        int number = numbers.computeIfAbsent(policy.name(), name -> lastNumber.incrementAndGet());
         List<Policy> single = IntStream.range(0, limits.size())
                 .mapToObj(i -> Policy.of(number + "." + i, limits.get(i)))
                 .toList();

@@ -82,7 +82,8 @@ final class Node {
         if (pass == Pass.NO) {
             return;
         }
-        boolean failed = failure != null && failure.ofServer();
+        boolean failed = failure != null
+                && (failure.ofServer() || (pass == Pass.PROBE && failure.reason() == Failure.INTERRUPTED));
         boolean turned = breaker.left(pass, failed);
         if (failed && (turned || pass == Pass.PROBE)) {
             link.replace();

@@ -2,11 +2,13 @@ package dev.ratelimit.redis;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Policy;
+import dev.ratelimit.redis.Link.Topology;
 import dev.ratelimit.redis.Node.Sent;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -15,6 +17,9 @@ import java.util.function.Function;
 final class Servers implements AutoCloseable {
 
     private static final int MOST_POLICIES = 10_000;
+
+    /** Stands for all servers until there has been a connection. */
+    private static final String UNKNOWN = "";
 
     private final Link link;
     private final KeyNames names;
@@ -36,8 +41,9 @@ final class Servers implements AutoCloseable {
     /** Sends the charges, each slot's in one script. */
     List<Sent> send(List<Charge> charges, Operation operation, long atMicros) {
         List<Sent> sent = new ArrayList<>(1);
+        Topology topology = link.topology();
         batches(charges).forEach((slot, batch) -> {
-            Node node = nodes.computeIfAbsent(link.server(slot), newNode);
+            Node node = nodes.computeIfAbsent(topology == null ? UNKNOWN : topology.server(slot), newNode);
             sent.add(node.send(batch, operation, atMicros));
         });
         return sent;
@@ -64,10 +70,11 @@ final class Servers implements AutoCloseable {
         return known;
     }
 
-    /** Whether none of them is known to fail. */
+    /** Whether none of them is known to fail; one whose slots another server has taken over does not count. */
     boolean available() {
-        Collection<Node> known = nodes.values();
-        return known.stream().allMatch(Node::available);
+        Topology topology = link.topology();
+        Set<String> names = topology == null ? nodes.keySet() : topology.servers();
+        return names.stream().map(nodes::get).filter(Objects::nonNull).allMatch(Node::available);
     }
 
     @Override
