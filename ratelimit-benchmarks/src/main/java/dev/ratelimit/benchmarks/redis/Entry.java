@@ -1,0 +1,26 @@
+package dev.ratelimit.benchmarks.redis;
+
+import java.util.List;
+
+/** A contender by name, and what it is asked about: so many endpoints and users, at random. */
+record Entry(String name, int endpoints, int users, Contender.Opening opening) {
+
+    /** The first of all, which the others are compared with. */
+    static final Entry GET = spread("get", (client, limits) -> new PlainGet(client));
+
+    /** All of them; each has a database of its own, by its place in the list. */
+    static final List<Entry> ALL = List.of(
+            GET,
+            spread("scg-like", GatewayLike::new),
+            spread("three-scripts", ThreeScripts::new),
+            spread("one-script-gcra", OneScript::new),
+            spread("bucket4j", Bucket4jCalls::new));
+
+    private static Entry spread(String name, Contender.Opening opening) {
+        return new Entry(name, 10, 100_000, opening);
+    }
+
+    int database() {
+        return ALL.indexOf(this);
+    }
+}

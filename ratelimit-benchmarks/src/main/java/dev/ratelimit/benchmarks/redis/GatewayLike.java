@@ -1,0 +1,54 @@
+package dev.ratelimit.benchmarks.redis;
+
+import dev.ratelimit.benchmarks.redis.Limits.Quota;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.ScriptOutputType;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * A token bucket in the manner of Spring Cloud Gateway's: tokens and time in two keys, the time in seconds by the client's
+ * clock. One limit a call, one call after the other; what was taken before a refusal stays taken.
+ */
+final class GatewayLike implements Contender {
+
+    private static final String SCRIPT = """
+            local rate, capacity, now = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+            local ttl = math.ceil(capacity / rate * 2)
+            local tokens = tonumber(redis.call('GET', KEYS[1])) or capacity
+            local seen = tonumber(redis.call('GET', KEYS[2])) or now
+            tokens = math.min(capacity, tokens + math.max(0, now - seen) * rate)
+            local allowed = 0
+            if tokens >= 1 then
+              allowed = 1
+              tokens = tokens - 1
+            end
+            redis.call('SETEX', KEYS[1], ttl, tokens)
+            redis.call('SETEX', KEYS[2], ttl, now)
+            return {allowed, tokens}
+            """;
+
+    private final Script<List<Object>> script;
+    private final Limits limits;
+
+    GatewayLike(RedisClient client, Limits limits) {
+        this.script = Script.load(client, SCRIPT, ScriptOutputType.MULTI);
+        this.limits = limits;
+    }
+
+    @Override
+    public boolean decide(String endpoint, String user) {
+        return decide("{global}", limits.global())
+                && decide("{endpoint:" + endpoint + "}", limits.endpoint())
+                && decide("{user:" + user + "}", limits.user());
+    }
+
+    private boolean decide(String key, Quota quota) {
+        List<Object> answer = script.call(
+                new String[] {key + ".tokens", key + ".timestamp"},
+                Double.toString(quota.perSecond()),
+                Long.toString(quota.permits()),
+                Long.toString(Instant.now().getEpochSecond()));
+        return answer.get(0).equals(1L);
+    }
+}

@@ -1,0 +1,30 @@
+package dev.ratelimit.benchmarks.redis;
+
+import java.time.Duration;
+
+/** The three limits of every decision: for all requests together, for each endpoint, and for each user. */
+record Limits(Quota global, Quota endpoint, Quota user) {
+
+    /**
+     * None of them refuses anybody, however fast the machine, and no state expires meanwhile: what is measured is a
+     * decision about keys that are there.
+     */
+    static final Limits AMPLE =
+            new Limits(new Quota(1_000_000_000, 100), new Quota(1_000_000_000, 100), new Quota(1_000_000, 100_000_000));
+
+    /** So many permits at once, and another one after each interval. */
+    record Quota(long permits, long intervalMicros) {
+
+        Duration period() {
+            return Duration.ofMillis(permits * intervalMicros / 1_000);
+        }
+
+        double perSecond() {
+            return 1e6 / intervalMicros;
+        }
+
+        long toleranceMicros() {
+            return (permits - 1) * intervalMicros;
+        }
+    }
+}
