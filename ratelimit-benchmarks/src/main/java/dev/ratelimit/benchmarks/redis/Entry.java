@@ -14,10 +14,16 @@ record Entry(String name, int endpoints, int users, Contender.Opening opening) {
             spread("scg-like", GatewayLike::new),
             spread("three-scripts", ThreeScripts::new),
             spread("one-script-gcra", OneScript::new),
-            spread("bucket4j", Bucket4jCalls::new));
+            spread("bucket4j", Bucket4jCalls::new),
+            spread("ratelimit", Ours::new),
+            hot("ratelimit-hot", Ours::new));
 
     private static Entry spread(String name, Contender.Opening opening) {
         return new Entry(name, 10, 100_000, opening);
+    }
+
+    private static Entry hot(String name, Contender.Opening opening) {
+        return new Entry(name, 1, 1, opening);
     }
 
     int database() {

@@ -6,11 +6,11 @@ import java.time.Duration;
 record Limits(Quota global, Quota endpoint, Quota user) {
 
     /**
-     * None of them refuses anybody, however fast the machine, and no state expires meanwhile: what is measured is a
-     * decision about keys that are there.
+     * None of them refuses anybody, however fast the machine; and they fill so slowly that no state expires meanwhile: what
+     * is measured is a decision about keys that are there.
      */
-    static final Limits AMPLE =
-            new Limits(new Quota(1_000_000_000, 100), new Quota(1_000_000_000, 100), new Quota(1_000_000, 100_000_000));
+    static final Limits AMPLE = new Limits(
+            new Quota(1_000_000_000, 100_000), new Quota(1_000_000_000, 100_000), new Quota(1_000_000, 1_000_000_000));
 
     /** So many permits at once, and another one after each interval. */
     record Quota(long permits, long intervalMicros) {

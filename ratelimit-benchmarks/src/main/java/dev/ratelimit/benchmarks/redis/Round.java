@@ -4,7 +4,6 @@ import io.lettuce.core.api.sync.RedisCommands;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
@@ -12,6 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 
@@ -49,7 +49,7 @@ final class Round {
             Contender contender, Requests requests, RedisCommands<String, String> server, int callers, Duration time) {
         Round round = new Round(contender, requests, server, callers, time);
         Histogram all = emptyHistogram();
-        for (Histogram one : onThreads(callers, round::call)) {
+        for (Histogram one : onThreads(callers, caller -> round.call())) {
             all.add(one);
         }
         return Measurement.of(all, Usage.now(server).since(round.before));
@@ -65,9 +65,9 @@ final class Round {
         });
     }
 
-    private Histogram call(int caller) throws BrokenBarrierException, InterruptedException {
+    private Histogram call() throws BrokenBarrierException, InterruptedException {
         Histogram answers = emptyHistogram();
-        SplittableRandom random = new SplittableRandom(caller);
+        ThreadLocalRandom random = ThreadLocalRandom.current();
         start.await();
         long end = before.nanos() + time.toNanos();
         for (long asked = System.nanoTime(); asked - end < 0; ) {

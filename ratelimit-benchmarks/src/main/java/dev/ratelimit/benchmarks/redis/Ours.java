@@ -1,0 +1,44 @@
+package dev.ratelimit.benchmarks.redis;
+
+import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.benchmarks.redis.Limits.Quota;
+import dev.ratelimit.redis.RedisStore;
+import io.lettuce.core.RedisClient;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * This library: three policies in one decision, all or nothing, answered in full. It would go on by itself without Redis;
+ * here a decision that Redis did not make fails the run.
+ */
+final class Ours implements Contender {
+
+    private final RateLimitStore store;
+    private final Policy global;
+    private final Policy endpoints;
+    private final Policy users;
+
+    Ours(RedisClient client, Limits limits) {
+        this.store = RedisStore.builder(client)
+                .deadline(Duration.ofSeconds(10))
+                .onStoreFailure(OnStoreFailure.DENY)
+                .build();
+        this.global = policy("global", limits.global());
+        this.endpoints = policy("endpoint", limits.endpoint());
+        this.users = policy("user", limits.user());
+    }
+
+    private static Policy policy(String name, Quota quota) {
+        return Policy.of(name, TokenBucket.of(Rate.of(quota.permits(), quota.period())));
+    }
+
+    @Override
+    public boolean decide(String endpoint, String user) {
+        return store.decide(List.of(global.charge(), endpoints.charge(endpoint), users.charge(user)))
+                .admitted();
+    }
+}
