@@ -3,7 +3,7 @@ package dev.ratelimit.benchmarks.redis;
 import java.util.List;
 
 /** A contender by name, and what it is asked about: so many endpoints and users, at random. */
-record Entry(String name, int endpoints, int users, Contender.Opening opening) {
+record Entry(String name, int endpoints, int users, Limits limits, Contender.Opening opening) {
 
     /** The first of all, which the others are compared with. */
     static final Entry GET = spread("get", (client, limits) -> new PlainGet(client));
@@ -19,11 +19,11 @@ record Entry(String name, int endpoints, int users, Contender.Opening opening) {
             hot("ratelimit-hot", Ours::new));
 
     private static Entry spread(String name, Contender.Opening opening) {
-        return new Entry(name, 10, 100_000, opening);
+        return new Entry(name, 10, 100_000, Limits.AMPLE, opening);
     }
 
     private static Entry hot(String name, Contender.Opening opening) {
-        return new Entry(name, 1, 1, opening);
+        return new Entry(name, 1, 1, Limits.AMPLE_FOR_ONE, opening);
     }
 
     int database() {

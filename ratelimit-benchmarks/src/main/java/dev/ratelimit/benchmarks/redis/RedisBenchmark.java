@@ -79,7 +79,7 @@ public final class RedisBenchmark implements AutoCloseable {
             prove(entry);
             RedisClient client = client(entry.database());
             clients.add(client);
-            Contender contender = entry.opening().open(client, Limits.AMPLE);
+            Contender contender = entry.opening().open(client, entry.limits());
             Requests requests = Requests.of(entry);
             Round.touchAll(contender, requests, 16);
             opened.add(new Opened(entry, contender, requests));
