@@ -15,8 +15,9 @@ record Entry(String name, int endpoints, int users, Limits limits, Contender.Ope
             spread("three-scripts", ThreeScripts::new),
             spread("one-script-gcra", OneScript::new),
             spread("bucket4j", Bucket4jCalls::new),
-            spread("ratelimit", Ours::new),
-            hot("ratelimit-hot", Ours::new));
+            spread("ratelimit", Ours::exact),
+            hot("ratelimit-hot", Ours::exact),
+            hot("ratelimit-leased", Ours::leased));
 
     private static Entry spread(String name, Contender.Opening opening) {
         return new Entry(name, 10, 100_000, Limits.AMPLE, opening);

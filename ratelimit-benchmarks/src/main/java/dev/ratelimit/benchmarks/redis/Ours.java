@@ -7,6 +7,7 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.benchmarks.redis.Limits.Quota;
 import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.redis.RedisStoreBuilder;
 import io.lettuce.core.RedisClient;
 import java.time.Duration;
 import java.util.List;
@@ -22,14 +23,23 @@ final class Ours implements Contender {
     private final Policy endpoints;
     private final Policy users;
 
-    Ours(RedisClient client, Limits limits) {
-        this.store = RedisStore.builder(client)
-                .deadline(Duration.ofSeconds(10))
+    private Ours(RedisStoreBuilder store, Limits limits) {
+        this.store = store.deadline(Duration.ofSeconds(10))
                 .onStoreFailure(OnStoreFailure.DENY)
                 .build();
         this.global = policy("global", limits.global());
         this.endpoints = policy("endpoint", limits.endpoint());
         this.users = policy("user", limits.user());
+    }
+
+    /** Asks Redis each time. */
+    static Ours exact(RedisClient client, Limits limits) {
+        return new Ours(RedisStore.builder(client), limits);
+    }
+
+    /** Takes leases of keys that are asked for often. */
+    static Ours leased(RedisClient client, Limits limits) {
+        return new Ours(RedisStore.builder(client).leased(0.1, Duration.ofSeconds(1)), limits);
     }
 
     private static Policy policy(String name, Quota quota) {
