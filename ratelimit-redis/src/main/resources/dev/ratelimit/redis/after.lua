@@ -94,7 +94,9 @@ local function try(take)
     local algorithm, more = algorithms[sub(notation, 1, 1)], #numbers > 32 and sub(numbers, 33)
     local a, b, c, d, stale
     if rare and value and find(value, notation, 1, true) ~= 1 then
+      -- kept even if this is refused: else it would come back at the former limit's pace, not as the answer says
       a, b, c = adopt(value, notation, p1, p2, p3, more)
+      stale = true
     else
       a, b, c, stale = algorithm.read(value, #notation + 1, p1, p2, p3, more)
     end

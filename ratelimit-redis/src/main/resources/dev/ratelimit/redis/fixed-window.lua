@@ -46,7 +46,8 @@ if rare then
     return count
   end
   algorithms.f.adopt = function(limit, formerLimit, alike, ends, count, start)
-    if alike then
+    -- of a window that is over there is nothing to keep; the next one begins where this limit's do
+    if alike and count > 0 then
       return ends, share(count, limit, formerLimit), start
     end
   end
