@@ -49,7 +49,7 @@ final class Link implements AutoCloseable {
     }
 
     /** How long an attempt to connect may take before another one is begun. */
-    private static final long PATIENCE_SECONDS = 5;
+    private static final long PATIENCE_SECONDS = 3;
 
     /** How long a connection that was replaced may still bring replies. */
     private static final long FAREWELL_SECONDS = 1;
