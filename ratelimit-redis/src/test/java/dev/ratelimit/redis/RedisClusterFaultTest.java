@@ -1,0 +1,179 @@
+package dev.ratelimit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.redis.server.RedisCluster;
+import dev.ratelimit.redis.server.RedisServer;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.SlotHash;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** A cluster whose slots move, and whose nodes go and come back, under load. */
+class RedisClusterFaultTest {
+
+    private static final int THREADS = 4;
+    private static final long CAPACITY = 1_000_000;
+    private static final Policy POLICY = Policy.of("p", TokenBucket.of(new Rate(CAPACITY, Duration.ofDays(1000))));
+
+    private static RedisCluster cluster;
+    private static int stores;
+
+    private final Map<RedisStore.Failure, Integer> failures = new ConcurrentHashMap<>();
+    private final String prefix = "test" + stores++;
+    private RedisClusterClient client;
+    private RedisStore store;
+
+    @BeforeAll
+    static void startCluster() {
+        cluster = RedisCluster.start();
+    }
+
+    @AfterAll
+    static void stopCluster() {
+        if (cluster != null) {
+            cluster.close();
+        }
+    }
+
+    @BeforeEach
+    void start() {
+        client = RedisClusterClient.create(cluster.uris());
+        store = RedisStore.builder(client)
+                .prefix(prefix)
+                .deadline(Duration.ofSeconds(1))
+                .openFor(Duration.ofMillis(200))
+                .denyCache(Duration.ZERO)
+                .onStoreFailure(OnStoreFailure.LOCAL)
+                .listener(new RedisStore.Listener() {
+                    @Override
+                    public void failed(RedisStore.Failure reason) {
+                        failures.merge(reason, 1, Integer::sum);
+                    }
+                })
+                .build();
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+        client.shutdown(Duration.ZERO, Duration.ZERO);
+    }
+
+    private String name(Charge charge) {
+        return new KeyNames(prefix).name(charge.policy().name(), charge.key());
+    }
+
+    /** Some charges whose keys are on this node. */
+    private List<Charge> chargesOn(RedisServer node, int count) {
+        return IntStream.iterate(0, i -> i + 1)
+                .mapToObj(i -> POLICY.charge("key" + i))
+                .filter(charge -> cluster.masterOf(name(charge)) == node)
+                .limit(count)
+                .toList();
+    }
+
+    private long used(Charge charge) {
+        return CAPACITY - store.peek(List.of(charge)).limits().get(0).remaining();
+    }
+
+    @Test
+    @DisplayName("E16: slots that move under load cost no decision, and no permit twice")
+    void decide_slotsMove_allFromRedisAndCountedOnce() {
+        List<RedisServer> nodes = cluster.nodes();
+        List<Charge> charges = chargesOn(nodes.get(0), 3);
+        try (Load load = Load.start(store, THREADS, charges)) {
+            awaitWarm(load, charges);
+            for (int round = 0; round < 2; round++) {
+                for (Charge charge : charges) {
+                    int slot = SlotHash.getSlot(name(charge));
+                    RedisServer from = cluster.masterOf(name(charge));
+                    RedisServer to = nodes.get((nodes.indexOf(from) + 1) % 3);
+                    moveUnderLoad(load, charge, slot, from, to);
+                }
+            }
+            load.stop();
+
+            assertThat(load.failures()).isEmpty();
+            assertThat(failures).isEmpty();
+            for (Charge charge : charges) {
+                long here = load.alone(List.of(charge));
+                assertThat(used(charge)).isEqualTo(load.admitted(List.of(charge)) - here);
+            }
+        }
+    }
+
+    /** Until all are decided by Redis: to connect may take longer than a decision waits. */
+    private void awaitWarm(Load load, List<Charge> charges) {
+        await().until(() -> charges.stream().allMatch(charge -> load.admitted(List.of(charge)) > 20));
+        failures.clear();
+    }
+
+    /** Each step with decisions in between. */
+    private void moveUnderLoad(Load load, Charge charge, int slot, RedisServer from, RedisServer to) {
+        cluster.beginMove(slot, from, to);
+        awaitDecisions(load, charge);
+        cluster.moveKeys(slot, from, to);
+        awaitDecisions(load, charge);
+        cluster.endMove(slot, to);
+        awaitDecisions(load, charge);
+    }
+
+    private static void awaitDecisions(Load load, Charge charge) {
+        long before = load.asked(List.of(charge));
+        await().atMost(Duration.ofSeconds(20)).until(() -> load.asked(List.of(charge)) > before + 10);
+    }
+
+    @Test
+    @DisplayName("E17: of a master that is down only its own keys are decided alone, until it is back")
+    void decide_oneMasterDown_otherKeysFromRedis() {
+        RedisServer down = cluster.nodes().get(1);
+        List<Charge> its = chargesOn(down, 3);
+        List<Charge> others = IntStream.of(0, 2)
+                .mapToObj(i -> chargesOn(cluster.nodes().get(i), 3))
+                .flatMap(List::stream)
+                .toList();
+        List<Charge> all = IntStream.range(0, 9)
+                .mapToObj(i -> (i % 3 == 0 ? its : others).get(i / 3 + (i % 3 == 2 ? 3 : 0)))
+                .toList();
+        try (Load load = Load.start(store, THREADS, all)) {
+            awaitWarm(load, all);
+
+            long connecting = load.alone(others);
+            down.kill();
+            await().until(() -> !store.available());
+            long asked = load.asked(others);
+            long alone = load.alone(its);
+            await().atMost(Duration.ofSeconds(20)).until(() -> load.asked(others) > asked + 1500);
+            assertThat(load.alone(its)).isGreaterThan(alone + 300);
+            assertThat(load.alone(others)).isEqualTo(connecting);
+
+            down.restart();
+            cluster.awaitReady();
+            await().until(store::available);
+            long before = load.alone(all);
+            long from = load.asked(its);
+            await().until(() -> load.asked(its) > from + 300);
+            load.stop();
+
+            assertThat(load.failures()).isEmpty();
+            assertThat(load.alone(all) - before).isLessThanOrEqualTo(THREADS);
+            assertThat(load.longestMillis()).isLessThan(1500);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package dev.ratelimit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.redis.server.RedisServer;
+import io.lettuce.core.RedisClient;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Three instances, each with a third of the limits while it decides alone. */
+class RedisOutageTest {
+
+    private static final int INSTANCES = 3;
+    private static final long PERMITS = 120;
+    private static final Policy POLICY = Policy.of("p", TokenBucket.of(new Rate(PERMITS, Duration.ofSeconds(1))));
+    private static final List<Charge> HOT = List.of(POLICY.charge("hot"));
+
+    private final List<RedisClient> clients = new ArrayList<>();
+    private final List<RedisStore> stores = new ArrayList<>();
+    private RedisServer server;
+
+    @BeforeEach
+    void start() {
+        server = RedisServer.start();
+        for (int i = 0; i < INSTANCES; i++) {
+            RedisClient client = RedisClient.create(server.uri());
+            clients.add(client);
+            stores.add(RedisStore.builder(client)
+                    .deadline(Duration.ofSeconds(1))
+                    .openFor(Duration.ofMillis(200))
+                    .localShare(1.0 / INSTANCES)
+                    .build());
+        }
+    }
+
+    @AfterEach
+    void close() {
+        stores.forEach(RedisStore::close);
+        clients.forEach(client -> client.shutdown(Duration.ZERO, Duration.ZERO));
+        if (server != null) {
+            server.close();
+        }
+    }
+
+    @Test
+    @DisplayName("E22: through an outage three instances admit together what they may, and a budget at each seam")
+    void decide_outage_admittedWithinBoundAndBothSeams() {
+        long start = System.nanoTime();
+        List<Load> loads =
+                stores.stream().map(store -> Load.start(store, 2, HOT)).toList();
+        await().until(() -> admitted(loads) > 2 * PERMITS);
+
+        server.kill();
+        await().until(() -> stores.stream().noneMatch(RedisStore::available));
+        long alone = admitted(loads);
+        await().until(() -> admitted(loads) > alone + 2 * PERMITS);
+        server.restart();
+        await().until(() -> stores.stream().allMatch(RedisStore::available));
+        long back = admitted(loads);
+        await().until(() -> admitted(loads) > back + 2 * PERMITS);
+        loads.forEach(Load::stop);
+        double seconds = (System.nanoTime() - start) / 1e9;
+
+        assertThat(loads).allSatisfy(load -> assertThat(load.failures()).isEmpty());
+        // at first, by those alone, and by the server that has forgotten all
+        assertThat((double) admitted(loads)).isBetween(0.8 * PERMITS * seconds, 3 * PERMITS + PERMITS * seconds);
+    }
+
+    private static long admitted(List<Load> loads) {
+        return loads.stream().mapToLong(load -> load.admitted(HOT)).sum();
+    }
+}
