@@ -3,6 +3,7 @@ package dev.ratelimit.redis;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.SocketOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
@@ -12,6 +13,7 @@ import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
 /** How a client of each kind connects, and how it is set up so that nothing is queued without bound or sent twice. */
@@ -46,18 +48,31 @@ final class Connectors {
     }
 
     /** To the servers of a cluster. Where slots are is asked anew when they turn out to be elsewhere. */
-    record Cluster(RedisClusterClient client) implements Link.Connector {
+    @SuppressWarnings("FutureReturnValueIgnored") // if the servers cannot be asked, the next attempt asks again
+    record Cluster(RedisClusterClient client, AtomicBoolean connected) implements Link.Connector {
 
         private static final Duration REFRESH_AT_MOST_EVERY = Duration.ofSeconds(1);
 
+        /** A server that hangs holds up for so long to hear from the others where slots are. */
+        private static final Duration REFRESH_PATIENCE = Duration.ofSeconds(2);
+
+        Cluster(RedisClusterClient client) {
+            this(client, new AtomicBoolean());
+        }
+
         Cluster {
             ClientOptions options = client.getOptions();
+            SocketOptions socket = options.getSocketOptions();
+            Duration patience = socket.getConnectTimeout();
             ClusterClientOptions.Builder builder = options instanceof ClusterClientOptions cluster
                     ? cluster.mutate()
                     : ClusterClientOptions.builder(options);
             client.setOptions(builder.autoReconnect(false)
                     .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
                     .requestQueueSize(Math.min(MOST_QUEUED, options.getRequestQueueSize()))
+                    .socketOptions(socket.mutate()
+                            .connectTimeout(patience.compareTo(REFRESH_PATIENCE) < 0 ? patience : REFRESH_PATIENCE)
+                            .build())
                     .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
                             .adaptiveRefreshTriggersTimeout(REFRESH_AT_MOST_EVERY)
                             .build())
@@ -66,6 +81,10 @@ final class Connectors {
 
         @Override
         public Link.Live connect() {
+            if (connected.getAndSet(true)) {
+                // that a replica has taken over from a master that is gone, nobody says unasked
+                client.refreshPartitionsAsync();
+            }
             StatefulRedisClusterConnection<String, byte[]> connection = client.connect(Link.CODEC);
             return new Link.Live(connection, connection.async(), new Masters(connection));
         }

@@ -29,6 +29,7 @@ public final class RedisCluster implements AutoCloseable {
     private static final long MIGRATE_TIMEOUT_MILLIS = 5_000;
 
     private final List<RedisServer> nodes = new ArrayList<>();
+    private final List<RedisServer> replicas = new ArrayList<>();
     private final AtomicReferenceArray<RedisServer> masters = new AtomicReferenceArray<>(SlotHash.SLOT_COUNT);
 
     private RedisCluster() {}
@@ -105,6 +106,28 @@ public final class RedisCluster implements AutoCloseable {
         masters.set(slot, to);
     }
 
+    /** Adds a replica of this master, which takes over when the other masters miss it; waits until it could. */
+    public RedisServer addReplica(RedisServer master) {
+        RedisServer replica = RedisServer.start(Stream.concat(
+                        OPTIONS.stream(), Stream.of("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0"))
+                .toArray(String[]::new));
+        replicas.add(replica);
+        for (RedisServer node : nodes) {
+            replica.ask(redis -> redis.clusterMeet("127.0.0.1", node.port()));
+        }
+        String id = id(master);
+        await().atMost(RedisServer.PATIENCE)
+                .ignoreExceptions()
+                .until(() -> replica.ask(redis -> redis.clusterReplicate(id)).equals("OK"));
+        await().atMost(RedisServer.PATIENCE)
+                .until(() -> replica.ask(redis -> redis.info("replication")).contains("master_link_status:up")
+                        && nodes.stream()
+                                .allMatch(node -> node.ask(redis -> redis.clusterReplicas(id))
+                                                .size()
+                                        == 1));
+        return replica;
+    }
+
     /** Waits until each node serves, and sees the others and all slots served: after the restart of a node, say. */
     public void awaitReady() {
         await().atMost(RedisServer.PATIENCE)
@@ -116,6 +139,7 @@ public final class RedisCluster implements AutoCloseable {
     @Override
     public void close() {
         nodes.forEach(RedisServer::close);
+        replicas.forEach(RedisServer::close);
     }
 
     private void addNode(RedisServer node, int firstSlot, int endSlot) {
