@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -139,6 +140,11 @@ public final class RedisStore implements RateLimitStore {
     /** Whether all servers that were asked so far answer; while one does not, its keys are decided without it. */
     public boolean available() {
         return servers.available();
+    }
+
+    /** Begins to connect, so that the first request need not wait for that. Does not wait either; ends in any case. */
+    public CompletionStage<?> connect() {
+        return servers.connect();
     }
 
     @Override

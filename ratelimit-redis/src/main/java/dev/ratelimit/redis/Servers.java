@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
@@ -68,6 +69,11 @@ final class Servers implements AutoCloseable {
             limits.put(policy, known);
         }
         return known;
+    }
+
+    /** Begins to connect, or is connected. */
+    CompletionStage<Link.Live> connect() {
+        return link.live();
     }
 
     /** Whether none of them is known to fail; one whose slots another server has taken over does not count. */
