@@ -2,6 +2,7 @@ package dev.ratelimit.spring.web;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.spring.Rejection;
 import dev.ratelimit.spring.RejectionHandler;
 import jakarta.servlet.ServletException;
@@ -18,8 +19,8 @@ public final class Answers {
     /**
      * How refusals look.
      *
-     * @param status the status
-     * @param detail a sentence for all of them; {@code null} for which limit is exceeded and when to retry
+     * @param status the status where a limit is exceeded
+     * @param detail a sentence for all of those; {@code null} for which limit is exceeded and when to retry
      * @param millisHeader a header for the wait in milliseconds, or {@code null}
      */
     public record Style(
@@ -69,30 +70,51 @@ public final class Answers {
     }
 
     private Rejection rejection(AppliedRules refusing) {
+        StoreUnavailableException unavailable = refusing.unavailable();
+        return unavailable != null ? unavailable(refusing, unavailable) : exceeded(refusing);
+    }
+
+    /** Says nothing of what happened to the store. */
+    private static Rejection unavailable(AppliedRules refusing, StoreUnavailableException unavailable) {
+        long wait = refusing.rule(unavailable.policy())
+                .jitter()
+                .addTo(unavailable.retryAfter().toNanos());
+        return new Rejection(
+                Rejection.Reason.UNAVAILABLE,
+                HttpServletResponse.SC_SERVICE_UNAVAILABLE,
+                List.of(),
+                Duration.ofNanos(wait),
+                "This request cannot be checked at the moment. " + retryAfter(wait));
+    }
+
+    private Rejection exceeded(AppliedRules refusing) {
         List<LimitStatus> violated = refusing.violated();
         List<String> policies = refusing.violatedPolicies();
         if (violated.isEmpty()) {
-            return new Rejection(style.status(), policies, null, detail(neverBy("'" + policies.get(0) + "'")));
+            return exceeded(policies, null, neverBy("'" + policies.get(0) + "'"));
         }
         LimitStatus worst = violated.get(0);
         String limit =
                 "'" + worst.policy().name() + "' of " + worst.limit().rate().describe();
         if (worst.retryAfterNanos() == Limit.NEVER) {
-            return new Rejection(style.status(), policies, null, detail(neverBy(limit)));
+            return exceeded(policies, null, neverBy(limit));
         }
-        long wait = refusing.ruleOf(worst).jitter().addTo(worst.retryAfterNanos());
-        long seconds = retryAfterSeconds(wait);
-        String text =
-                "Limit " + limit + " is exceeded. Retry after " + seconds + (seconds == 1 ? " second." : " seconds.");
-        return new Rejection(style.status(), policies, Duration.ofNanos(wait), detail(text));
+        long wait = refusing.rule(worst.policy().name()).jitter().addTo(worst.retryAfterNanos());
+        return exceeded(policies, Duration.ofNanos(wait), "Limit " + limit + " is exceeded. " + retryAfter(wait));
+    }
+
+    private Rejection exceeded(List<String> policies, @Nullable Duration wait, String text) {
+        String detail = style.detail() != null ? style.detail() : text;
+        return new Rejection(Rejection.Reason.EXCEEDED, style.status(), policies, wait, detail);
     }
 
     private static String neverBy(String limit) {
         return "Limit " + limit + " can never admit this request.";
     }
 
-    private String detail(String text) {
-        return style.detail() != null ? style.detail() : text;
+    private static String retryAfter(long waitNanos) {
+        long seconds = retryAfterSeconds(waitNanos);
+        return "Retry after " + seconds + (seconds == 1 ? " second." : " seconds.");
     }
 
     static long retryAfterSeconds(long waitNanos) {

@@ -5,6 +5,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.spring.Allowance;
 import dev.ratelimit.spring.Call;
 import dev.ratelimit.spring.MissingKey;
@@ -25,6 +26,7 @@ final class AppliedRules {
     private boolean denied;
     private final boolean exempt;
     private @Nullable Decision decision;
+    private @Nullable StoreUnavailableException unavailable;
 
     /** None yet. */
     AppliedRules(boolean exempt) {
@@ -68,20 +70,43 @@ final class AppliedRules {
         return exempt;
     }
 
-    /** Charges the request to all rules, or to none; to none also where a rule refuses it whatever it pays. */
+    /**
+     * Charges the request to all rules, or to none; to none also where a rule refuses it whatever it pays, or cannot be
+     * passed as the store does not answer.
+     */
     boolean charge(RateLimitStore store) {
         if (denied || charges.isEmpty()) {
             return !denied;
         }
-        decision = store.decide(charges);
-        return decision.admitted();
+        try {
+            decision = store.decide(charges);
+            return decision.admitted();
+        } catch (StoreUnavailableException e) {
+            unavailable = e;
+            return false;
+        }
+    }
+
+    /** Why the store could not decide; {@code null} where it has, or nothing was to decide. */
+    @Nullable
+    StoreUnavailableException unavailable() {
+        return unavailable;
     }
 
     /** What was charged is given back, as the request goes no further; the limits stand as after that. */
     void giveBack(RateLimitStore store) {
         if (decision != null && decision.admitted()) {
             store.refund(charges, decision);
-            decision = store.peek(charges);
+            decision = peek(store);
+        }
+    }
+
+    private @Nullable Decision peek(RateLimitStore store) {
+        try {
+            return store.peek(charges);
+        } catch (StoreUnavailableException e) {
+            // then nothing is told of them
+            return null;
         }
     }
 
@@ -116,7 +141,7 @@ final class AppliedRules {
         }
     }
 
-    /** How each limit stands that was asked. */
+    /** How each limit stands that was asked; a store that does not answer may leave out those of some policies. */
     List<LimitStatus> statuses() {
         return decision == null ? List.of() : decision.limits();
     }
@@ -136,15 +161,14 @@ final class AppliedRules {
         return names.stream().distinct().toList();
     }
 
-    /** The rule whose limit this is. */
-    Rule ruleOf(LimitStatus status) {
+    /** The rule that applies the policy of this name. */
+    Rule rule(String policy) {
         for (Rule rule : rules) {
-            if (rule.policy().name().equals(status.policy().name())) {
+            if (rule.policy().name().equals(policy)) {
                 return rule;
             }
         }
-        throw new IllegalStateException(
-                "no rule was applied for policy " + status.policy().name());
+        throw new IllegalStateException("no rule was applied for policy " + policy);
     }
 
     void countAdmitted(Outcomes outcomes) {
@@ -153,6 +177,9 @@ final class AppliedRules {
     }
 
     void countRefused(Outcomes outcomes) {
+        if (unavailable != null) {
+            outcomes.count(unavailable.policy(), Outcome.UNAVAILABLE);
+        }
         violatedPolicies().forEach(policy -> outcomes.count(policy, Outcome.REFUSED));
     }
 }

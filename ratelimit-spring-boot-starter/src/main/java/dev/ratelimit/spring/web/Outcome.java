@@ -11,7 +11,9 @@ public enum Outcome {
     /** It is exempt from all policies, or its key is. */
     EXEMPT,
     /** Its key has no limit. */
-    UNLIMITED;
+    UNLIMITED,
+    /** Its store did not answer, and nobody passes the policy then. */
+    UNAVAILABLE;
 
     /** The name in metrics. */
     public String tag() {

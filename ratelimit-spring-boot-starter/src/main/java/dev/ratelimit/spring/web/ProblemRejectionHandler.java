@@ -12,6 +12,8 @@ import java.time.Duration;
 /** Answers with problem details (RFC 9457), whatever the request accepts; or with plain text, or with nothing. */
 public final class ProblemRejectionHandler implements RejectionHandler {
 
+    private static final String TYPES = "https://iana.org/assignments/http-problem-types#";
+
     private final RejectionBody body;
 
     /** Answers of this kind. */
@@ -37,12 +39,15 @@ public final class ProblemRejectionHandler implements RejectionHandler {
     }
 
     private static String problem(Rejection rejection) {
+        boolean exceeded = rejection.reason() == Rejection.Reason.EXCEEDED;
         JsonObject problem = new JsonObject()
-                .add("type", "https://iana.org/assignments/http-problem-types#quota-exceeded")
-                .add("title", "Too Many Requests")
+                .add("type", TYPES + (exceeded ? "quota-exceeded" : "temporary-reduced-capacity"))
+                .add("title", exceeded ? "Too Many Requests" : "Service Unavailable")
                 .add("status", rejection.status())
-                .add("detail", rejection.detail())
-                .add("violated-policies", rejection.violatedPolicies());
+                .add("detail", rejection.detail());
+        if (exceeded) {
+            problem.add("violated-policies", rejection.violatedPolicies());
+        }
         Duration wait = rejection.retryAfter();
         if (wait != null) {
             problem.add("retry-after", Answers.retryAfterSeconds(wait.toNanos()));

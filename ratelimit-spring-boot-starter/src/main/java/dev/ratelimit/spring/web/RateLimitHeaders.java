@@ -78,7 +78,7 @@ public final class RateLimitHeaders {
     }
 
     private boolean isToTell(AppliedRules stage, LimitStatus status, Call call) {
-        return exposeShared || stage.ruleOf(status).key().isOwn(call);
+        return exposeShared || stage.rule(status.policy().name()).key().isOwn(call);
     }
 
     private static void writeDraft(HttpServletResponse response, List<LimitStatus> told) {

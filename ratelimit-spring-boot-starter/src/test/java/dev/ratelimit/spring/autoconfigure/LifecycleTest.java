@@ -75,7 +75,7 @@ class LifecycleTest {
             startChargeStop(kept, stores);
         }
 
-        assertThat(meters(kept)).isEqualTo(meters).hasSize(5);
+        assertThat(meters(kept)).isEqualTo(meters).hasSize(6);
         assertThat(kept.get("ratelimit.requests")
                         .tag("outcome", "admitted")
                         .counter()
