@@ -73,6 +73,7 @@ public final class RunningApp implements AutoCloseable {
         FakeTicker ticker = new FakeTicker();
         SpringApplicationBuilder application = new SpringApplicationBuilder(all.toArray(Class<?>[]::new))
                 .properties("server.port=0", "server.address=127.0.0.1", "spring.main.banner-mode=off")
+                .properties("management.health.redis.enabled=false")
                 .properties("logging.level.root=warn", "logging.level.dev.ratelimit=info")
                 .properties("spring.autoconfigure.exclude=" + server.excluded)
                 .properties(Stream.of(properties)

@@ -3,6 +3,7 @@ package dev.ratelimit.spring.autoconfigure;
 import dev.ratelimit.spring.Exemptions;
 import dev.ratelimit.spring.Rule;
 import dev.ratelimit.spring.config.AnnotatedRules;
+import dev.ratelimit.spring.config.LimitCheck;
 import dev.ratelimit.spring.config.PolicyRules;
 import dev.ratelimit.spring.config.RateLimitProperties;
 import dev.ratelimit.spring.web.Endpoints;
@@ -31,11 +32,16 @@ final class ActiveRules implements SmartInitializingSingleton {
     private volatile Endpoints endpoints = new Endpoints(List.of(), handler -> List.of(), handler -> false);
     private volatile RequestRules requestRules;
 
-    ActiveRules(ApplicationContext context, RateLimitProperties properties) {
+    /**
+     * Rules of the configuration.
+     *
+     * @param store whether the store can keep a limit
+     */
+    ActiveRules(ApplicationContext context, RateLimitProperties properties, LimitCheck store) {
         this.context = context;
         this.properties = properties;
         WrittenKeys.check(context.getEnvironment());
-        this.policyRules = new PolicyRules(properties, context);
+        this.policyRules = new PolicyRules(properties, context, store);
         this.requestRules = new RequestRules(
                 List.of(), endpoints, Exemptions.NONE, policyRules.clientAddress(), policyRules.keys());
     }
@@ -73,6 +79,10 @@ final class ActiveRules implements SmartInitializingSingleton {
         report.policies(policyRules, annotated.named());
         report.warnOfRewriting(rewritesPathsLater());
         inline.forEach(report::active);
+        if (context.containsBean(RedisStoreConfiguration.CLIENT)) {
+            inline.addAll(policyRules.rules());
+            report.warnOfWholeShare(inline);
+        }
     }
 
     private boolean rewritesPathsLater() {

@@ -4,7 +4,6 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
-import dev.ratelimit.memory.InMemoryStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.util.List;
@@ -18,11 +17,19 @@ final class MeteredStore implements RateLimitStore {
 
     MeteredStore(RateLimitStore store, MeterRegistry registry) {
         this.store = store;
-        String kind = store instanceof InMemoryStore ? "memory" : "custom";
         this.decisions = Timer.builder("ratelimit.decision")
                 .description("Time to decide a request over all its limits")
-                .tag("store", kind)
+                .tag("store", kind(store))
                 .register(registry);
+    }
+
+    /** By the name of its class, since the one on Redis may be missing. */
+    private static String kind(RateLimitStore store) {
+        return switch (store.getClass().getName()) {
+            case "dev.ratelimit.memory.InMemoryStore" -> "memory";
+            case "dev.ratelimit.redis.RedisStore" -> "redis";
+            default -> "custom";
+        };
     }
 
     @Override

@@ -28,17 +28,29 @@ import org.springframework.web.servlet.DispatcherServlet;
             "org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration",
             "org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration",
             "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
-            "org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration"
+            "org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration",
+            "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration"
         })
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @EnableConfigurationProperties(RateLimitProperties.class)
 @ImportRuntimeHints(RateLimitRuntimeHints.class)
-@Import({RateLimitMetricsConfiguration.class, RateLimitFilterConfiguration.class, NothingLimitedConfiguration.class})
+@Import({
+    RedisStoreConfiguration.class,
+    RedisStoreMetricsConfiguration.class,
+    RedisStoreHealthConfiguration.class,
+    RateLimitMetricsConfiguration.class,
+    RateLimitFilterConfiguration.class,
+    NothingLimitedConfiguration.class
+})
 public final class RateLimitAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(RateLimitStore.class)
-    InMemoryStore rateLimitStore(RateLimitProperties properties, ObjectProvider<Ticker> ticker) {
+    InMemoryStore rateLimitStore(
+            RateLimitProperties properties, ObjectProvider<Ticker> ticker, ApplicationContext context) {
+        if (properties.store().type() == RateLimitProperties.Store.Type.REDIS) {
+            throw MissingRedis.mistake(context.getClassLoader());
+        }
         InMemoryStore.Builder store = InMemoryStore.builder().ticker(ticker.getIfAvailable(Ticker::system));
         properties.policies().forEach((name, policy) -> store.maxKeys(name, Math.max(1, policy.maxKeys())));
         return store.build();

@@ -4,6 +4,7 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RejectionHandler;
 import dev.ratelimit.spring.Stage;
+import dev.ratelimit.spring.config.LimitCheck;
 import dev.ratelimit.spring.config.RateLimitProperties;
 import dev.ratelimit.spring.web.Answers;
 import dev.ratelimit.spring.web.Outcomes;
@@ -42,8 +43,9 @@ class RateLimitFilterConfiguration {
     private static final String SECURITY_FILTER = "springSecurityFilterChain";
 
     @Bean
-    ActiveRules rateLimitRules(ApplicationContext context, RateLimitProperties properties) {
-        return new ActiveRules(context, properties);
+    ActiveRules rateLimitRules(
+            ApplicationContext context, RateLimitProperties properties, ObjectProvider<LimitCheck> store) {
+        return new ActiveRules(context, properties, store.getIfAvailable(() -> limit -> {}));
     }
 
     @Bean

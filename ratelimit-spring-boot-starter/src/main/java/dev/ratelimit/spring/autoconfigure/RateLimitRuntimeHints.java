@@ -14,7 +14,7 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.util.ClassUtils;
 
-/** What a native image has to keep: the annotations, the short form of a plan, and what expressions may call. */
+/** What a native image has to keep: the annotations, the short form of a plan, what expressions may call, and the scripts. */
 final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 
     @Override
@@ -26,6 +26,7 @@ final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
         hints.reflection()
                 .registerMethod(
                         ClassUtils.getMethod(PolicyProperties.Plan.class, "of", String.class), ExecutableMode.INVOKE);
+        hints.resources().registerPattern("dev/ratelimit/redis/*.lua");
         for (Class<?> type : List.of(HttpServletRequest.class, HttpSession.class, Principal.class, String.class)) {
             hints.reflection().registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS);
         }

@@ -1,9 +1,11 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.spring.AddressRange;
 import dev.ratelimit.spring.ForwardedHeader;
 import dev.ratelimit.spring.Rule;
 import dev.ratelimit.spring.Stage;
+import dev.ratelimit.spring.config.PolicyProperties;
 import dev.ratelimit.spring.config.PolicyRules;
 import dev.ratelimit.spring.config.RateLimitProperties;
 import java.util.List;
@@ -68,6 +70,28 @@ final class StartupReport {
         } else {
             active(rule);
         }
+    }
+
+    /** Tells of policies that each instance decides with the whole limit while Redis does not answer. */
+    void warnOfWholeShare(List<Rule> rules) {
+        List<String> local = rules.stream()
+                .map(rule -> rule.policy().name())
+                .filter(this::isLocal)
+                .distinct()
+                .toList();
+        if (properties.store().redis().localShare() == 1 && !local.isEmpty()) {
+            log.warn(
+                    "While Redis does not answer, each instance permits the full limit of {}, so all of them together a"
+                            + " multiple. Set ratelimit.store.redis.local-share to 1/instances, such as 0.5 for two, or"
+                            + " on-store-failure of these policies to deny or allow",
+                    String.join(", ", local));
+        }
+    }
+
+    /** Policies of annotations have no choice of their own. */
+    private boolean isLocal(String policy) {
+        PolicyProperties configured = properties.policies().get(policy);
+        return configured == null || configured.onStoreFailure() == OnStoreFailure.LOCAL;
     }
 
     /** A filter that changes the path has to come before the limits, which see another one otherwise. */

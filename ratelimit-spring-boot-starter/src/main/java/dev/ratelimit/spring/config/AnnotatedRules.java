@@ -174,7 +174,9 @@ public final class AnnotatedRules {
             try {
                 Long burst = annotation.burst() == 0 ? null : annotation.burst();
                 LimitParser limits = new LimitParser(
-                        Algorithm.named(annotation.algorithm()), new LimitOptions(burst, null, null, null, null));
+                        Algorithm.named(annotation.algorithm()),
+                        new LimitOptions(burst, null, null, null, null),
+                        context.store());
                 RuleKey key = context.keys().parse(List.of(annotation.key()), MissingKey.IP);
                 Policy policy = new Policy(nameFor(type, method, place), limits.parse(annotation.value()));
                 if (known.contains(policy.name())) {

@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param algorithm which
  * @param options its options, which all limits have in common
+ * @param store whether the store can keep them
  */
-record LimitParser(Algorithm algorithm, LimitOptions options) {
+record LimitParser(Algorithm algorithm, LimitOptions options, LimitCheck store) {
 
     private static final String UNLIMITED = "unlimited";
     private static final String BLOCKED = "blocked";
@@ -23,14 +24,17 @@ record LimitParser(Algorithm algorithm, LimitOptions options) {
     /**
      * Reads one limit or several.
      *
-     * @throws IllegalArgumentException when the text is none, or the algorithm does not have it
+     * @throws IllegalArgumentException when the text is none, or the algorithm or the store does not have it
      */
     List<Limit> parse(String written) {
         List<Rate> rates = Rate.parseAll(written);
         if (rates.size() > 1 && options.burst() != null) {
             throw new IllegalArgumentException("burst is for one limit, and there are " + rates.size());
         }
-        return rates.stream().map(rate -> algorithm.limit(rate, options)).toList();
+        List<Limit> limits =
+                rates.stream().map(rate -> algorithm.limit(rate, options)).toList();
+        limits.forEach(store::check);
+        return limits;
     }
 
     /** Reads what some keys may have: limits, {@code unlimited} or {@code blocked}. */
@@ -58,6 +62,7 @@ record LimitParser(Algorithm algorithm, LimitOptions options) {
     private LimitParser withBurst(@Nullable Long burst) {
         return new LimitParser(
                 algorithm,
-                new LimitOptions(burst, options.refill(), options.align(), options.zone(), options.rounding()));
+                new LimitOptions(burst, options.refill(), options.align(), options.zone(), options.rounding()),
+                store);
     }
 }

@@ -67,7 +67,7 @@ final class PolicyParser {
         if (foreign != null) {
             checked(foreign, null, () -> algorithm.limit(Rate.parse("1/second"), options));
         }
-        return new LimitParser(algorithm, options);
+        return new LimitParser(algorithm, options, context.store());
     }
 
     /** The policy's own limits; {@code null} where there are only those of plans. */

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.config;
 
+import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.algorithm.FixedWindow.Align;
 import dev.ratelimit.algorithm.SlidingWindow.Rounding;
 import dev.ratelimit.algorithm.TokenBucket.Refill;
@@ -37,6 +38,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param overrides limits, unlimited or blocked, by the value of the key, or by address or network for the key ip
  * @param retryJitter what is added to Retry-After
  * @param stage whether the policy is applied before or after Spring Security
+ * @param onStoreFailure what holds while the store, on another machine, does not answer
  * @param maxKeys the most keys that each limit of the policy keeps in memory
  */
 public record PolicyProperties(
@@ -58,6 +60,7 @@ public record PolicyProperties(
         @DefaultValue Map<String, String> overrides,
         @DefaultValue Jitter retryJitter,
         @DefaultValue("auto") Stage stage,
+        @DefaultValue("local") OnStoreFailure onStoreFailure,
         @DefaultValue("" + InMemoryStore.DEFAULT_MAX_KEYS) int maxKeys) {
 
     /**

@@ -32,13 +32,14 @@ public final class PolicyRules {
      * Reads the configuration.
      *
      * @param beans the beans that keys and plans may name
+     * @param store whether the store can keep a limit
      * @throws RateLimitConfigurationException at the first mistake
      */
-    public PolicyRules(RateLimitProperties properties, ListableBeanFactory beans) {
+    public PolicyRules(RateLimitProperties properties, ListableBeanFactory beans, LimitCheck store) {
         this.properties = properties;
         Resolvers resolvers = new Resolvers(beans);
         this.context = new RuleContext(
-                new KeyParser(resolvers), resolvers, properties.exempt().keys(), properties.ignoreCase());
+                new KeyParser(resolvers), resolvers, properties.exempt().keys(), properties.ignoreCase(), store);
         this.rules = parseRules();
         this.clientAddress = new ClientAddress(
                 ranges("ratelimit.trusted-proxies", properties.trustedProxies()), properties.forwardedHeader());

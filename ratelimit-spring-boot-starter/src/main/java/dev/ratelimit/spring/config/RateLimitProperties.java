@@ -4,6 +4,7 @@ import dev.ratelimit.spring.ForwardedHeader;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RejectionBody;
 import dev.ratelimit.spring.Tokens;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param exposeShared whether the headers tell callers of budgets that are not their own, too
  * @param retryAfterMillisHeader a response header for the wait in milliseconds, such as X-RetryAfterMs, beside Retry-After
  * @param response what a refused request gets
+ * @param store where budgets are kept
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 public record RateLimitProperties(
@@ -39,7 +41,8 @@ public record RateLimitProperties(
         @DefaultValue("draft") Headers headers,
         @DefaultValue("false") boolean exposeShared,
         @Nullable String retryAfterMillisHeader,
-        @DefaultValue Response response) {
+        @DefaultValue Response response,
+        @DefaultValue Store store) {
 
     /** Checks the prefixes and the header's name. */
     public RateLimitProperties {
@@ -107,6 +110,85 @@ public record RateLimitProperties(
                         "ratelimit.response.status",
                         Integer.toString(status),
                         "status must be from 400 to 599 but was " + status);
+            }
+        }
+    }
+
+    /**
+     * Where budgets are kept.
+     *
+     * @param type memory, for each instance by itself, or redis, for all instances together
+     * @param redis the store on Redis or Valkey, which is reached by spring.data.redis
+     */
+    public record Store(
+            @DefaultValue("memory") Type type, @DefaultValue Redis redis) {
+
+        /** Where. */
+        public enum Type {
+            /** In each instance, for itself. */
+            MEMORY,
+            /** In Redis or Valkey, for all instances together. */
+            REDIS
+        }
+    }
+
+    /**
+     * The store on Redis or Valkey.
+     *
+     * @param deadline how long a decision may take in all, connecting included
+     * @param maxInFlight how many commands may wait for an answer at once; what comes on top fails at once
+     * @param failures how many of the last 20 requests to a server must fail until it is left alone
+     * @param openFor for how long a server that fails is left alone before one request tries it again
+     * @param localShare the share of each limit that this instance has while it decides alone; 1/instances keeps the limit
+     * @param denyCache the longest time for which a refused key is refused without asking again; 0 asks each time
+     * @param prefix what keys in Redis begin with; applications with the same prefix share budgets
+     */
+    public record Redis(
+            @DefaultValue("50ms") Duration deadline,
+            @DefaultValue("256") int maxInFlight,
+            @DefaultValue("10") int failures,
+            @DefaultValue("1s") Duration openFor,
+            @DefaultValue("1.0") double localShare,
+            @DefaultValue("1s") Duration denyCache,
+            @DefaultValue("ratelimit") String prefix) {
+
+        private static final Duration LONGEST = Duration.ofHours(1);
+
+        /** Checks the ranges. */
+        public Redis {
+            check("deadline", deadline, isTime(deadline), "must be above 0 and at most 1h; write 50ms");
+            check("max-in-flight", maxInFlight, maxInFlight >= 1, "must be at least 1");
+            check(
+                    "failures",
+                    failures,
+                    failures >= 1 && failures <= 20,
+                    "must be from 1 to 20, of the last 20 requests");
+            check("open-for", openFor, isTime(openFor), "must be above 0 and at most 1h; write 1s");
+            check(
+                    "local-share",
+                    localShare,
+                    localShare > 0 && localShare <= 1,
+                    "must be above 0 and at most 1; write 1/instances, such as 0.25 for four");
+            check(
+                    "deny-cache",
+                    denyCache,
+                    denyCache.isZero() || isTime(denyCache),
+                    "must be from 0 to 1h; write 1s, or 0 to ask each time");
+            check(
+                    "prefix",
+                    prefix,
+                    prefix.matches("[A-Za-z0-9._:-]{1,32}"),
+                    "must be 1 to 32 letters, digits, dots, hyphens, underscores and colons");
+        }
+
+        private static boolean isTime(Duration time) {
+            return !time.isNegative() && !time.isZero() && time.compareTo(LONGEST) <= 0;
+        }
+
+        private static void check(String name, Object written, boolean right, String rule) {
+            if (!right) {
+                throw new RateLimitConfigurationException(
+                        "ratelimit.store.redis." + name, written.toString(), name + " " + rule);
             }
         }
     }

@@ -12,8 +12,9 @@ import java.util.List;
  * @param resolvers finds the beans that they name
  * @param exemptKeys the values of keys that are never charged
  * @param ignoreCase whether values of keys are equal that differ in case
+ * @param store whether the store can keep their limits
  */
-record RuleContext(KeyParser keys, Resolvers resolvers, List<String> exemptKeys, boolean ignoreCase) {
+record RuleContext(KeyParser keys, Resolvers resolvers, List<String> exemptKeys, boolean ignoreCase, LimitCheck store) {
 
     /** Collects who may have other limits than all others; those who are exempt are in it. */
     AllowanceParser allowances(RuleKey key) {

@@ -2,6 +2,8 @@ package dev.ratelimit.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.config.PolicyProperties;
@@ -13,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.aot.test.generate.TestGenerationContext;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.boot.web.context.servlet.AnnotationConfigServletWebApplicationContext;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
@@ -69,6 +72,17 @@ class AotTest {
     }
 
     @Test
+    void generatedCode_storeOnRedis_startsWithoutAServer() {
+        Map<String, String> redis = Map.of("ratelimit.store.type", "redis", "spring.data.redis.port", "1");
+
+        runGenerated(redis, redis, context -> {
+            assertThat(context.getBean(RateLimitStore.class)).isInstanceOf(RedisStore.class);
+            assertThat(status(context, "/page", "a")).isEqualTo(200);
+            assertThat(status(context, "/page", "a")).isEqualTo(429);
+        });
+    }
+
+    @Test
     void hints_keepWhatIsReflectedUpon() throws NoSuchMethodException {
         RuntimeHints hints = new RuntimeHints();
         new RateLimitRuntimeHints().registerHints(hints, getClass().getClassLoader());
@@ -81,15 +95,23 @@ class AotTest {
         assertThat(RuntimeHintsPredicates.reflection()
                         .onMethodInvocation(PolicyProperties.Plan.class.getMethod("of", String.class)))
                 .accepts(hints);
+        assertThat(RuntimeHintsPredicates.resource().forResource("dev/ratelimit/redis/token-bucket.lua"))
+                .accepts(hints);
     }
 
     private static void runGenerated(Map<String, String> properties, Consumer<GenericApplicationContext> test) {
+        runGenerated(Map.of(), properties, test);
+    }
+
+    private static void runGenerated(
+            Map<String, String> before, Map<String, String> properties, Consumer<GenericApplicationContext> test) {
         AnnotationConfigServletWebApplicationContext context = new AnnotationConfigServletWebApplicationContext();
         context.setServletContext(new MockServletContext());
-        TestPropertyValues.of(POLICY).applyTo(context);
+        TestPropertyValues.of(POLICY).and(before).applyTo(context);
         context.register(
                 DispatcherServletAutoConfiguration.class,
                 WebMvcAutoConfiguration.class,
+                DataRedisAutoConfiguration.class,
                 RateLimitAutoConfiguration.class,
                 Pages.class);
         TestGenerationContext generated = new TestGenerationContext();

@@ -104,7 +104,9 @@ class ConfigurationMistakesTest {
                 "ratelimit.policies.login.penalty=10m | ratelimit.policies.login.penalty: ",
                 "ratelimit.trusted-proxy=10.0.0.0/8 | did you mean 'trusted-proxies'?",
                 "ratelimit.exempt.path=/x | did you mean 'paths'?",
-                "ratelimit.store.type=redis | ratelimit.store.type: "
+                "ratelimit.store.tipe=redis | did you mean 'type'?",
+                "ratelimit.store.redis.deadlin=1s | did you mean 'deadline'?",
+                "ratelimit.policies.login.on-failure=deny | there is limit, algorithm, burst"
             })
     @DisplayName("F3 an unknown property is told, and which one was probably meant")
     void property_unknown_isNeverIgnored(String property, String report, CapturedOutput output) {
@@ -116,9 +118,35 @@ class ConfigurationMistakesTest {
     }
 
     @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "deadline=0s | deadline must be above 0 and at most 1h; write 50ms",
+                "deadline=2h | deadline must be above 0 and at most 1h; write 50ms",
+                "max-in-flight=0 | max-in-flight must be at least 1",
+                "failures=21 | failures must be from 1 to 20, of the last 20 requests",
+                "failures=0 | failures must be from 1 to 20, of the last 20 requests",
+                "open-for=-1s | open-for must be above 0 and at most 1h; write 1s",
+                "local-share=0 | local-share must be above 0 and at most 1; write 1/instances, such as 0.25 for four",
+                "local-share=1.5 | local-share must be above 0 and at most 1; write 1/instances, such as 0.25 for four",
+                "local-share=NaN | local-share must be above 0 and at most 1; write 1/instances, such as 0.25 for four",
+                "deny-cache=-1ms | deny-cache must be from 0 to 1h; write 1s, or 0 to ask each time",
+                "prefix=a b | prefix must be 1 to 32 letters, digits, dots, hyphens, underscores and colons"
+            })
+    void redisStore_mistake_isReportedWithPropertyAndRule(String property, String report, CapturedOutput output) {
+        String name = "ratelimit.store.redis." + property.substring(0, property.indexOf('='));
+
+        fails(List.of(), "ratelimit.policies.login.limit=9/s", "ratelimit.store.redis." + property);
+
+        assertThat(output).contains(name + ": " + report).contains("Value: ");
+    }
+
+    @ParameterizedTest
     @ValueSource(
             strings = {
                 "ratelimit.policies.login.mode=shadow",
+                "ratelimit.policies.login.on-store-failure=ignore",
+                "ratelimit.store.type=postgres",
                 "ratelimit.headers=all",
                 "ratelimit.ipv6-prefix=129",
                 "ratelimit.ipv4-prefix=0",

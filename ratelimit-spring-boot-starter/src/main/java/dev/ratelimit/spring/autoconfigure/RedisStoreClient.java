@@ -1,0 +1,101 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.redis.RedisStoreBuilder;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceSslClientConfigurationBuilder;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * A client that goes where the application's own goes, in the same way, but is the store's alone, which changes its
+ * options. No bean of Spring Data's types, so that nobody else takes it for the application's.
+ */
+final class RedisStoreClient implements AutoCloseable {
+
+    /** After this time an attempt to connect is given up, whatever is configured for the application's commands. */
+    static final Duration PATIENCE = Duration.ofSeconds(3);
+
+    private final LettuceConnectionFactory factory;
+
+    /** A client like the application's. */
+    RedisStoreClient(LettuceConnectionFactory like) {
+        this.factory = new LettuceConnectionFactory(configuration(like), configuration(like.getClientConfiguration()));
+        factory.start();
+    }
+
+    private static RedisConfiguration configuration(LettuceConnectionFactory like) {
+        return firstOf(
+                like.getClusterConfiguration(),
+                like.getSentinelConfiguration(),
+                like.getSocketConfiguration(),
+                like.getStandaloneConfiguration());
+    }
+
+    private static RedisConfiguration firstOf(@Nullable RedisConfiguration... configurations) {
+        for (RedisConfiguration configuration : configurations) {
+            if (configuration != null) {
+                return configuration;
+            }
+        }
+        throw new IllegalStateException("a connection factory has a configuration of one kind");
+    }
+
+    private static LettuceClientConfiguration configuration(LettuceClientConfiguration like) {
+        LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder()
+                .commandTimeout(shorter(like.getCommandTimeout()))
+                .shutdownTimeout(like.getShutdownTimeout())
+                .shutdownQuietPeriod(like.getShutdownQuietPeriod())
+                .clientOptions(options(like.getClientOptions().orElseGet(ClientOptions::create)));
+        like.getClientResources().ifPresent(builder::clientResources);
+        like.getClientName().ifPresent(builder::clientName);
+        like.getRedisCredentialsProviderFactory().ifPresent(builder::redisCredentialsProviderFactory);
+        if (like.isUseSsl()) {
+            LettuceSslClientConfigurationBuilder ssl = builder.useSsl().verifyPeer(like.getVerifyMode());
+            if (like.isStartTls()) {
+                ssl.startTls();
+            }
+        }
+        return builder.build();
+    }
+
+    private static ClientOptions options(ClientOptions like) {
+        SocketOptions socket = like.getSocketOptions();
+        return like.mutate()
+                .socketOptions(socket.mutate()
+                        .connectTimeout(shorter(socket.getConnectTimeout()))
+                        .build())
+                .build();
+    }
+
+    private static Duration shorter(Duration configured) {
+        return configured.isZero() || configured.compareTo(PATIENCE) > 0 ? PATIENCE : configured;
+    }
+
+    /** Where the client goes, and how. */
+    LettuceConnectionFactory factory() {
+        return factory;
+    }
+
+    /** Settings of a store on this client. */
+    RedisStoreBuilder newStore() {
+        AbstractRedisClient client = factory.getRequiredNativeClient();
+        return client instanceof RedisClusterClient cluster
+                ? RedisStore.builder(cluster)
+                : RedisStore.builder((RedisClient) client);
+    }
+
+    /** To be closed after the store. */
+    @Override
+    public void close() {
+        factory.destroy();
+    }
+}

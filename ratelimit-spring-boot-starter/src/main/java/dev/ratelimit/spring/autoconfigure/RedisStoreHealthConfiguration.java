@@ -1,0 +1,22 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.redis.RedisStore;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** The health of the store on Redis, {@code rateLimitStore}, where there is one and an actuator. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class, RedisStore.class})
+@ConditionalOnBean(RedisStore.class)
+@ConditionalOnEnabledHealthIndicator("rate-limit-store")
+class RedisStoreHealthConfiguration {
+
+    @Bean
+    RedisStoreHealth rateLimitStoreHealthIndicator(RedisStore store) {
+        return new RedisStoreHealth(store);
+    }
+}

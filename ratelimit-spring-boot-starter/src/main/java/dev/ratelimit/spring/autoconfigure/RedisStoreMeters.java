@@ -1,0 +1,56 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.redis.RedisStore.Failure;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.EnumMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Meters of the store on Redis: {@code ratelimit.store.failures} with {@code reason}, and {@code ratelimit.store.state}, 1
+ * while Redis decides and 0 while a server is left alone. All are there from the start.
+ */
+final class RedisStoreMeters implements RedisStoreObserver, AutoCloseable {
+
+    private final MeterRegistry registry;
+    private final Map<Failure, Counter> failures = new EnumMap<>(Failure.class);
+    private @Nullable Gauge state;
+
+    RedisStoreMeters(MeterRegistry registry) {
+        this.registry = registry;
+        for (Failure reason : Failure.values()) {
+            failures.put(
+                    reason,
+                    Counter.builder("ratelimit.store.failures")
+                            .description("Requests, or parts of them, that Redis did not decide")
+                            .tag("reason", reason.tag())
+                            .register(registry));
+        }
+    }
+
+    @Override
+    public void failed(Failure reason) {
+        Counter counter = failures.get(reason);
+        if (counter != null) {
+            counter.increment();
+        }
+    }
+
+    @Override
+    public void watch(RedisStore store) {
+        state = Gauge.builder("ratelimit.store.state", store, watched -> watched.available() ? 1 : 0)
+                .description("1: Redis decides; 0: at least one server is left alone as it fails")
+                .register(registry);
+    }
+
+    /** The registry may outlive the store. */
+    @Override
+    public void close() {
+        if (state != null) {
+            registry.remove(state);
+        }
+    }
+}

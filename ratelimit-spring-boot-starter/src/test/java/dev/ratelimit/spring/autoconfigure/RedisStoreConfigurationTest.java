@@ -1,0 +1,261 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.spring.RateLimited;
+import io.lettuce.core.RedisClient;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** What there is with {@code ratelimit.store.type: redis}, and what stops the start. No server runs. */
+@ExtendWith(OutputCaptureExtension.class)
+class RedisStoreConfigurationTest {
+
+    private static final AutoConfigurations AUTO = AutoConfigurations.of(
+            DataRedisAutoConfiguration.class,
+            DispatcherServletAutoConfiguration.class,
+            WebMvcAutoConfiguration.class,
+            RateLimitAutoConfiguration.class);
+
+    private final WebApplicationContextRunner memory = new WebApplicationContextRunner()
+            .withConfiguration(AUTO)
+            .withPropertyValues("ratelimit.policies.api.limit=100/minute", "spring.data.redis.port=1");
+    private final WebApplicationContextRunner redis = memory.withPropertyValues("ratelimit.store.type=redis");
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnStore {
+        @Bean
+        RateLimitStore ownStore() {
+            return InMemoryStore.create();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OtherConnection {
+        @Bean
+        RedisConnectionFactory otherConnection() {
+            return (RedisConnectionFactory) Proxy.newProxyInstance(
+                    getClass().getClassLoader(),
+                    new Class<?>[] {RedisConnectionFactory.class},
+                    (proxy, method, args) -> {
+                        throw new UnsupportedOperationException();
+                    });
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TwoConnections {
+        @Bean
+        LettuceConnectionFactory first() {
+            return new LettuceConnectionFactory();
+        }
+
+        @Bean
+        LettuceConnectionFactory second() {
+            return new LettuceConnectionFactory();
+        }
+    }
+
+    @RestController
+    static class Nanos {
+        @GetMapping("/")
+        @RateLimited(value = "5/PT0.0000001S", algorithm = "fixed-window")
+        String get() {
+            return "";
+        }
+    }
+
+    @Test
+    void byDefault_storeIsInMemory_thoughRedisIsThere() {
+        memory.run(context -> assertThat(context)
+                .hasSingleBean(InMemoryStore.class)
+                .doesNotHaveBean(RedisStoreClient.class)
+                .doesNotHaveBean("rateLimitStoreHealthIndicator"));
+    }
+
+    @Test
+    void typeRedis_makesAStore_andLeavesTheApplicationsConnectionAlone() {
+        redis.run(context -> assertThat(context)
+                .hasSingleBean(RedisStore.class)
+                .hasSingleBean(RateLimitStore.class)
+                .hasSingleBean(RateLimiter.class)
+                .hasSingleBean(RedisConnectionFactory.class)
+                .hasSingleBean(HealthIndicator.class)
+                .hasBean("stringRedisTemplate"));
+    }
+
+    @Test
+    void switchedOff_leavesStoreAndLimiter() {
+        redis.withPropertyValues("ratelimit.enabled=false")
+                .run(context -> assertThat(context)
+                        .hasSingleBean(RedisStore.class)
+                        .hasSingleBean(RateLimiter.class)
+                        .doesNotHaveBean("rateLimitFilter"));
+    }
+
+    @Test
+    void ownStore_wins() {
+        redis.withUserConfiguration(OwnStore.class)
+                .withPropertyValues(
+                        "ratelimit.policies.api.limit=5/PT0.0000001S", "ratelimit.policies.api.algorithm=fixed-window")
+                .run(context -> assertThat(context)
+                        .hasSingleBean(RateLimitStore.class)
+                        .doesNotHaveBean(RedisStoreClient.class));
+    }
+
+    @Test
+    void micrometerOrActuatorMissing_works() {
+        redis.withClassLoader(new FilteredClassLoader(MeterRegistry.class, HealthIndicator.class))
+                .run(context -> assertThat(context).hasSingleBean(RedisStore.class));
+    }
+
+    @Test
+    void healthSwitchedOff_isNotThere() {
+        redis.withPropertyValues("management.health.rate-limit-store.enabled=false")
+                .run(context -> assertThat(context).doesNotHaveBean(HealthIndicator.class));
+    }
+
+    @Test
+    void meters_areThereFromTheStart_andTheGaugeGoesWithTheStore() {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+        redis.withBean(MeterRegistry.class, () -> registry, definition -> definition.setDestroyMethodName(""))
+                .run(context -> {
+                    assertThat(registry.get("ratelimit.store.state").gauge().value())
+                            .isEqualTo(1);
+                    assertThat(registry.get("ratelimit.store.failures").counters())
+                            .hasSameSizeAs(RedisStore.Failure.values());
+                    assertThat(registry.get("ratelimit.decision")
+                                    .timer()
+                                    .getId()
+                                    .getTag("store"))
+                            .isEqualTo("redis");
+                });
+
+        List<String> left = registry.getMeters().stream()
+                .map(Meter::getId)
+                .map(Meter.Id::getName)
+                .toList();
+        assertThat(left).doesNotContain("ratelimit.store.state");
+    }
+
+    @Test
+    @DisplayName("F10 what is missing is told with what to add")
+    void dependencyMissing_isTold() {
+        failsWithout(RedisStore.class, "add dev.ratelimit:ratelimit-redis");
+        failsWithout(DataRedisConnectionDetails.class, "add org.springframework.boot:spring-boot-starter-data-redis");
+        failsWithout(LettuceConnectionFactory.class, "add org.springframework.boot:spring-boot-starter-data-redis");
+        failsWithout(RedisClient.class, "add io.lettuce:lettuce-core");
+    }
+
+    private void failsWithout(Class<?> missing, String message) {
+        redis.withClassLoader(new FilteredClassLoader(missing))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessage("ratelimit.store.type: redis needs a dependency that is missing; " + message));
+    }
+
+    @Test
+    @DisplayName("F10 a connection that the store cannot use is told with what to write")
+    void connectionOfAnotherKind_isTold() {
+        fails(redis.withUserConfiguration(OtherConnection.class), "write spring.data.redis.client-type: lettuce");
+        fails(redis.withUserConfiguration(TwoConnections.class), "mark one of them as @Primary");
+        fails(
+                redis.withPropertyValues("spring.data.redis.masterreplica.nodes=a:1,b:2"),
+                "write spring.data.redis.host or spring.data.redis.sentinel");
+        fails(
+                new WebApplicationContextRunner()
+                        .withConfiguration(AutoConfigurations.of(
+                                DispatcherServletAutoConfiguration.class, RateLimitAutoConfiguration.class))
+                        .withPropertyValues("ratelimit.store.type=redis"),
+                "finds no connection");
+    }
+
+    private static void fails(WebApplicationContextRunner runner, String message) {
+        runner.run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining(message));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "limit=5/PT0.0000001S | ratelimit.policies.login.limit: ",
+                "limit=5/s,plans.pro=5/PT0.0000001S | ratelimit.policies.login.plans.pro: ",
+                "limit=5/s,key=ip,overrides[10.0.0.7]=5/PT0.0000001S | ratelimit.policies.login.overrides[10.0.0.7]: "
+            })
+    void limitThatRedisCannotKeep_isTold(String properties, String property) {
+        String[] all = properties.split(",(?=[a-z])");
+        for (int i = 0; i < all.length; i++) {
+            all[i] = "ratelimit.policies.login." + all[i];
+        }
+
+        redis.withPropertyValues("ratelimit.policies.login.algorithm=fixed-window")
+                .withPropertyValues(all)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageStartingWith(property)
+                        .hasMessageContaining("must be a whole number of"));
+    }
+
+    @Test
+    void limitOfAnAnnotationThatRedisCannotKeep_isTold() {
+        redis.withUserConfiguration(Nanos.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasMessageStartingWith("@RateLimited on Nanos.get(): ")
+                        .hasMessageContaining("must be a whole number of"));
+        memory.withUserConfiguration(Nanos.class)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    @DisplayName("F12 instances that would permit a multiple while Redis is away are warned of, once")
+    void wholeShare_isWarnedOf(CapturedOutput output) {
+        redis.run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output.getOut().split("permits the full limit of api,", -1)).hasSize(2);
+        assertThat(output).contains("local-share to 1/instances, such as 0.5 for two");
+    }
+
+    @Test
+    @DisplayName("F12 and are not where each instance has its share, or no policy is decided by instances")
+    void share_isNotWarnedOf(CapturedOutput output) {
+        redis.withPropertyValues("ratelimit.store.redis.local-share=0.5")
+                .run(context -> assertThat(context).hasNotFailed());
+        redis.withPropertyValues("ratelimit.policies.api.on-store-failure=deny")
+                .run(context -> assertThat(context).hasNotFailed());
+        memory.run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output).doesNotContain("permits the full limit");
+    }
+}
