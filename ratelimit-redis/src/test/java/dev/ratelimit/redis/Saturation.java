@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -66,6 +67,7 @@ final class Saturation {
                 .denyCache(Duration.ZERO)
                 .onStoreFailure(OnStoreFailure.DENY)
                 .build();
+        connect(store);
         for (Policy policy : POLICIES) {
             store.peek(List.of(policy.charge("warm")));
         }
@@ -75,6 +77,18 @@ final class Saturation {
         }
         store.close();
         client.shutdown(Duration.ZERO, Duration.ZERO);
+    }
+
+    /** On a busy machine, on which several processes start at once, the first attempt may be given up. */
+    private static void connect(RedisStore store) {
+        for (int attempt = 0; attempt < 10; attempt++) {
+            try {
+                store.connect().toCompletableFuture().join();
+                return;
+            } catch (CompletionException e) {
+                // once more
+            }
+        }
     }
 
     /** The system's time, with another wall clock. */

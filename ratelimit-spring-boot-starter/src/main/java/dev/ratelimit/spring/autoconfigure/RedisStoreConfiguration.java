@@ -80,6 +80,9 @@ class RedisStoreConfiguration {
                 .denyCache(settings.denyCache())
                 .ticker(ticker.getIfAvailable(Ticker::system));
         properties.policies().forEach((name, policy) -> builder.onStoreFailure(name, policy.onStoreFailure()));
+        if (settings.mode() == RateLimitProperties.Redis.Mode.LEASED) {
+            builder.leased(settings.lease().fraction(), settings.lease().maxAge());
+        }
         observers.ifAvailable(builder::listener);
         RedisStore store = builder.build();
         observers.ifAvailable(observer -> observer.watch(store));

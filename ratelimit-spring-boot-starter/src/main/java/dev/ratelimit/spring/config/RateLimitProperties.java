@@ -142,6 +142,8 @@ public record RateLimitProperties(
      * @param localShare the share of each limit that this instance has while it decides alone; 1/instances keeps the limit
      * @param denyCache the longest time for which a refused key is refused without asking again; 0 asks each time
      * @param prefix what keys in Redis begin with; applications with the same prefix share budgets
+     * @param mode exact, to ask for each request, or leased, to spend permits here that were charged before
+     * @param lease what leases are like
      */
     public record Redis(
             @DefaultValue("50ms") Duration deadline,
@@ -150,7 +152,38 @@ public record RateLimitProperties(
             @DefaultValue("1s") Duration openFor,
             @DefaultValue("1.0") double localShare,
             @DefaultValue("1s") Duration denyCache,
-            @DefaultValue("ratelimit") String prefix) {
+            @DefaultValue("ratelimit") String prefix,
+            @DefaultValue("exact") Mode mode,
+            @DefaultValue Lease lease) {
+
+        /** Who decides a request. */
+        public enum Mode {
+            /** Redis, each. */
+            EXACT,
+            /** This instance, while it has permits that Redis was paid for; only for keys that are asked for often. */
+            LEASED
+        }
+
+        /**
+         * Leases, in mode leased.
+         *
+         * @param fraction of what is left to all instances that one lease takes at most; below 1/(4 * instances)
+         * @param maxAge how long a lease holds; what is not spent by then goes back
+         */
+        public record Lease(
+                @DefaultValue("0.05") double fraction,
+                @DefaultValue("1s") Duration maxAge) {
+
+            /** Checks the ranges. */
+            public Lease {
+                check(
+                        "lease.fraction",
+                        fraction,
+                        fraction > 0 && fraction <= 1,
+                        "must be above 0 and at most 1; write 0.05");
+                check("lease.max-age", maxAge, isTime(maxAge), "must be above 0 and at most 1h; write 1s");
+            }
+        }
 
         private static final Duration LONGEST = Duration.ofHours(1);
 

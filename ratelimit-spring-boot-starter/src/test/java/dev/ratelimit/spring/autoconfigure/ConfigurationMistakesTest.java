@@ -130,6 +130,8 @@ class ConfigurationMistakesTest {
                 "local-share=0 | local-share must be above 0 and at most 1; write 1/instances, such as 0.25 for four",
                 "local-share=1.5 | local-share must be above 0 and at most 1; write 1/instances, such as 0.25 for four",
                 "local-share=NaN | local-share must be above 0 and at most 1; write 1/instances, such as 0.25 for four",
+                "lease.fraction=0 | lease.fraction must be above 0 and at most 1; write 0.05",
+                "lease.max-age=0 | lease.max-age must be above 0 and at most 1h; write 1s",
                 "deny-cache=-1ms | deny-cache must be from 0 to 1h; write 1s, or 0 to ask each time",
                 "prefix=a b | prefix must be 1 to 32 letters, digits, dots, hyphens, underscores and colons"
             })
