@@ -4,6 +4,7 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
+import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingLog;
@@ -19,9 +20,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A process that asks for as many permits of some keys as it can, and writes down when it got which. It begins when it
@@ -67,10 +68,7 @@ final class Saturation {
                 .denyCache(Duration.ZERO)
                 .onStoreFailure(OnStoreFailure.DENY)
                 .build();
-        connect(store);
-        for (Policy policy : POLICIES) {
-            store.peek(List.of(policy.charge("warm")));
-        }
+        POLICIES.forEach(policy -> warm(store, policy.charge("warm")));
         System.out.println("ready");
         if (System.in.read() >= 0) {
             new Saturation(store).run(Duration.ofMillis(Long.parseLong(arguments[1])), Path.of(arguments[2]));
@@ -79,14 +77,14 @@ final class Saturation {
         client.shutdown(Duration.ZERO, Duration.ZERO);
     }
 
-    /** On a busy machine, on which several processes start at once, the first attempt may be given up. */
-    private static void connect(RedisStore store) {
-        for (int attempt = 0; attempt < 10; attempt++) {
+    /** On a busy machine to connect for the first time takes longer than a decision waits. */
+    private static void warm(RedisStore store, Charge charge) {
+        for (boolean answered = false; !answered; ) {
             try {
-                store.connect().toCompletableFuture().join();
-                return;
-            } catch (CompletionException e) {
-                // once more
+                store.peek(List.of(charge));
+                answered = true;
+            } catch (StoreUnavailableException e) {
+                LockSupport.parkNanos(100_000_000);
             }
         }
     }
