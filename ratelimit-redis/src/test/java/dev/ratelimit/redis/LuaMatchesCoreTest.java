@@ -1,0 +1,332 @@
+package dev.ratelimit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.Policy;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.test.FakeTicker;
+import io.lettuce.core.RedisClient;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The scripts against core: random limits of all kinds and sizes, random charges, questions, refunds and changes of limits
+ * at random times, and the same answers from both. A history prints its seed when it fails; {@code -Dseed=} repeats it.
+ *
+ * <p>Times are whole microseconds, the unit of Redis's clock; core's waits are rounded up to them.
+ */
+class LuaMatchesCoreTest {
+
+    private static final int HISTORIES = Integer.getInteger("histories", 200);
+    private static final int STEPS = 30;
+
+    /** How long a history may be: core's bucket of one long can be idle for 4.5 years, unless it is swept. */
+    private static final long LONGEST_NANOS = Duration.ofDays(4 * 365).toNanos();
+
+    private static final FakeTicker TIME = new FakeTicker();
+    private static RedisServer server;
+    private static RateLimitStore redis;
+    private static RateLimitStore core;
+    private static int policies;
+
+    @BeforeAll
+    static void startServer() {
+        server = RedisServer.start();
+        RedisStore store = RedisStore.builder(RedisClient.create(server.uri()))
+                .ticker(TIME)
+                .deadline(Duration.ofSeconds(20))
+                .denyCache(Duration.ZERO)
+                .onStoreFailure(OnStoreFailure.DENY)
+                .edition(FakeClock::inScript)
+                .build();
+        redis = new FakeClock(store, RedisClient.create(server.uri()).connect().sync(), TIME);
+        core = InMemoryStore.builder().ticker(new Silent(TIME)).build();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        redis.close();
+        server.close();
+    }
+
+    /** Without alarms: memory would be swept twice a minute through years. */
+    private record Silent(Ticker time) implements Ticker {
+
+        @Override
+        public long nanos() {
+            return time.nanos();
+        }
+
+        @Override
+        public long epochNanos() {
+            return time.epochNanos();
+        }
+
+        @Override
+        public void schedule(Runnable task, long delayNanos) {}
+    }
+
+    /** What both were charged, each with its own answer. */
+    private record Taken(List<Charge> charges, Decision atRedis, Decision atCore) {}
+
+    /** One key's random history under a policy of one limit or more. */
+    private static final class History {
+        final long seed;
+        final Random random;
+        final RandomLimits limits;
+        final String name = "p" + policies++;
+        final List<Taken> taken = new ArrayList<>();
+        Policy policy;
+        Decision last = new Decision(true, List.of(), 0);
+        long elapsed;
+        boolean rounded;
+
+        History(long seed) {
+            this.seed = seed;
+            this.random = new Random(seed);
+            this.limits = new RandomLimits(random);
+            this.policy = policy(IntStream.range(0, random.nextInt(3) == 0 ? 2 : 1)
+                    .mapToObj(i -> exact(limits.any()))
+                    .toList());
+        }
+
+        private Limit exact(Limit limit) {
+            Limit exact = limit;
+            while (!RandomLimits.ticksAreExact(exact)) {
+                exact = limits.any();
+            }
+            return exact;
+        }
+
+        private Policy policy(List<Limit> all) {
+            return new Policy(name, all);
+        }
+
+        void run() {
+            for (int step = 0; step < STEPS; step++) {
+                pass();
+                switch (random.nextInt(12)) {
+                    case 0, 1 -> peek(permits(), step);
+                    case 2, 3 -> refund(step);
+                    case 4 -> change(step);
+                    default -> charge(permits(), step);
+                }
+            }
+        }
+
+        /** No time, any time, or just as long as somebody was told to wait, give or take a microsecond. */
+        private void pass() {
+            long nanos = switch (random.nextInt(6)) {
+                case 0, 1 -> 0;
+                case 2 -> 1000 * limits.number(12);
+                case 3 -> hinted() + 1000L * (random.nextInt(3) - 1);
+                default -> limits.number(62) % (2 * longest() + 1);
+            };
+            long whole = Math.max(0, micros(nanos) * 1000);
+            if (elapsed + whole <= LONGEST_NANOS) {
+                elapsed += whole;
+                TIME.advanceNanos(whole);
+            }
+        }
+
+        private long longest() {
+            return policy.limits().stream()
+                    .mapToLong(Limit::replenishNanos)
+                    .max()
+                    .orElseThrow();
+        }
+
+        private long hinted() {
+            if (last.limits().isEmpty()) {
+                return 0;
+            }
+            LimitStatus status = last.limits().get(random.nextInt(last.limits().size()));
+            long wait = switch (random.nextInt(3)) {
+                case 0 -> status.retryAfterNanos();
+                case 1 -> status.nextAvailableNanos();
+                default -> status.fullAfterNanos();
+            };
+            return wait == Limit.NEVER ? 0 : wait;
+        }
+
+        private long permits() {
+            Limit limit = policy.limits().get(random.nextInt(policy.limits().size()));
+            long remaining = last.limits().isEmpty()
+                    ? limit.capacity()
+                    : last.limits().get(random.nextInt(last.limits().size())).remaining();
+            long permits = switch (random.nextInt(7)) {
+                case 0 -> 1;
+                case 1 -> remaining;
+                case 2 -> remaining + 1;
+                case 3 -> limit.capacity() + random.nextInt(2);
+                case 4 -> limits.number(51) % (limit.capacity() + 1);
+                case 5 -> random.nextInt(20) == 0 ? Long.MAX_VALUE : 0;
+                default -> remaining / (1 + random.nextInt(4));
+            };
+            return permits;
+        }
+
+        private List<Charge> charges(long permits) {
+            return List.of(policy.charge("k", permits));
+        }
+
+        private void peek(long permits, int step) {
+            same(core.peek(charges(permits)), redis.peek(charges(permits)), step);
+        }
+
+        private void charge(long permits, int step) {
+            List<Charge> charges = charges(permits);
+            Decision atCore = core.decide(charges);
+            Decision atRedis = redis.decide(charges);
+            same(atCore, atRedis, step);
+            if (atCore.admitted() && permits > 0) {
+                taken.add(new Taken(charges, atRedis, atCore));
+            }
+        }
+
+        private void refund(int step) {
+            if (!taken.isEmpty()) {
+                Taken one = taken.remove(random.nextInt(taken.size()));
+                core.refund(one.charges, one.atCore);
+                redis.refund(one.charges, one.atRedis);
+                peek(1, step);
+            }
+        }
+
+        private void change(int step) {
+            if (rounded) {
+                forget();
+            }
+            List<Limit> next = policy.limits().stream()
+                    .map(limit -> exact(limits.successorOf(limit)))
+                    .toList();
+            List<Change> changes = IntStream.range(0, next.size())
+                    .mapToObj(i -> new Change(policy.limits().get(i), next.get(i)))
+                    .toList();
+            if (changes.stream().anyMatch(Change::otherRounding)) {
+                return;
+            }
+            if (changes.stream().anyMatch(Change::log)) {
+                taken.clear();
+            }
+            policy = policy(next);
+            if (changes.stream().allMatch(Change::same)) {
+                rounded = changes.stream().anyMatch(Change::rounds);
+                charge(1, step);
+            } else {
+                alike(core.peek(charges(1)), redis.peek(charges(1)), step);
+                forget();
+            }
+        }
+
+        private void forget() {
+            core.reset(policy, "k");
+            redis.reset(policy, "k");
+            taken.clear();
+            rounded = false;
+        }
+
+        private void same(Decision atCore, Decision atRedis, int step) {
+            last = atRedis;
+            assertThat(inMicros(atRedis)).as("%s, step %s", this, step).isEqualTo(inMicros(atCore));
+        }
+
+        /** Where a share was rounded up in core and down in Lua: at most a permit for each of two windows. */
+        private void alike(Decision atCore, Decision atRedis, int step) {
+            last = atRedis;
+            for (int i = 0; i < atCore.limits().size(); i++) {
+                long more = atRedis.limits().get(i).remaining()
+                        - atCore.limits().get(i).remaining();
+                assertThat(more).as("%s, step %s", this, step).isBetween(0L, 2L);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return policy.limits() + " at " + elapsed + " ns, seed " + seed;
+        }
+    }
+
+    /** A limit and the one that takes over from it. */
+    private record Change(Limit from, Limit to) {
+
+        /** Whether both round the same way. Lua rounds down where there is more room, in permits or in ticks. */
+        boolean same() {
+            boolean grows = to.capacity() > from.capacity();
+            boolean whole = to.capacity() % from.capacity() == 0 && (buckets() ? whollyFaster() : true);
+            return whole || (!grows && !buckets());
+        }
+
+        private boolean buckets() {
+            return from instanceof TokenBucket && to instanceof TokenBucket;
+        }
+
+        private boolean whollyFaster() {
+            long permits = from.rate().permits();
+            return from.rate().period().equals(to.rate().period())
+                    && (permits == to.rate().permits()
+                            || to.rate().permits() == permits * (to.capacity() / from.capacity()));
+        }
+
+        boolean rounds() {
+            return to.capacity() % from.capacity() != 0;
+        }
+
+        /** A refund finds what is left in a log by its time, which a change sets anew. */
+        boolean log() {
+            return from instanceof SlidingLog || to instanceof SlidingLog;
+        }
+
+        /** Core keeps both counts of a window then, Lua only what is used. */
+        boolean otherRounding() {
+            return from instanceof SlidingWindow former
+                    && to instanceof SlidingWindow window
+                    && former.rounding() != window.rounding();
+        }
+    }
+
+    private record Standing(boolean admitted, List<Long> numbers) {}
+
+    private static Standing inMicros(Decision decision) {
+        List<Long> numbers = new ArrayList<>();
+        for (LimitStatus status : decision.limits()) {
+            long wait = status.retryAfterNanos();
+            numbers.add(status.remaining());
+            numbers.add(wait == Limit.NEVER ? -1 : micros(wait));
+            numbers.add(micros(status.nextAvailableNanos()));
+            numbers.add(micros(status.fullAfterNanos()));
+        }
+        return new Standing(decision.admitted(), numbers);
+    }
+
+    private static long micros(long nanos) {
+        return -Math.floorDiv(-nanos, 1000L);
+    }
+
+    @Test
+    void anyHistory_ofAnyLimits_isAnsweredAsCoreAnswersIt() {
+        Long repeated = Long.getLong("seed");
+        for (int i = 0; i < HISTORIES; i++) {
+            History history = new History(repeated != null ? repeated : new Random().nextLong());
+            history.run();
+            TIME.setWallClock(Duration.ofNanos(-history.elapsed));
+        }
+    }
+}
