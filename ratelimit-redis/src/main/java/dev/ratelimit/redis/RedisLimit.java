@@ -80,7 +80,7 @@ abstract sealed class RedisLimit permits RedisTokenBucket, RedisWindow, RedisSli
     /** The permits that would be admitted. */
     abstract long remaining(long[] answer, int at, long now);
 
-    /** The least time until so many permits, at most the capacity, would be admitted. */
+    /** The least time until so many permits, at most the capacity, would be admitted; 0 if they would be now. */
     abstract long retryAfter(long[] answer, int at, long permits, long now);
 
     /** The least time until nothing is charged any more. */
@@ -122,16 +122,13 @@ abstract sealed class RedisLimit permits RedisTokenBucket, RedisWindow, RedisSli
                 charge.policy(),
                 limit,
                 remaining,
-                admitted ? 0 : wait(charge.permits(), remaining, answer, at, now),
+                admitted ? 0 : wait(charge.permits(), answer, at, now),
                 next * 1000,
                 fullAfter(answer, at, now) * 1000);
     }
 
-    private long wait(long permits, long remaining, long[] answer, int at, long now) {
-        if (permits > limit.capacity()) {
-            return Limit.NEVER;
-        }
-        return permits <= remaining ? 0 : retryAfter(answer, at, permits, now) * 1000;
+    private long wait(long permits, long[] answer, int at, long now) {
+        return permits > limit.capacity() ? Limit.NEVER : retryAfter(answer, at, permits, now) * 1000;
     }
 
     /** The period of a limit whose windows are whole microseconds. */

@@ -39,8 +39,11 @@ final class RedisSlidingLog extends RedisLimit {
     /** Asked only for the permits of the charge, and for one more than remain. */
     @Override
     long retryAfter(long[] answer, int at, long permits, long now) {
-        long last = permits == limit().capacity() - answer[at] + 1 ? answer[at + 2] : answer[at + 1];
-        return last + window - now;
+        long remaining = remaining(answer, at, now);
+        if (permits <= remaining) {
+            return 0;
+        }
+        return (permits == remaining + 1 ? answer[at + 2] : answer[at + 1]) + window - now;
     }
 
     @Override

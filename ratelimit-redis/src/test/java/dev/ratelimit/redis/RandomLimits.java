@@ -45,10 +45,10 @@ final class RandomLimits {
         return limit;
     }
 
-    /** A token bucket whose ticks on Redis are rounded. */
+    /** A token bucket whose ticks on Redis are rounded, while core's are not. */
     Limit coarse() {
         Limit limit = null;
-        while (limit == null || ticksAreExact(limit)) {
+        while (limit == null || ticksAreExact(limit) || !exactInCore(limit)) {
             limit = kept(0, BITS);
         }
         return limit;
@@ -122,11 +122,16 @@ final class RandomLimits {
 
     private long resized(long permits, long factor, boolean grows) {
         if (grows) {
-            long most = Long.MAX_VALUE / factor;
-            return Math.min(permits, most - 1) * (random.nextInt(4) == 0 ? 1 : factor)
-                    + (random.nextInt(4) == 0 ? 1 : 0);
+            return Math.multiplyExact(permits, random.nextInt(4) == 0 ? 1 : factor) + (random.nextInt(4) == 0 ? 1 : 0);
         }
         return Math.max(1, permits / factor);
+    }
+
+    private static boolean exactInCore(Limit limit) {
+        BigInteger period = BigInteger.valueOf(limit.rate().periodNanos());
+        BigInteger permit =
+                period.divide(period.gcd(BigInteger.valueOf(limit.rate().permits())));
+        return permit.compareTo(BigInteger.valueOf((1L << 61) / limit.capacity())) <= 0;
     }
 
     /** Whether the scripts count this token bucket exactly; all other limits are. */
