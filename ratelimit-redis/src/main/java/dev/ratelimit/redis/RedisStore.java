@@ -50,8 +50,10 @@ public final class RedisStore implements RateLimitStore {
         OOM,
         /** It does not know the user, or the user may not do this. */
         AUTH,
-        /** The cluster is down, the slot is being moved, or a replica has lost its master. */
+        /** The cluster is down, or a replica has lost its master. */
         CLUSTER,
+        /** The slot is being moved, and only some of the keys are there yet. */
+        MOVING,
         /** A key of ours holds what is not ours. */
         WRONG_TYPE,
         /** The thread was interrupted. */

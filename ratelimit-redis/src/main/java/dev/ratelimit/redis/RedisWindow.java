@@ -4,6 +4,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.IntervalTokenBucket;
 import dev.ratelimit.algorithm.SlidingWindow;
+import java.time.Duration;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.stream.LongStream;
@@ -18,6 +19,7 @@ final class RedisWindow extends RedisLimit {
     private static final int FIRST_PERMIT = 0;
     private static final int CLOCK = 1;
     private static final int CALENDAR = 2;
+    private static final long SKEW_NANOS = Duration.ofDays(2).toNanos();
 
     private final @Nullable FixedWindow calendar;
     private final int answers;
@@ -59,16 +61,15 @@ final class RedisWindow extends RedisLimit {
         return new RedisWindow(limit, Script.Algorithm.FIXED_WINDOW, 3, periodMicros(limit), align);
     }
 
-    /** From two windows before this time to two after it. */
+    /** The start of the window of this time, and what ends between two days before and two after: clocks may differ. */
     @Override
     long[] boundaries(long nowMicros) {
         if (calendar == null) {
             return super.boundaries(nowMicros);
         }
-        long around = 2 * calendar.replenishNanos();
         LongStream.Builder boundaries = LongStream.builder();
-        long boundary = nowMicros * 1000 - around;
-        while (boundary <= nowMicros * 1000 + around) {
+        long boundary = nowMicros * 1000 - calendar.replenishNanos() - SKEW_NANOS;
+        while (boundary <= nowMicros * 1000 + SKEW_NANOS) {
             boundary = calendar.windowEnd(boundary);
             boundaries.add(boundary / 1000);
         }

@@ -34,7 +34,7 @@ final class StoreFailure extends RuntimeException {
     /** Whether it says something about the server, and not about one key or about ourselves. */
     boolean ofServer() {
         return switch (reason) {
-            case WRONG_TYPE, OPEN, SATURATED, INTERRUPTED -> false;
+            case WRONG_TYPE, MOVING, OPEN, SATURATED, INTERRUPTED -> false;
             default -> true;
         };
     }
@@ -83,7 +83,10 @@ final class StoreFailure extends RuntimeException {
         if (message.contains("NOPERM") || message.contains("NOAUTH") || message.contains("WRONGPASS")) {
             return Failure.AUTH;
         }
-        if (message.contains("MASTERDOWN") || message.contains("CLUSTERDOWN") || message.contains("TRYAGAIN")) {
+        if (message.contains("TRYAGAIN")) {
+            return Failure.MOVING;
+        }
+        if (message.contains("MASTERDOWN") || message.contains("CLUSTERDOWN")) {
             return Failure.CLUSTER;
         }
         return Failure.ERROR;

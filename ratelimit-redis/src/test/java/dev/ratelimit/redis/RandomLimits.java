@@ -122,7 +122,8 @@ final class RandomLimits {
 
     private long resized(long permits, long factor, boolean grows) {
         if (grows) {
-            return Math.multiplyExact(permits, random.nextInt(4) == 0 ? 1 : factor) + (random.nextInt(4) == 0 ? 1 : 0);
+            long fits = Math.min(permits, Long.MAX_VALUE / factor - 1);
+            return fits * (random.nextInt(4) == 0 ? 1 : factor) + (random.nextInt(4) == 0 ? 1 : 0);
         }
         return Math.max(1, permits / factor);
     }
