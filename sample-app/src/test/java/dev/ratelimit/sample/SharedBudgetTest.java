@@ -1,7 +1,9 @@
 package dev.ratelimit.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.server.RedisServer;
 import java.io.IOException;
 import java.net.URI;
@@ -20,13 +22,19 @@ class SharedBudgetTest {
     private final HttpClient http = HttpClient.newHttpClient();
 
     private static ConfigurableApplicationContext start(RedisServer redis) {
-        return new SpringApplicationBuilder(SampleApplication.class)
+        ConfigurableApplicationContext app = new SpringApplicationBuilder(SampleApplication.class)
                 .profiles("redis")
                 .run(
                         "--server.port=0",
                         "--spring.data.redis.port=" + redis.port(),
                         // for slow machines
                         "--ratelimit.store.redis.deadline=10s");
+        RedisStore store = app.getBean(RedisStore.class);
+        await().until(() -> store.connect()
+                .handle((done, failure) -> failure == null)
+                .toCompletableFuture()
+                .join());
+        return app;
     }
 
     private int login(ConfigurableApplicationContext app) throws IOException, InterruptedException {

@@ -1,7 +1,9 @@
 package dev.ratelimit.spring.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
@@ -39,6 +41,7 @@ class SharedStoreTest {
 
     private final List<RunningApp> apps = new ArrayList<>();
     private RedisServer server;
+    private boolean up = true;
 
     @BeforeEach
     void startServer() {
@@ -62,7 +65,19 @@ class SharedStoreTest {
                 .toArray(String[]::new);
         RunningApp app = RunningApp.start(sources, all);
         apps.add(app);
+        if (up) {
+            awaitConnection(app);
+        }
         return app;
+    }
+
+    /** An attempt of a slow machine may take longer than the store's patience. */
+    private static void awaitConnection(RunningApp app) {
+        RedisStore store = app.bean(RedisStore.class);
+        await().until(() -> store.connect()
+                .handle((done, failure) -> failure == null)
+                .toCompletableFuture()
+                .join());
     }
 
     private RunningApp start(String... properties) {
@@ -190,6 +205,7 @@ class SharedStoreTest {
     void redisDownAtTheStart_isNoHindrance() {
         int port = server.port();
         server.close();
+        up = false;
         String[] policy = {
             "ratelimit.policies.each.limit=100/hour",
             "ratelimit.policies.each.key=ip",
@@ -201,6 +217,7 @@ class SharedStoreTest {
         assertThat(second.get("/any").header("RateLimit")).startsWith("\"each\";r=99;");
 
         server = RedisServer.startOn(port);
+        apps.forEach(SharedStoreTest::awaitConnection);
         apps.forEach(app -> app.ticker().advance(Duration.ofSeconds(2)));
 
         assertThat(first.get("/any").header("RateLimit")).startsWith("\"each\";r=99;");
