@@ -1,6 +1,6 @@
 package dev.ratelimit.redis;
 
-import java.nio.charset.StandardCharsets;
+import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
@@ -62,8 +62,9 @@ final class KeyNames {
 
     /** 22 characters of base64. */
     private static String digest(String text) {
-        // not UTF-8, in which all lone surrogates are one question mark
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_16BE);
+        // as it is: in any charset, all lone surrogates are one replacement character
+        byte[] bytes = new byte[Character.BYTES * text.length()];
+        ByteBuffer.wrap(bytes).asCharBuffer().put(text);
         byte[] hash = sha256().digest(bytes);
         return BASE64.encodeToString(Arrays.copyOf(hash, 16));
     }
