@@ -9,6 +9,7 @@ import io.lettuce.core.RedisReadOnlyException;
 import java.util.Locale;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 
 /** Redis did not decide. Has no stack trace: there may be many, and where it was noticed says nothing. */
 final class StoreFailure extends RuntimeException {
@@ -41,13 +42,24 @@ final class StoreFailure extends RuntimeException {
 
     /** What this exception of the client means. */
     static StoreFailure of(Throwable thrown) {
-        Throwable cause = thrown;
-        while (cause instanceof CompletionException && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
+        Throwable cause = telling(thrown);
         return cause instanceof StoreFailure failure
                 ? failure
                 : new StoreFailure(reason(cause), String.valueOf(cause.getMessage()), cause);
+    }
+
+    /** What the server itself replied, if it did: a connection that it does not let in fails with that as its cause. */
+    private static Throwable telling(Throwable thrown) {
+        Throwable told = thrown;
+        while (told instanceof CompletionException && told.getCause() != null) {
+            told = told.getCause();
+        }
+        for (Throwable cause = told; cause != null; cause = cause.getCause()) {
+            if (cause instanceof RedisCommandExecutionException) {
+                return cause;
+            }
+        }
+        return told;
     }
 
     private static Failure reason(Throwable cause) {
@@ -80,7 +92,8 @@ final class StoreFailure extends RuntimeException {
         if (message.contains("READONLY") || message.contains("READ ONLY REPLICA")) {
             return Failure.READONLY;
         }
-        if (message.contains("NOPERM") || message.contains("NOAUTH") || message.contains("WRONGPASS")) {
+        if (Stream.of("NOPERM", "NOAUTH", "WRONGPASS", "THE USER EXECUTING THE SCRIPT")
+                .anyMatch(message::contains)) {
             return Failure.AUTH;
         }
         if (message.contains("TRYAGAIN")) {
