@@ -123,10 +123,10 @@ final class Link implements AutoCloseable {
     public void close() {
         lock.lock();
         try {
-            closed = true;
-            if (current != null) {
+            if (!closed && current != null) {
                 current.thenAccept(live -> live.connection().closeAsync());
             }
+            closed = true;
         } finally {
             lock.unlock();
         }
