@@ -1,7 +1,6 @@
 package dev.ratelimit.redis;
 
 import dev.ratelimit.Ticker;
-import dev.ratelimit.redis.Answer.Verdict;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.protocol.CommandArgs;
@@ -9,6 +8,7 @@ import io.lettuce.core.protocol.CommandType;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Semaphore;
+import java.util.function.LongFunction;
 import java.util.function.UnaryOperator;
 
 /** Runs scripts: one command for a batch, and no more of them at once than agreed. Does not wait. Thread-safe. */
@@ -67,20 +67,39 @@ final class Runner {
         return live.thenCompose(there -> decided(there.commands(), batch, operation, atMicros, now));
     }
 
-    /** Asks again, with another script or calendar, when the answer says that it takes that. */
     private CompletableFuture<Answer> decided(
             RedisClusterAsyncCommands<String, byte[]> commands, Batch batch, Operation operation, long at, long now) {
-        byte[][] arguments = batch.arguments(operation, at, now);
-        return evaluate(commands, batch.script(), batch, arguments).thenCompose(answer -> {
-            if (answer.verdict() == Verdict.LACKS_ALGORITHM) {
-                return evaluate(commands, Script.ofAll(), batch, arguments);
-            }
-            if (answer.verdict() == Verdict.OUT_OF_CALENDAR) {
-                byte[][] others = batch.arguments(operation, at, answer.nowMicros());
-                return evaluate(commands, Script.ofAll(), batch, others);
-            }
-            return CompletableFuture.completedFuture(answer);
-        });
+        LongFunction<byte[][]> arguments = time -> batch.arguments(operation, at, time);
+        return evaluate(commands, batch.script(), batch, arguments.apply(now))
+                .thenCompose(answer -> again(answer, commands, batch, arguments, now))
+                // a limit that was changed may be one that follows a calendar
+                .thenCompose(answer -> again(answer, commands, batch, arguments, now))
+                .thenApply(Runner::understood);
+    }
+
+    /** Asks again, with another script or calendar, when the answer says that it takes that. */
+    private CompletableFuture<Answer> again(
+            Answer answer,
+            RedisClusterAsyncCommands<String, byte[]> commands,
+            Batch batch,
+            LongFunction<byte[][]> arguments,
+            long now) {
+        return switch (answer.verdict()) {
+            case LACKS_ALGORITHM -> evaluate(commands, Script.ofAll(), batch, arguments.apply(now));
+            case OUT_OF_CALENDAR -> evaluate(commands, Script.ofAll(), batch, arguments.apply(answer.nowMicros()));
+            default -> CompletableFuture.completedFuture(answer);
+        };
+    }
+
+    private static Answer understood(Answer answer) {
+        return switch (answer.verdict()) {
+            case LACKS_ALGORITHM ->
+                throw new StoreFailure(
+                        RedisStore.Failure.WRONG_TYPE, "a key holds what no algorithm of this version has written");
+            case OUT_OF_CALENDAR ->
+                throw new StoreFailure(RedisStore.Failure.ERROR, "the server's time is out of every calendar");
+            default -> answer;
+        };
     }
 
     private CompletableFuture<Answer> evaluate(

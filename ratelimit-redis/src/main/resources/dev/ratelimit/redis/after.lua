@@ -1,9 +1,4 @@
 
-if operation == 'reset' then
-  call('DEL', unpack(KEYS))
-  return {1, now}
-end
-
 local capacity, former, adopt
 if rare then
   function capacity(kind, p1, p3)

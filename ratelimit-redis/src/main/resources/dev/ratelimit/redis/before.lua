@@ -28,6 +28,10 @@ local call, sub, find, pack, unpackFrom, ceil = redis.call, string.sub, string.f
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 local operation = ARGV[1]
+if operation == 'reset' then
+  call('DEL', unpack(KEYS))
+  return {1, now}
+end
 local values, rare = call('MGET', unpack(KEYS)), operation == 'refund'
 local algorithms = {}
 

@@ -1,0 +1,111 @@
+package dev.ratelimit.redis;
+
+import static dev.ratelimit.redis.Scene.WIDE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.redis.RedisStore.Failure;
+import dev.ratelimit.redis.server.RedisServer;
+import io.lettuce.core.AclSetuserArgs;
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.protocol.CommandType;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Users that the server does not know, or does not let do what a decision takes. */
+class CredentialsTest {
+
+    private RedisServer server;
+    private final AtomicReference<String> password = new AtomicReference<>("first");
+
+    @BeforeEach
+    void startServer() {
+        server = RedisServer.start();
+        setPassword("first");
+    }
+
+    @AfterEach
+    void stopServer() {
+        server.close();
+    }
+
+    private void setPassword(String text) {
+        server.ask(redis -> redis.aclSetuser(
+                "limiter",
+                AclSetuserArgs.Builder.on()
+                        .resetpass()
+                        .addPassword(text)
+                        .allKeys()
+                        .allCommands()));
+    }
+
+    private Scene scene() {
+        RedisURI uri = server.uri();
+        uri.setCredentialsProvider(
+                RedisCredentialsProvider.from(() -> RedisCredentials.just("limiter", password.get())));
+        return new Scene(uri, settings -> settings.deadline(Duration.ofSeconds(5)));
+    }
+
+    private static void awaitAuth(Scene scene) {
+        Scene.awaitUntil(() -> {
+            assertThat(scene.decide(WIDE, "k").admitted()).isTrue();
+            return scene.events.failures(Failure.AUTH) > 0 && !scene.store.available();
+        });
+    }
+
+    @Test
+    @DisplayName("E18: wrong password: reason auth, and the server's own words in the warning; and back")
+    void wrongPassword_isNamedAndRecovers() {
+        password.set("wrong");
+        try (Scene scene = scene()) {
+            awaitAuth(scene);
+            assertThat(scene.events.warnings()).singleElement().asString().contains("(auth: ", "WRONGPASS");
+
+            password.set("first");
+            scene.awaitRedis();
+        }
+    }
+
+    @Test
+    @DisplayName("E18: password changed at run time: reason auth until the new one is used")
+    void passwordRotated_recoversWithTheNewOne() {
+        try (Scene scene = scene().connected()) {
+            setPassword("second");
+            server.ask(redis -> redis.clientKill(KillArgs.Builder.user("limiter")));
+            awaitAuth(scene);
+
+            password.set("second");
+            scene.awaitRedis();
+        }
+    }
+
+    @Test
+    @DisplayName("E18: a user without EVALSHA: reason auth, and the command in the warning; and back")
+    void noEvalsha_isNamedAndRecovers() {
+        try (Scene scene = scene().connected()) {
+            server.ask(redis -> redis.aclSetuser(
+                    "limiter",
+                    AclSetuserArgs.Builder.removeCommand(CommandType.EVALSHA).removeCommand(CommandType.EVAL)));
+            awaitAuth(scene);
+            assertThat(scene.events.warnings()).singleElement().asString().contains("(auth: NOPERM", "evalsha");
+
+            setPassword("first");
+            scene.awaitRedis();
+        }
+    }
+
+    @Test
+    @DisplayName("E18: a user without a command that the scripts use: reason auth")
+    void noCommandOfTheScript_isNamed() {
+        try (Scene scene = scene().connected()) {
+            server.ask(redis -> redis.aclSetuser("limiter", AclSetuserArgs.Builder.removeCommand(CommandType.PSETEX)));
+            awaitAuth(scene);
+        }
+    }
+}

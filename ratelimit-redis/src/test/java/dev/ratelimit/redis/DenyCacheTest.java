@@ -1,0 +1,154 @@
+package dev.ratelimit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.test.FakeTicker;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Keys that Redis has refused are refused without it, as long as that is sure. */
+class DenyCacheTest {
+
+    private static final Policy TEN = Policy.of("p", TokenBucket.of(Rate.parse("10/minute")));
+
+    private static RedisServer server;
+    private static StatefulRedisConnection<String, String> control;
+
+    private FakeTicker time;
+    private Scene scene;
+    private FakeClock store;
+
+    @BeforeAll
+    static void startServer() {
+        server = RedisServer.start();
+        control = RedisClient.create(server.uri()).connect();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void makeStore() {
+        control.sync().flushall();
+        time = new FakeTicker();
+        scene = new Scene(
+                server.uri(),
+                settings -> settings.ticker(time)
+                        .deadline(Duration.ofSeconds(20))
+                        .denyCache(Duration.ofSeconds(1))
+                        .edition(FakeClock::inScript));
+        store = new FakeClock(scene.store, control.sync(), time);
+    }
+
+    @AfterEach
+    void closeStore() {
+        scene.close();
+    }
+
+    private Decision decide(Policy policy) {
+        return store.decide(List.of(policy.charge("k")));
+    }
+
+    private static long evaluated() {
+        Matcher calls = Pattern.compile("cmdstat_evalsha:calls=(\\d+)")
+                .matcher(control.sync().info("commandstats"));
+        return calls.find() ? Long.parseLong(calls.group(1)) : 0;
+    }
+
+    @Test
+    @DisplayName("G4: where 95 of 100 are refused, Redis is asked for less than one refusal in ten")
+    void attack_mostlyRefused_asksRedisRarely() {
+        Policy policy = Policy.of("p", TokenBucket.of(Rate.parse("60/minute"), 10));
+        decide(policy);
+        long before = evaluated();
+        int refused = 0;
+
+        for (int i = 0; i < 1200; i++) {
+            time.advance(Duration.ofMillis(50));
+            refused += decide(policy).admitted() ? 0 : 1;
+        }
+
+        assertThat(refused).isBetween(1120, 1140);
+        long askedForRefusals = evaluated() - before - (1200 - refused);
+        assertThat(askedForRefusals / (double) refused).isLessThan(0.1);
+    }
+
+    @Test
+    @DisplayName(
+            "G4: a key is never refused here longer than it has to wait, nor told another wait than Redis would tell")
+    void refusedHere_endsWithTheWait() {
+        store.decide(List.of(TEN.charge("k", 10)));
+        Decision there = decide(TEN);
+        time.advance(Duration.ofMillis(400));
+        long asked = evaluated();
+        Decision here = decide(TEN);
+        assertThat(evaluated()).isEqualTo(asked);
+        assertThat(here.retryAfter()).isEqualTo(there.retryAfter().minusMillis(400));
+
+        time.advance(here.retryAfter().minusNanos(1000));
+        assertThat(decide(TEN).admitted()).isFalse();
+        time.advanceNanos(1000);
+        assertThat(decide(TEN).admitted()).isTrue();
+    }
+
+    @Test
+    @DisplayName(
+            "G4: what is refused here takes another look after a second, in which another instance may reset the key")
+    void refusedHere_resetElsewhere_isSeenAfterASecond() {
+        store.decide(List.of(TEN.charge("k", 10)));
+        decide(TEN);
+        control.sync().flushall();
+
+        assertThat(decide(TEN).admitted()).isFalse();
+        time.advance(Duration.ofSeconds(1));
+        assertThat(decide(TEN).admitted()).isTrue();
+    }
+
+    @Test
+    @DisplayName("G4: forgotten when the limit is changed, when the key is reset, and when something is given back")
+    void refusedHere_limitChangedOrResetOrRefunded_isAskedAnew() {
+        Limit more = TokenBucket.of(Rate.parse("10/minute"), 100);
+        List<Charge> all = List.of(TEN.charge("k", 10));
+        Decision taken = store.decide(all);
+        assertThat(decide(TEN).admitted()).isFalse();
+
+        store.refund(all, taken);
+        assertThat(decide(TEN).admitted()).isTrue();
+        store.decide(List.of(TEN.charge("k", 9)));
+        assertThat(decide(TEN).admitted()).isFalse();
+        store.reset(TEN, "k");
+        assertThat(decide(TEN).admitted()).isTrue();
+        store.decide(List.of(TEN.charge("k", 9)));
+        assertThat(decide(TEN).admitted()).isFalse();
+        long asked = evaluated();
+        decide(Policy.of("p", more));
+        assertThat(evaluated()).isEqualTo(asked + 1);
+    }
+
+    @Test
+    void refusedHere_dearer_isNoReasonToRefuseCheaper() {
+        store.decide(List.of(TEN.charge("k", 8)));
+        assertThat(store.decide(List.of(TEN.charge("k", 3))).admitted()).isFalse();
+
+        assertThat(store.decide(List.of(TEN.charge("k", 2))).admitted()).isTrue();
+    }
+}

@@ -1,0 +1,141 @@
+package dev.ratelimit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.test.FakeTicker;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class RecentTest {
+
+    private static final Policy POLICY = Policy.of("p", TokenBucket.of(Rate.parse("10/minute")));
+    private static final Duration SECOND = Duration.ofSeconds(1);
+    private static final long MILLI = 1_000_000;
+
+    private final FakeTicker time = new FakeTicker();
+    private final Recent recent = new Recent(time, 640, SECOND.toNanos());
+
+    private static LimitStatus status(Charge charge, long retryAfterNanos, long nextNanos) {
+        return new LimitStatus(
+                charge.policy(), charge.policy().limits().get(0), 2, retryAfterNanos, nextNanos, 90_000 * MILLI);
+    }
+
+    private void refused(Charge charge, long retryAfterNanos, long nextNanos) {
+        recent.put(charge, List.of(status(charge, retryAfterNanos, nextNanos)));
+    }
+
+    private boolean refuses(Charge charge) {
+        return recent.refusal(List.of(charge)) != null;
+    }
+
+    @Test
+    void refusal_known_countsDown() {
+        Charge charge = POLICY.charge("k", 5);
+        refused(charge, 3000 * MILLI, 500 * MILLI);
+        time.advance(Duration.ofMillis(200));
+
+        Decision refusal = recent.refusal(List.of(charge));
+
+        assertThat(refusal)
+                .isEqualTo(new Decision(
+                        false,
+                        List.of(new LimitStatus(
+                                POLICY, POLICY.limits().get(0), 2, 2800 * MILLI, 300 * MILLI, 89_800 * MILLI)),
+                        -1));
+    }
+
+    @Test
+    void refusal_somethingMayHaveComeBack_isNone() {
+        Charge charge = POLICY.charge("k", 5);
+        refused(charge, 3000 * MILLI, 500 * MILLI);
+
+        time.advance(Duration.ofMillis(499));
+        assertThat(refuses(charge)).isTrue();
+        time.advance(Duration.ofMillis(1));
+        assertThat(refuses(charge)).isFalse();
+    }
+
+    @Test
+    void refusal_olderThanTheLongest_isNone() {
+        Charge charge = POLICY.charge("k", 5);
+        refused(charge, 30_000 * MILLI, 30_000 * MILLI);
+
+        time.advance(SECOND.minusNanos(1));
+        assertThat(refuses(charge)).isTrue();
+        time.advance(Duration.ofNanos(1));
+        assertThat(refuses(charge)).isFalse();
+    }
+
+    @Test
+    void refusal_never_staysNever() {
+        Charge charge = POLICY.charge("k", 11);
+        refused(charge, Limit.NEVER, 30_000 * MILLI);
+        time.advance(Duration.ofMillis(10));
+
+        assertThat(recent.refusal(List.of(charge))).isNotNull().matches(Decision::never);
+    }
+
+    @Test
+    void refusal_otherPriceKeyOrLimit_isNone() {
+        refused(POLICY.charge("k", 5), 3000 * MILLI, 3000 * MILLI);
+
+        assertThat(refuses(POLICY.charge("k", 4))).isFalse();
+        assertThat(refuses(POLICY.charge("K", 5))).isFalse();
+        assertThat(refuses(
+                        Policy.of("p", TokenBucket.of(Rate.parse("11/minute"))).charge("k", 5)))
+                .isFalse();
+        assertThat(refuses(
+                        Policy.of("p", TokenBucket.of(Rate.parse("10/minute"))).charge("k", 5)))
+                .isTrue();
+    }
+
+    @Test
+    void refusal_admitted_isNone() {
+        refused(POLICY.charge("k", 5), 0, 3000 * MILLI);
+
+        assertThat(refuses(POLICY.charge("k", 5))).isFalse();
+    }
+
+    @Test
+    void refusal_switchedOff_isNone() {
+        Recent off = new Recent(time, 640, 0);
+        Charge charge = POLICY.charge("k", 5);
+        off.put(charge, List.of(status(charge, 3000 * MILLI, 3000 * MILLI)));
+
+        assertThat(off.refusal(List.of(charge))).isNull();
+    }
+
+    @Test
+    void remove_known_isReturnedOnce() {
+        Charge charge = POLICY.charge("k", 5);
+        refused(charge, 3000 * MILLI, 3000 * MILLI);
+
+        assertThat(recent.remove(POLICY.charge("k"))).isNotNull();
+        assertThat(recent.remove(charge)).isNull();
+        assertThat(refuses(charge)).isFalse();
+    }
+
+    @Test
+    void put_moreKeysThanFit_forgetsThoseUsedLeast() {
+        Charge kept = POLICY.charge("kept", 5);
+        refused(kept, 3000 * MILLI, 3000 * MILLI);
+        for (int i = 0; i < 20_000; i++) {
+            refused(POLICY.charge("k" + i, 5), 3000 * MILLI, 3000 * MILLI);
+            assertThat(refuses(kept)).isTrue();
+        }
+
+        long known = 0;
+        for (int i = 0; i < 20_000; i++) {
+            known += refuses(POLICY.charge("k" + i, 5)) ? 1 : 0;
+        }
+        assertThat(known).isBetween(500L, 640L);
+    }
+}

@@ -1,0 +1,164 @@
+package dev.ratelimit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class RedisLimitTest {
+
+    private static final long MOST = 1L << 51;
+
+    /** The parameter of this number, as values are marked with it. */
+    private static BigInteger parameter(RedisLimit limit, int number) {
+        return new BigInteger(notation(limit).split(";", -1)[number]);
+    }
+
+    private static String notation(RedisLimit limit) {
+        return new String(limit.notation(), StandardCharsets.US_ASCII);
+    }
+
+    /** By how much a permit takes longer than the rate says, in parts of 10^9: negative where it is shorter. */
+    private static BigInteger error(Limit limit) {
+        RedisLimit written = RedisLimit.of(limit);
+        BigInteger permits = BigInteger.valueOf(limit.rate().permits()).multiply(BigInteger.valueOf(1000));
+        BigInteger period = BigInteger.valueOf(limit.rate().periodNanos());
+        BigInteger given = parameter(written, 3).multiply(permits);
+        BigInteger exact = parameter(written, 2).multiply(period);
+        return given.subtract(exact).multiply(BigInteger.TEN.pow(9)).divide(exact);
+    }
+
+    @Test
+    void tokenBucket_ticks_areExactWhereTheyFit() {
+        RedisLimit limit = RedisLimit.of(TokenBucket.of(Rate.parse("3/second"), 7));
+
+        assertThat(notation(limit)).isEqualTo("t;7000000;3;1000000;;");
+    }
+
+    @Test
+    void tokenBucket_anyRate_isExactOrSlowerByLessThanOneInABillion() {
+        long seed = new Random().nextLong();
+        RandomLimits limits = new RandomLimits(new Random(seed));
+        for (int i = 0; i < 300; i++) {
+            Limit coarse = limits.coarse();
+            assertThat(error(coarse)).as("%s, seed %s", coarse, seed).isBetween(BigInteger.ZERO, BigInteger.ONE);
+            assertThat(parameter(RedisLimit.of(coarse), 1)).isLessThanOrEqualTo(BigInteger.valueOf(MOST));
+        }
+        for (int i = 0; i < 300; i++) {
+            Limit limit = limits.any();
+            if (limit instanceof TokenBucket && RandomLimits.ticksAreExact(limit)) {
+                assertThat(error(limit)).as("%s, seed %s", limit, seed).isZero();
+            }
+        }
+    }
+
+    static Stream<Limit> largest() {
+        Rate permits = Rate.of(MOST, Duration.ofHours(1));
+        Rate window = Rate.of(1, Duration.ofNanos(MOST * 1000));
+        return Stream.of(
+                FixedWindow.of(permits),
+                FixedWindow.of(window),
+                SlidingWindow.of(permits),
+                SlidingWindow.of(window),
+                TokenBucket.of(permits, MOST, TokenBucket.Refill.INTERVAL),
+                TokenBucket.of(Rate.parse("1/second"), 2_000_000_000),
+                SlidingLog.of(Rate.of(10_000, Duration.ofNanos(MOST * 1000))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("largest")
+    void check_largest_isTaken(Limit limit) {
+        assertThatCode(() -> RedisStore.check(limit)).doesNotThrowAnyException();
+    }
+
+    static Stream<Limit> tooLarge() {
+        Rate permits = Rate.of(MOST + 1, Duration.ofHours(1));
+        Rate window = Rate.of(1, Duration.ofNanos((MOST + 1) * 1000));
+        return Stream.of(
+                FixedWindow.of(permits),
+                FixedWindow.of(window),
+                SlidingWindow.of(permits),
+                SlidingWindow.of(window),
+                TokenBucket.of(Rate.parse("1/hour"), 700_000, TokenBucket.Refill.INTERVAL));
+    }
+
+    @ParameterizedTest
+    @MethodSource("tooLarge")
+    void check_tooLarge_isRefusedWithTheBound(Limit limit) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RedisStore.check(limit))
+                .withMessage(limit + " is too large for Redis, which counts to " + MOST
+                        + " permits, and as many microseconds");
+    }
+
+    static Stream<Limit> notWholeMicros() {
+        Rate rate = Rate.of(5, Duration.ofNanos(1_000_001));
+        return Stream.of(
+                FixedWindow.of(rate),
+                FixedWindow.onClock(rate, ZoneOffset.UTC),
+                SlidingWindow.of(rate),
+                TokenBucket.of(rate, 5, TokenBucket.Refill.INTERVAL),
+                SlidingLog.of(rate));
+    }
+
+    @ParameterizedTest
+    @MethodSource("notWholeMicros")
+    void check_partsOfMicroseconds_areRefused(Limit limit) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RedisStore.check(limit))
+                .withMessage(
+                        limit + ": on Redis, whose clock counts microseconds, a period must be a whole number of them");
+    }
+
+    @Test
+    void check_longLog_isRefusedWithAnAlternative() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RedisStore.check(SlidingLog.of(Rate.parse("10001/minute"))))
+                .withMessageContaining("at most 10000 permits a window")
+                .withMessageEndingWith("use algorithm sliding-window");
+    }
+
+    @Test
+    void check_bucketThatDoublesCannotKeep_isRefused() {
+        Limit limit = TokenBucket.of(Rate.of((1L << 25) + 1, Duration.ofDays(10)), 1L << 25);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RedisStore.check(limit))
+                .withMessageStartingWith(limit + " cannot be kept on Redis: its numbers have 51 bits");
+    }
+
+    @Test
+    void notation_differentLimits_differ() {
+        Rate rate = Rate.parse("10/day");
+        Stream<Limit> limits = Stream.of(
+                TokenBucket.of(rate),
+                TokenBucket.of(rate, 10, TokenBucket.Refill.INTERVAL),
+                TokenBucket.of(rate, 11),
+                FixedWindow.of(rate),
+                FixedWindow.onClock(rate, ZoneOffset.UTC),
+                FixedWindow.onClock(rate, ZoneId.of("Europe/Berlin")),
+                FixedWindow.onClock(Rate.parse("10/month"), ZoneOffset.UTC),
+                FixedWindow.onClock(Rate.parse("10/month"), ZoneId.of("Europe/Berlin")),
+                SlidingWindow.of(rate),
+                SlidingWindow.of(rate, SlidingWindow.Rounding.FLOOR),
+                SlidingLog.of(rate));
+
+        assertThat(limits.map(limit -> RedisLimit.of(limit).notation())).doesNotHaveDuplicates();
+    }
+}

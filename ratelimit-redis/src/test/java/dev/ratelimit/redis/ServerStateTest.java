@@ -1,0 +1,222 @@
+package dev.ratelimit.redis;
+
+import static dev.ratelimit.redis.Scene.WIDE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.redis.RedisStore.Failure;
+import dev.ratelimit.redis.server.RedisServer;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** A server that answers, but not what is hoped for. */
+class ServerStateTest {
+
+    private static final Duration PATIENT = Duration.ofSeconds(5);
+    private static final Policy TWO_LIMITS =
+            Policy.of("two", TokenBucket.of(Rate.parse("100/day")), FixedWindow.of(Rate.parse("100/hour")));
+
+    private static RedisServer server;
+    private static StatefulRedisConnection<String, String> control;
+
+    @BeforeAll
+    static void startServer() {
+        server = RedisServer.start();
+        control = RedisClient.create(server.uri()).connect();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void forgetAll() {
+        redis().flushall();
+    }
+
+    private static RedisCommands<String, String> redis() {
+        return control.sync();
+    }
+
+    private static Scene patient() {
+        return new Scene(server.uri(), settings -> settings.deadline(PATIENT)).connected();
+    }
+
+    private static long calls(String command) {
+        Matcher calls = Pattern.compile("cmdstat_" + command + ":calls=(\\d+)").matcher(redis().info("commandstats"));
+        return calls.find() ? Long.parseLong(calls.group(1)) : 0;
+    }
+
+    @Test
+    @DisplayName("E9: SCRIPT FLUSH under traffic: nobody notices, and the script is sent again once")
+    void scriptFlush_underTraffic_isLoadedAgain() {
+        try (Scene scene = patient();
+                Traffic traffic = new Traffic(scene.store, () -> WIDE.charge("k"))) {
+            traffic.awaitRedis(20);
+            long before = calls("eval");
+
+            redis().scriptFlush();
+            traffic.awaitRedis(40);
+
+            assertThat(scene.events.failures()).isZero();
+            // once for each request that was under way just then
+            assertThat(calls("eval") - before).isBetween(1L, (long) Traffic.THREADS);
+            assertThat(traffic.here()).isZero();
+        }
+    }
+
+    @Test
+    @DisplayName("E10: no memory left: reason oom, the policy's choice, nothing written in part; and back")
+    void memoryFull_noEviction_writesNothing() {
+        try (Scene scene = patient()) {
+            scene.store.decide(List.of(TWO_LIMITS.charge("old", 3)));
+            Map<String, String> before = state();
+            redis().configSet("maxmemory", "1");
+
+            for (int i = 0; i < 12; i++) {
+                assertThat(scene.store
+                                .decide(List.of(TWO_LIMITS.charge("old"), TWO_LIMITS.charge("new" + i)))
+                                .admitted())
+                        .isTrue();
+            }
+            assertThat(state()).isEqualTo(before);
+            assertThat(scene.events.failures(Failure.OOM)).isEqualTo(10);
+            assertThat(scene.events.failures(Failure.OPEN)).isEqualTo(2);
+            assertThat(scene.events.warnings()).hasSize(1).allMatch(text -> text.contains("(oom: "));
+
+            redis().configSet("maxmemory", "0");
+            scene.awaitRedis();
+            assertThat(Scene.byRedis(scene.decide(TWO_LIMITS, "old"))).isTrue();
+        } finally {
+            redis().configSet("maxmemory", "0");
+        }
+    }
+
+    private static Map<String, String> state() {
+        Map<String, String> state = new TreeMap<>();
+        redis().keys("ratelimit:*").forEach(key -> state.put(key, redis().get(key)));
+        return state;
+    }
+
+    @Test
+    @DisplayName("E11: a server that may drop keys is warned of, and does drop them")
+    void eviction_allowed_isWarnedOfOnce() throws Exception {
+        Policy one = Policy.of("one", TokenBucket.of(Rate.parse("1/day")));
+        try (RedisServer small = RedisServer.start("--maxmemory", "3mb", "--maxmemory-policy", "allkeys-lru");
+                Scene scene = new Scene(small.uri(), settings -> settings.deadline(PATIENT)).connected()) {
+            Scene.awaitUntil(() -> scene.events.warnings().size() == 1);
+            assertThat(scene.events.warnings())
+                    .containsExactly(
+                            "Redis drops keys when its memory is full (maxmemory-policy allkeys-lru), and with"
+                                    + " them what clients have used: a flood of new keys would give exhausted ones a full"
+                                    + " budget. Set maxmemory-policy noeviction, and let rate limits have a Redis of their own.");
+
+            for (int i = 0; i < 20; i++) {
+                assertThat(scene.decide(one, "k" + i).admitted()).isTrue();
+            }
+            flood(small);
+            int lost = 0;
+            for (int i = 0; i < 20; i++) {
+                lost += scene.decide(one, "k" + i).admitted() ? 1 : 0;
+            }
+            assertThat(lost).isPositive();
+        }
+    }
+
+    private static void flood(RedisServer small) throws Exception {
+        try (StatefulRedisConnection<String, String> other =
+                RedisClient.create(small.uri()).connect()) {
+            List<RedisFuture<String>> sent = new ArrayList<>();
+            for (int i = 0; i < 8000; i++) {
+                sent.add(other.async().set("flood" + i, "x".repeat(1000)));
+            }
+            sent.get(sent.size() - 1).get();
+        }
+    }
+
+    @Test
+    @DisplayName("E12: a key that holds what is not ours: only that key fails, and the breaker stays closed")
+    void foreignValue_onOneKey_leavesOthersAlone() {
+        KeyNames names = new KeyNames("ratelimit");
+        redis().rpush(names.name("wide", "list") + 0, "x");
+        redis().set(names.name("wide", "text") + 0, "something else");
+        redis().set(names.name("wide", "future") + 0, "z;1;2;3;4");
+        try (Scene scene = patient()) {
+            for (int i = 0; i < 25; i++) {
+                for (String key : List.of("list", "text", "future")) {
+                    assertThat(scene.decide(WIDE, key).admitted()).isTrue();
+                }
+                assertThat(Scene.byRedis(scene.decide(WIDE, "own"))).isTrue();
+            }
+
+            assertThat(scene.events.failures(Failure.WRONG_TYPE)).isEqualTo(75);
+            assertThat(scene.events.changes()).isZero();
+
+            scene.store.reset(WIDE, "list");
+            assertThat(Scene.byRedis(scene.decide(WIDE, "list"))).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("E14: a replica that has lost its master, that may not write, and one again that may")
+    void replica_cannotDecide_untilItIsMasterAgain() {
+        try (RedisServer master = RedisServer.start("--repl-diskless-sync", "no");
+                RedisServer replica =
+                        RedisServer.start("--replica-serve-stale-data", "no", "--repl-diskless-load", "disabled");
+                Scene scene = new Scene(replica.uri(), settings -> settings.deadline(PATIENT)).connected()) {
+            become(replica, 1);
+            awaitFailure(scene, Failure.CLUSTER);
+            assertThat(scene.store.available()).isFalse();
+
+            // so slowly that it is seen to load: it looks up every 2 MB
+            master.ask(redis -> {
+                for (int i = 0; i < 60; i++) {
+                    redis.set("k" + i, "x".repeat(100_000));
+                }
+                return redis.configSet("rdbcompression", "no");
+            });
+            replica.ask(redis ->
+                    redis.configSet("key-load-delay", "15000") + redis.configSet("replica-serve-stale-data", "yes"));
+            become(replica, master.port());
+            awaitFailure(scene, Failure.LOADING);
+            awaitFailure(scene, Failure.READONLY);
+            assertThat(scene.store.available()).isFalse();
+
+            replica.ask(redis -> redis.replicaofNoOne());
+            scene.awaitRedis();
+            assertThat(scene.events.failures(Failure.ERROR)).isZero();
+        }
+    }
+
+    private static void become(RedisServer replica, int port) {
+        replica.ask(redis -> redis.replicaof("127.0.0.1", port));
+    }
+
+    private static void awaitFailure(Scene scene, Failure reason) {
+        int before = scene.events.failures(reason);
+        Scene.awaitUntil(() -> {
+            Decision decision = scene.decide(WIDE, "k");
+            assertThat(decision.admitted()).isTrue();
+            return scene.events.failures(reason) > before && !scene.store.available();
+        });
+    }
+}

@@ -1,0 +1,65 @@
+package dev.ratelimit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.redis.RedisStore.Failure;
+import io.lettuce.core.RedisBusyException;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisLoadingException;
+import io.lettuce.core.RedisReadOnlyException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class StoreFailureTest {
+
+    private static Failure reason(Throwable thrown) {
+        return StoreFailure.of(thrown).reason();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            WRONG_TYPE | WRONGTYPE Operation against a key holding the wrong kind of value script: f, on @user_script:43.
+            WRONG_TYPE | ERR Error running script (call to f_1): @user_script:43: @user_script: 43: -WRONGTYPE Operation
+            OOM        | OOM command not allowed when used memory > 'maxmemory'. script: f, on @user_script:95.
+            OOM        | ERR Error running script (call to f_1): @user_script:95: -OOM command not allowed
+            READONLY   | ERR Error running script (call to f_1): @user_script:95: -READONLY You can't write against a read only replica.
+            READONLY   | READONLY You can't write against a read only replica. script: f, on @user_script:95.
+            AUTH       | NOPERM this user has no permissions to run the 'evalsha' command
+            AUTH       | NOAUTH Authentication required.
+            AUTH       | WRONGPASS invalid username-password pair or user is disabled.
+            AUTH       | ERR Error running script: The user executing the script can't run this command or subcommand
+            CLUSTER    | MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.
+            CLUSTER    | CLUSTERDOWN Hash slot not served
+            MOVING     | TRYAGAIN Multiple keys request during rehashing of slot
+            ERROR      | ERR unknown command
+            """)
+    void of_replies_areNamed(Failure reason, String reply) {
+        assertThat(reason(new RedisCommandExecutionException(reply))).isEqualTo(reason);
+    }
+
+    @Test
+    void of_exceptions_areNamed() {
+        assertThat(reason(new RedisReadOnlyException("x"))).isEqualTo(Failure.READONLY);
+        assertThat(reason(new RedisLoadingException("x"))).isEqualTo(Failure.LOADING);
+        assertThat(reason(new RedisBusyException("x"))).isEqualTo(Failure.BUSY);
+        assertThat(reason(new RedisCommandTimeoutException("x"))).isEqualTo(Failure.TIMEOUT);
+        assertThat(reason(new TimeoutException())).isEqualTo(Failure.TIMEOUT);
+        assertThat(reason(new RedisException("Connection closed"))).isEqualTo(Failure.CONNECTION);
+    }
+
+    @Test
+    void of_connectionThatTheServerRefused_isWhatItReplied() {
+        Throwable refused = new CompletionException(new RedisConnectionException(
+                "Unable to connect", new RedisCommandExecutionException("WRONGPASS invalid username-password pair")));
+
+        assertThat(StoreFailure.of(refused))
+                .returns(Failure.AUTH, StoreFailure::reason)
+                .hasMessage("WRONGPASS invalid username-password pair");
+    }
+}
