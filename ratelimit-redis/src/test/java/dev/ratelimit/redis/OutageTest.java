@@ -89,13 +89,13 @@ class OutageTest {
             scene.awaitRedis();
             Scene.awaitUntil(() -> threadsThatConnect() == 0);
             int threads = Thread.activeCount();
-            for (int i = 0; i < 8; i++) {
+            for (int i = 0; i < 12; i++) {
                 server.restart();
                 scene.awaitRedis();
             }
 
-            Scene.awaitUntil(() -> threadsThatConnect() == 0);
-            assertThat(Thread.activeCount()).isLessThanOrEqualTo(threads + 1);
+            // the client and the JDK have some that are started late, fewer than there were outages
+            Scene.awaitUntil(() -> threadsThatConnect() == 0 && Thread.activeCount() <= threads + 6);
             // a connection that was replaced may still bring replies for a second
             Scene.awaitUntil(() -> connections() == 2);
         }

@@ -54,12 +54,13 @@ class SlowServerTest {
             traffic.awaitRedis(40);
             int waitedBefore = scene.events.failures(Failure.TIMEOUT);
             int threads = Thread.activeCount();
+            long connectingBefore = OutageTest.threadsThatConnect();
 
             long start = System.nanoTime();
             server.pause();
             traffic.goOn(pause);
             int mostThreads = Thread.activeCount();
-            long connecting = OutageTest.threadsThatConnect();
+            long connecting = OutageTest.threadsThatConnect() - connectingBefore;
             int waited = scene.events.failures(Failure.TIMEOUT) - waitedBefore;
             long probes = (System.nanoTime() - start) / Scene.SHORTEST_OPEN.toNanos() + 1;
             server.resume();
@@ -169,7 +170,7 @@ class SlowServerTest {
         try (Scene scene = new Scene(
                 server.uri(),
                 settings -> settings.ticker(time).deadline(LONG_DEADLINE).failures(2))) {
-            Scene.awaitUntil(() -> Scene.byRedis(scene.decide(WIDE, "k")));
+            awaitRedis(scene, time);
             server.pause();
             Scene.awaitUntil(() -> {
                 scene.decide(WIDE, "k");
@@ -185,16 +186,43 @@ class SlowServerTest {
                 assertThat(scene.events.failures(Failure.OPEN) - open).isEqualTo(499);
             }
             server.resume();
-            Scene.awaitUntil(() -> {
-                time.advance(Scene.OPEN_FOR.multipliedBy(2));
-                return Scene.byRedis(scene.decide(WIDE, "k"));
-            });
+            awaitRedis(scene, time);
             AtomicInteger byRedis = new AtomicInteger();
             atOnce(200, () -> byRedis.addAndGet(Scene.byRedis(scene.decide(WIDE, "k")) ? 1 : 0));
             assertThat(byRedis).hasPositiveValue();
         } finally {
             server.resume();
         }
+    }
+
+    @Test
+    void halfOpen_probeIsInterrupted_staysOpen() {
+        FakeTicker time = new FakeTicker();
+        try (Scene scene = new Scene(
+                server.uri(),
+                settings -> settings.ticker(time).deadline(LONG_DEADLINE).failures(1))) {
+            awaitRedis(scene, time);
+            server.pause();
+            scene.decide(WIDE, "k");
+            time.advance(Scene.OPEN_FOR.multipliedBy(2));
+
+            Thread.currentThread().interrupt();
+            scene.decide(WIDE, "k");
+
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(scene.events.failures(Failure.INTERRUPTED)).isEqualTo(1);
+            assertThat(scene.store.available()).isFalse();
+        } finally {
+            server.resume();
+        }
+    }
+
+    /** As {@link Scene#awaitRedis}, where time stands still. */
+    private static void awaitRedis(Scene scene, FakeTicker time) {
+        Scene.awaitUntil(() -> {
+            time.advance(Scene.OPEN_FOR.multipliedBy(2));
+            return Scene.byRedis(scene.decide(WIDE, "k")) && scene.store.available();
+        });
     }
 
     private static void atOnce(int requests, Runnable request) throws InterruptedException {
