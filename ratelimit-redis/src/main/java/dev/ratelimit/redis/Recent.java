@@ -6,78 +6,73 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Ticker;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What Redis has answered last, for as many keys as fit: a key that it refused is refused here until it can be admitted,
- * and a key that has to be decided without it begins with what was left. Thread-safe.
+ * and a key that has to be decided without it begins with what was left. A key that makes way for another costs one more
+ * question to Redis, no more. Thread-safe, without locks.
  */
 final class Recent {
 
     /** How one key stood. */
     record Known(Charge charge, List<LimitStatus> statuses, long atNanos) {}
 
-    private record Budget(String policy, String key) {}
-
-    /** Keys that were used last are kept. */
-    private static final class Shelf extends LinkedHashMap<Budget, Known> {
-
-        private static final long serialVersionUID = 1L;
-
-        private final int most;
-
-        Shelf(int most) {
-            super(16, 0.75f, true);
-            this.most = most;
-        }
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Budget, Known> eldest) {
-            return size() > most;
-        }
-    }
-
-    private static final int SHELVES = 64;
+    /** A key has a place in one row, and the one that was put there longer ago makes way. */
+    private static final int ROW = 2;
 
     private final Ticker ticker;
     private final long longestRefusalNanos;
-    private final Shelf[] shelves = new Shelf[SHELVES];
+    private final AtomicReferenceArray<@Nullable Known> places;
 
     /**
      * Remembers nothing yet.
      *
-     * @param mostKeys about how many keys
+     * @param mostKeys how many keys at most; a power of two
      * @param longestRefusalNanos for how long at most a key is refused without asking; 0 for never
      */
     Recent(Ticker ticker, int mostKeys, long longestRefusalNanos) {
         this.ticker = ticker;
         this.longestRefusalNanos = longestRefusalNanos;
-        for (int i = 0; i < SHELVES; i++) {
-            shelves[i] = new Shelf(Math.max(1, mostKeys / SHELVES));
-        }
+        this.places = new AtomicReferenceArray<>(mostKeys);
     }
 
     /** Remembers how a charge's limits stand. */
     void put(Charge charge, List<LimitStatus> statuses) {
-        Budget budget = budget(charge);
         Known known = new Known(charge, statuses, ticker.nanos());
-        Shelf shelf = shelf(budget);
-        synchronized (shelf) {
-            shelf.put(budget, known);
+        int row = row(charge);
+        int best = row;
+        for (int place = row; place < row + ROW; place++) {
+            Known other = places.getPlain(place);
+            if (other != null && other.charge.sameBudget(charge)) {
+                best = place;
+                break;
+            }
+            if (makesWayBefore(other, places.getPlain(best))) {
+                best = place;
+            }
         }
+        places.setRelease(best, known);
     }
 
-    /** Forgets the key, and says what was known. */
+    private static boolean makesWayBefore(@Nullable Known one, @Nullable Known other) {
+        return other != null && (one == null || one.atNanos - other.atNanos < 0);
+    }
+
+    /** Forgets the key, and says what was known; of several callers at once, to one. */
     @Nullable
     Known remove(Charge charge) {
-        Budget budget = budget(charge);
-        Shelf shelf = shelf(budget);
-        synchronized (shelf) {
-            return shelf.remove(budget);
+        Known removed = null;
+        int row = row(charge);
+        for (int place = row; place < row + ROW; place++) {
+            Known known = places.getAcquire(place);
+            if (known != null && known.charge.sameBudget(charge) && places.compareAndSet(place, known, null)) {
+                removed = known;
+            }
         }
+        return removed;
     }
 
     /** The answer to these charges, if it is known that they will be refused; it names only the limits that do. */
@@ -121,19 +116,18 @@ final class Recent {
     }
 
     private @Nullable Known get(Charge charge) {
-        Budget budget = budget(charge);
-        Shelf shelf = shelf(budget);
-        synchronized (shelf) {
-            return shelf.get(budget);
+        int row = row(charge);
+        for (int place = row; place < row + ROW; place++) {
+            Known known = places.getAcquire(place);
+            if (known != null && known.charge.sameBudget(charge)) {
+                return known;
+            }
         }
+        return null;
     }
 
-    private static Budget budget(Charge charge) {
-        return new Budget(charge.policy().name(), charge.key());
-    }
-
-    private Shelf shelf(Budget budget) {
-        int hash = budget.hashCode() * 0x9E3779B9;
-        return shelves[hash >>> 26];
+    private int row(Charge charge) {
+        int hash = (31 * charge.policy().name().hashCode() + charge.key().hashCode()) * 0x9E3779B9;
+        return (hash ^ hash >>> 16) & (places.length() - ROW);
     }
 }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** Settings of a {@link RedisStore}. Not thread-safe. */
 public final class RedisStoreBuilder {
 
-    private static final int KNOWN_KEYS = 100_000;
+    private static final int KNOWN_KEYS = 1 << 17;
 
     private final Link.Connector connector;
     private final Map<String, OnStoreFailure> onFailure = new HashMap<>();

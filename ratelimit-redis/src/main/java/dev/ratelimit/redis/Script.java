@@ -64,7 +64,11 @@ record Script(String text, String sha) {
     }
 
     private static Script compose(Set<Algorithm> algorithms) {
-        StringBuilder text = new StringBuilder(read("before.lua"));
+        StringBuilder text = new StringBuilder(read("begin.lua"));
+        if (algorithms.equals(Set.of(Algorithm.TOKEN_BUCKET))) {
+            text.append(read("all-token-buckets.lua"));
+        }
+        text.append(read("before.lua"));
         for (Algorithm algorithm : Algorithm.values()) {
             if (algorithms.contains(algorithm)) {
                 text.append(read(algorithm.file()));

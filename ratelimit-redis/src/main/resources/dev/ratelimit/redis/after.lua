@@ -50,15 +50,6 @@ if rare then
   end
 end
 
-local function write(key, notation, state, micros)
-  if micros > 0 then
-    call('PSETEX', key, ceil(micros / 1000), notation .. state)
-  else
-    -- it is full: that says no more than a key never seen
-    call('DEL', key)
-  end
-end
-
 if operation == 'refund' then
   local at = tonumber(ARGV[2])
   for i, key in ipairs(KEYS) do

@@ -12,6 +12,7 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class RecentTest {
@@ -21,7 +22,7 @@ class RecentTest {
     private static final long MILLI = 1_000_000;
 
     private final FakeTicker time = new FakeTicker();
-    private final Recent recent = new Recent(time, 640, SECOND.toNanos());
+    private final Recent recent = new Recent(time, 512, SECOND.toNanos());
 
     private static LimitStatus status(Charge charge, long retryAfterNanos, long nextNanos) {
         return new LimitStatus(
@@ -106,7 +107,7 @@ class RecentTest {
 
     @Test
     void refusal_switchedOff_isNone() {
-        Recent off = new Recent(time, 640, 0);
+        Recent off = new Recent(time, 512, 0);
         Charge charge = POLICY.charge("k", 5);
         off.put(charge, List.of(status(charge, 3000 * MILLI, 3000 * MILLI)));
 
@@ -124,18 +125,40 @@ class RecentTest {
     }
 
     @Test
-    void put_moreKeysThanFit_forgetsThoseUsedLeast() {
-        Charge kept = POLICY.charge("kept", 5);
-        refused(kept, 3000 * MILLI, 3000 * MILLI);
-        for (int i = 0; i < 20_000; i++) {
+    void put_fewKeys_remembersNearlyAll() {
+        for (int i = 0; i < 128; i++) {
             refused(POLICY.charge("k" + i, 5), 3000 * MILLI, 3000 * MILLI);
-            assertThat(refuses(kept)).isTrue();
         }
 
-        long known = 0;
+        assertThat(known(128)).isBetween(115L, 128L);
+    }
+
+    @Test
+    void put_moreKeysThanFit_remembersTheLast() {
+        Charge before = POLICY.charge("before", 5);
+        refused(before, 3000 * MILLI, 3000 * MILLI);
         for (int i = 0; i < 20_000; i++) {
-            known += refuses(POLICY.charge("k" + i, 5)) ? 1 : 0;
+            time.advance(Duration.ofNanos(1));
+            refused(POLICY.charge("k" + i, 5), 3000 * MILLI, 3000 * MILLI);
+            assertThat(refuses(POLICY.charge("k" + i, 5))).isTrue();
         }
-        assertThat(known).isBetween(500L, 640L);
+
+        assertThat(refuses(before)).isFalse();
+        assertThat(known(20_000)).isBetween(500L, 512L);
+    }
+
+    @Test
+    void put_knownKey_replacesWhatWasKnown() {
+        Charge charge = POLICY.charge("k", 5);
+        refused(charge, 3000 * MILLI, 3000 * MILLI);
+        refused(charge, 0, 0);
+
+        assertThat(refuses(charge)).isFalse();
+    }
+
+    private long known(int keys) {
+        return IntStream.range(0, keys)
+                .filter(i -> refuses(POLICY.charge("k" + i, 5)))
+                .count();
     }
 }
