@@ -19,6 +19,11 @@ record Answer(Verdict verdict, long nowMicros, long[] numbers) {
         OUT_OF_CALENDAR
     }
 
+    /** Whether it says that all were admitted, or that not. */
+    boolean decided() {
+        return verdict == Verdict.ADMITTED || verdict == Verdict.REFUSED;
+    }
+
     boolean admitted() {
         return verdict == Verdict.ADMITTED;
     }

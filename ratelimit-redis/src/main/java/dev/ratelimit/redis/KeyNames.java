@@ -6,6 +6,8 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.BitSet;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The names of keys in Redis: {@code prefix:policy:{digest}:limit}, ASCII, at most 128 bytes whatever the key is.
@@ -13,11 +15,14 @@ import java.util.BitSet;
  * <p>Nothing of a key that a client chose is in its name but a digest of 128 bits. The braces make it what a cluster
  * places keys by, so that the limits of all policies for the same key lie in one slot. In a policy's name, what is no
  * letter, digit, dot, hyphen or underscore is escaped, so that it has no say in that; a long one is cut and gets a digest.
+ * Thread-safe.
  */
 final class KeyNames {
 
     private static final int MOST_PREFIX = 32;
     private static final int MOST_POLICY = 60;
+    private static final int MOST_KNOWN = 1 << 10;
+    private static final int LONGEST_KNOWN = 256;
     private static final Base64.Encoder BASE64 = Base64.getUrlEncoder().withoutPadding();
 
     private static final BitSet PLAIN = new BitSet();
@@ -28,7 +33,12 @@ final class KeyNames {
                 .forEach(PLAIN::set);
     }
 
+    private record Named(String policy, String key, String name) {}
+
     private final String prefix;
+
+    /** The names asked for last, since the same few keys make up most of what is asked for. */
+    private final AtomicReferenceArray<@Nullable Named> known = new AtomicReferenceArray<>(MOST_KNOWN);
 
     /** Names that begin so. */
     KeyNames(String prefix) {
@@ -41,7 +51,17 @@ final class KeyNames {
 
     /** The name without the limit's number. */
     String name(String policy, String key) {
-        return prefix + ':' + escaped(policy) + ":{" + digest(key) + "}:";
+        int hash = (31 * policy.hashCode() + key.hashCode()) * 0x9E3779B9;
+        int place = hash >>> Integer.numberOfLeadingZeros(MOST_KNOWN - 1);
+        Named named = known.getAcquire(place);
+        if (named != null && named.key.equals(key) && named.policy.equals(policy)) {
+            return named.name;
+        }
+        String name = prefix + ':' + escaped(policy) + ":{" + digest(key) + "}:";
+        if (key.length() <= LONGEST_KNOWN) {
+            known.setRelease(place, new Named(policy, key, name));
+        }
+        return name;
     }
 
     private static String escaped(String policy) {

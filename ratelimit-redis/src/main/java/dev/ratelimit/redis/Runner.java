@@ -5,6 +5,7 @@ import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Semaphore;
@@ -71,10 +72,12 @@ final class Runner {
             RedisClusterAsyncCommands<String, byte[]> commands, Batch batch, Operation operation, long at, long now) {
         LongFunction<byte[][]> arguments = time -> batch.arguments(operation, at, time);
         return evaluate(commands, batch.script(), batch, arguments.apply(now))
-                .thenCompose(answer -> again(answer, commands, batch, arguments, now))
-                // a limit that was changed may be one that follows a calendar
-                .thenCompose(answer -> again(answer, commands, batch, arguments, now))
-                .thenApply(Runner::understood);
+                .thenCompose(answer -> answer.decided()
+                        ? CompletableFuture.completedFuture(answer)
+                        : again(answer, commands, batch, arguments, now)
+                                // a limit that was changed may be one that follows a calendar
+                                .thenCompose(second -> again(second, commands, batch, arguments, now))
+                                .thenApply(Runner::understood));
     }
 
     /** Asks again, with another script or calendar, when the answer says that it takes that. */
@@ -122,11 +125,15 @@ final class Runner {
             String script,
             String[] keys,
             byte[][] arguments) {
-        CommandArgs<String, byte[]> args = new CommandArgs<>(Link.CODEC)
-                .add(script)
-                .add(keys.length)
-                .addKeys(keys)
-                .addValues(arguments);
+        CommandArgs<String, byte[]> args =
+                new CommandArgs<>(Link.CODEC).add(script).add(keys.length).addKey(keys[0]);
+        // by the first key a cluster's client finds the slot; what it knows as a key is dearer to send
+        for (int i = 1; i < keys.length; i++) {
+            args.add(keys[i].getBytes(StandardCharsets.US_ASCII));
+        }
+        for (byte[] argument : arguments) {
+            args.add(argument);
+        }
         return commands.dispatch(command, new AnswerOutput(), args).toCompletableFuture();
     }
 }
