@@ -32,7 +32,7 @@ public record Charge(Policy policy, String key, long permits) {
 
     /** The charges as a store takes them: those of the same budget added up into the first of them. */
     public static List<Charge> addUp(List<Charge> charges) {
-        if (charges.size() < 2) {
+        if (distinct(charges)) {
             return charges;
         }
         List<Charge> distinct = new ArrayList<>(charges.size());
@@ -48,5 +48,16 @@ public record Charge(Policy policy, String key, long permits) {
             }
         }
         return distinct;
+    }
+
+    private static boolean distinct(List<Charge> charges) {
+        for (int i = 1; i < charges.size(); i++) {
+            for (int j = 0; j < i; j++) {
+                if (charges.get(i).sameBudget(charges.get(j))) {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 }

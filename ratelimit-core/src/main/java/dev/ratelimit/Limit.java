@@ -44,6 +44,11 @@ public interface Limit {
     /** How many longs a new key's state has, at least 1. */
     int stateSize();
 
+    /** Whether a state gets longer with use, by {@link #grow}. A store then gives each an array of its own. */
+    default boolean grows() {
+        return false;
+    }
+
     /** Writes the state of a key never seen. */
     void clear(long[] state, int at, long now);
 
@@ -88,7 +93,7 @@ public interface Limit {
     }
 
     /**
-     * Makes room for a charge, for a limit whose state grows. Such a state has an array of its own ({@code at} is 0).
+     * Makes room for a charge, for a limit whose state {@link #grows}. Such a state has an array of its own ({@code at} is 0).
      *
      * @return the same array, or a larger one with the same content
      */

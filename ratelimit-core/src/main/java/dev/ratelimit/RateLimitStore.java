@@ -18,6 +18,11 @@ public interface RateLimitStore extends AutoCloseable {
         return decide(List.of(charge)).admitted();
     }
 
+    /** Takes all the charges, or none. A store that can decide without allocating does so here. */
+    default boolean tryCharge(List<Charge> charges) {
+        return decide(charges).admitted();
+    }
+
     /**
      * Takes all the charges, or none, and says how each limit stands. Charges of 0 permits only ask;
      * charges of the same policy and key are added up, and stand once in the answer.

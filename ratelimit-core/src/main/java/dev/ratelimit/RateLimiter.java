@@ -45,7 +45,7 @@ public final class RateLimiter {
 
     /** Takes all the charges or none. */
     public boolean tryAcquire(Charge... charges) {
-        return store.decide(List.of(charges)).admitted();
+        return store.tryCharge(List.of(charges));
     }
 
     /** Takes all the charges or none, and says how each limit stands. */

@@ -66,6 +66,11 @@ public final class SlidingLog implements Limit {
     }
 
     @Override
+    public boolean grows() {
+        return true;
+    }
+
+    @Override
     public void clear(long[] state, int at, long now) {
         state[at + HEAD] = 0;
         state[at + COUNT] = 0;

@@ -41,12 +41,14 @@ public final class InMemoryStore implements RateLimitStore {
     private final int maxKeys;
     private final Map<String, Integer> maxKeysOf;
     private final ConcurrentHashMap<String, List<Keyspace>> keyspaces = new ConcurrentHashMap<>();
+    private final Transactions transactions;
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private volatile boolean closed;
 
     private InMemoryStore(Builder builder) {
         this.ticker = builder.ticker;
         this.clock = new StoreClock(ticker);
+        this.transactions = new Transactions(clock);
         this.maxKeys = builder.maxKeys;
         this.maxKeysOf = Map.copyOf(builder.maxKeysOf);
     }
@@ -64,81 +66,60 @@ public final class InMemoryStore implements RateLimitStore {
     @Override
     public boolean tryCharge(Charge charge) {
         List<Limit> limits = charge.policy().limits();
-        List<Keyspace> known = keyspaces.get(charge.policy().name());
-        if (limits.size() == 1 && charge.permits() > 0 && known != null) {
-            Limit limit = limits.get(0);
-            Entry entry = known.get(0).find(charge.key(), limit);
-            if (entry != null) {
-                return limit.stateSize() == 1
-                        ? tryChargeWord(entry, limit, charge)
-                        : tryChargeLongs(entry, limit, charge);
-            }
+        if (limits.size() > 1 || charge.permits() == 0) {
+            return tryCharge(List.of(charge));
         }
-        return decide(List.of(charge)).admitted();
+        boolean charged =
+                keyspaces(charge.policy()).get(0).tryCharge(charge.key(), limits.get(0), charge.permits(), clock);
+        sweepLater();
+        return charged;
     }
 
-    /** Without a lock, on a state of one long. */
-    private boolean tryChargeWord(Entry entry, Limit limit, Charge charge) {
-        long word = entry.word();
-        while (word != Entry.DEAD) {
-            long next = limit.tryCharge(word, charge.permits(), clock.now(limit));
-            if (next == Limit.REFUSED) {
-                return false;
-            }
-            if (entry.swap(word, next)) {
-                return true;
-            }
-            word = entry.word();
-        }
-        return decide(List.of(charge)).admitted();
-    }
-
-    /** What a {@link Transaction} would do, for one entry and without making anything. */
-    private boolean tryChargeLongs(Entry entry, Limit limit, Charge charge) {
-        long[] state = entry.lock();
-        if (state == null) {
-            return decide(List.of(charge)).admitted();
-        }
+    @Override
+    public boolean tryCharge(List<Charge> charges) {
+        Transaction transaction = transaction(charges);
         try {
-            long now = clock.now(limit);
-            boolean admitted = limit.admits(state, 0, charge.permits(), now);
-            if (admitted) {
-                state = limit.grow(state, charge.permits(), now);
-                limit.charge(state, 0, charge.permits(), now);
-            }
-            return admitted;
+            return decided(transaction, true);
         } finally {
-            entry.unlock(state);
+            transaction.unlock();
+            transactions.giveBack(transaction);
         }
     }
 
     @Override
     public Decision decide(List<Charge> charges) {
-        return transact(charges, true);
+        return answer(charges, true);
     }
 
     @Override
     public Decision peek(List<Charge> charges) {
-        return transact(charges, false);
+        return answer(charges, false);
     }
 
-    private Decision transact(List<Charge> charges, boolean take) {
+    private Decision answer(List<Charge> charges, boolean take) {
         Transaction transaction = transaction(charges);
+        try {
+            return transaction.decision(decided(transaction, take));
+        } finally {
+            transaction.unlock();
+            transactions.giveBack(transaction);
+        }
+    }
+
+    /** Decides, and leaves everything locked. */
+    private boolean decided(Transaction transaction, boolean take) {
         while (true) {
             transaction.lock();
-            try {
-                boolean admitted = transaction.admitted();
-                if (!admitted || !take) {
-                    return transaction.decision(admitted);
-                }
-                if (!transaction.lacksEntries()) {
-                    transaction.charge();
-                    return transaction.decision(true);
-                }
-            } finally {
-                transaction.unlock();
+            boolean admitted = transaction.admitted();
+            if (!admitted || !take) {
+                return admitted;
             }
-            transaction.createEntries();
+            if (!transaction.lacksKeys()) {
+                transaction.charge();
+                return true;
+            }
+            transaction.unlock();
+            transaction.addKeys();
             sweepLater();
         }
     }
@@ -146,15 +127,17 @@ public final class InMemoryStore implements RateLimitStore {
     @Override
     public void refund(List<Charge> charges, Decision decision) {
         if (decision.admitted()) {
-            transaction(charges).refund(decision.atNanos());
+            Transaction transaction = transaction(charges);
+            transaction.refund(decision.atNanos());
+            transactions.giveBack(transaction);
         }
     }
 
     @Override
     public void reset(Policy policy, String key) {
-        for (Keyspace keyspace : keyspaces(policy)) {
-            keyspace.reset(key);
-        }
+        Transaction transaction = transaction(List.of(policy.charge(key)));
+        transaction.reset();
+        transactions.giveBack(transaction);
     }
 
     /** How many keys of the policy are remembered, over all its limits. */
@@ -164,12 +147,12 @@ public final class InMemoryStore implements RateLimitStore {
 
     /** How many keys of the policy were dropped when they were full again, which nobody can notice. */
     public long evictedFull(String policy) {
-        return known(policy).stream().mapToLong(Keyspace::evictedFull).sum();
+        return known(policy).stream().mapToLong(Keyspace::evictedFullCount).sum();
     }
 
     /** How many keys of the policy were dropped to make a place though something was charged to them. */
     public long evictedActive(String policy) {
-        return known(policy).stream().mapToLong(Keyspace::evictedActive).sum();
+        return known(policy).stream().mapToLong(Keyspace::evictedActiveCount).sum();
     }
 
     /** Ends the sweeping. The store can still be used, and then keeps idle keys until it is full. */
@@ -179,8 +162,10 @@ public final class InMemoryStore implements RateLimitStore {
     }
 
     private Transaction transaction(List<Charge> charges) {
-        Transaction transaction = new Transaction(clock);
-        for (Charge charge : Charge.addUp(charges)) {
+        Transaction transaction = transactions.take();
+        List<Charge> distinct = Charge.addUp(charges);
+        for (int i = 0; i < distinct.size(); i++) {
+            Charge charge = distinct.get(i);
             transaction.add(charge, keyspaces(charge.policy()));
         }
         return transaction;
@@ -214,7 +199,7 @@ public final class InMemoryStore implements RateLimitStore {
 
     /** Sets the alarm, unless it is set. It does not keep the store from being collected. */
     private void sweepLater() {
-        if (!closed && sweeping.compareAndSet(false, true)) {
+        if (!sweeping.get() && !closed && sweeping.compareAndSet(false, true)) {
             WeakReference<InMemoryStore> weak = new WeakReference<>(this);
             ticker.schedule(() -> sweep(weak), SWEEP_NANOS);
         }
@@ -232,7 +217,7 @@ public final class InMemoryStore implements RateLimitStore {
         for (List<Keyspace> limits : keyspaces.values()) {
             for (Keyspace keyspace : limits) {
                 keyspace.sweep();
-                left |= !keyspace.isEmpty();
+                left |= keyspace.size() > 0;
             }
         }
         sweeping.set(false);

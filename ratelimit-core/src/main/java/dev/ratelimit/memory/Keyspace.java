@@ -1,241 +1,192 @@
 package dev.ratelimit.memory;
 
 import dev.ratelimit.Limit;
-import java.util.Iterator;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of one limit of one policy, at most {@code maxKeys} of them.
+ * The keys of one limit of one policy, at most {@code maxKeys} of them, in segments.
  *
- * <p>When it is full, a new key takes the place of keys that are full again, else of the fullest of a sample, but never of
- * an exhausted one: nobody gets a fresh budget by flooding the table. A key that finds no place shares the overflow
- * entry with all the others that found none.
+ * <p>When it is full, a new key takes the place of one that is full again, else of the fullest of a sample, but never of
+ * an exhausted one: nobody gets a fresh budget by flooding the table. A key that finds no place shares the overflow's
+ * budget with all the others that found none.
  */
 final class Keyspace {
 
-    private static final int SAMPLE = 16;
+    /** So many bits of a hash, after the highest, choose the segment. */
+    static final int SEGMENT_BITS = 6;
 
-    /** The overflow's key; equal to no string. */
-    private static final Object OVERFLOW = new Object();
+    /** The overflow's hash; no key's but with a chance of one in 2^59. */
+    static final long OVERFLOW = Long.MIN_VALUE;
+
+    private static final int SAMPLE = 16;
+    private static final int KEYS_A_SEGMENT = 4096;
+
+    /** The share of a full table's slots that are taken, and the standard deviations by which a segment may get more. */
+    private static final double LOAD = 0.65;
+
+    private static final double DEVIATIONS = 5;
 
     private static final AtomicLong SERIALS = new AtomicLong();
 
+    /** Orders keyspaces, for locking keys of several. */
+    final long serial = SERIALS.getAndIncrement();
+
     private final int maxKeys;
-    private final StoreClock clock;
-    private final ConcurrentHashMap<Object, Entry> entries = new ConcurrentHashMap<>();
+    private final Segment[] segments;
+    private final Segment overflow;
+    private final int shift;
     private final AtomicInteger size = new AtomicInteger();
     private final LongAdder evictedFull = new LongAdder();
     private final LongAdder evictedActive = new LongAdder();
-    private final ReentrantLock evicting = new ReentrantLock();
-    private Iterator<Map.Entry<Object, Entry>> hand = entries.entrySet().iterator();
 
     Keyspace(int maxKeys, StoreClock clock) {
         this.maxKeys = maxKeys;
-        this.clock = clock;
+        int bits = Math.min(SEGMENT_BITS, 32 - Integer.numberOfLeadingZeros(maxKeys / KEYS_A_SEGMENT));
+        this.shift = SEGMENT_BITS - bits;
+        this.segments = new Segment[1 << bits];
+        double share = (double) maxKeys / segments.length;
+        double most = segments.length == 1 ? share : share + DEVIATIONS * Math.sqrt(share);
+        for (int i = 0; i < segments.length; i++) {
+            segments[i] = new Segment(this, clock, (long) Math.ceil(most / LOAD));
+        }
+        this.overflow = new Segment(this, clock, 1);
     }
 
+    /** How many keys there are. */
     int size() {
         return size.get();
     }
 
-    long evictedFull() {
+    long evictedFullCount() {
         return evictedFull.sum();
     }
 
-    long evictedActive() {
+    long evictedActiveCount() {
         return evictedActive.sum();
     }
 
-    /** The entry of this key, whatever its limit, which may be dead by now; {@code null} when the key is full. */
-    @Nullable
-    Entry find(String key) {
-        return findAlive(key);
+    /** The memory of the tables. */
+    long bytes() {
+        long bytes = overflow.bytes();
+        for (Segment segment : segments) {
+            bytes += segment.bytes();
+        }
+        return bytes;
     }
 
-    /** The entry of this key under this limit, which may be dead by now; {@code null} when the key is full. */
-    @Nullable
-    Entry find(String key, Limit limit) {
-        return find((Object) key, limit);
+    /** Where the key is, if it is anywhere. */
+    Segment segment(long hash) {
+        return segments[number(hash)];
     }
 
-    private @Nullable Entry find(Object key, Limit limit) {
-        while (true) {
-            Entry entry = findAlive(key);
-            if (entry == null || entry.limit == limit || entry.limit.equals(limit)) {
-                return entry;
+    private int number(long hash) {
+        return (int) ((hash << 1) >>> (Long.SIZE - SEGMENT_BITS)) >>> shift;
+    }
+
+    /** Where those are that found no place; their hash is {@link #OVERFLOW}. */
+    Segment overflow() {
+        return overflow;
+    }
+
+    /** Makes the key, unless it is there; false when there is no place, and it has to share the overflow's budget. */
+    boolean add(long hash, Limit limit) {
+        if (reservePlace(hash)) {
+            Segment.Added added = segment(hash).add(hash, limit);
+            if (added != Segment.Added.NEW) {
+                size.decrementAndGet();
             }
-            replace(key, entry, limit);
-        }
-    }
-
-    private @Nullable Entry findAlive(Object key) {
-        Entry entry = entries.get(key);
-        while (entry != null && entry.dead()) {
-            remove(key, entry);
-            entry = entries.get(key);
-        }
-        return entry;
-    }
-
-    /** The entry of this key under this limit, made if there is none; the overflow entry if there is no place. */
-    Entry findOrCreate(String key, Limit limit) {
-        Entry found = find(key, limit);
-        if (found != null) {
-            return found;
-        }
-        boolean placed = reservePlace();
-        Object place = placed ? key : OVERFLOW;
-        while (true) {
-            Entry fresh = newEntry(limit, Entry.absent(limit, clock.now(limit)));
-            if (entries.putIfAbsent(place, fresh) == null) {
-                return fresh;
+            if (added != Segment.Added.NO_ROOM) {
+                return true;
             }
-            found = find(place, limit);
-            if (found != null) {
-                if (placed) {
-                    size.decrementAndGet();
+        }
+        if (segment(hash).find(hash) != null) {
+            return true;
+        }
+        overflow.add(OVERFLOW, limit);
+        return false;
+    }
+
+    /** Charges one key of one limit if that admits it. Allocates nothing for a key that is known. */
+    boolean tryCharge(String key, Limit limit, long permits, StoreClock clock) {
+        long hash = KeyHash.of(key);
+        Segment segment = segment(hash);
+        while (true) {
+            Table table = segment.table();
+            int slot = table.find(hash);
+            while (slot == Table.NONE && table.next != null) {
+                table = table.next;
+                slot = table.find(hash);
+            }
+            if (slot == Table.NONE) {
+                if (permits > limit.capacity()) {
+                    return false;
                 }
-                return found;
+                if (!add(hash, limit)) {
+                    hash = OVERFLOW;
+                    segment = overflow;
+                }
+                continue;
+            }
+            switch (limit.stateSize() == 1
+                    ? table.tryChargeWord(slot, hash, limit, permits, clock)
+                    : table.tryChargeLongs(slot, hash, limit, permits, clock)) {
+                case ADMITTED -> {
+                    return true;
+                }
+                case REFUSED -> {
+                    return false;
+                }
+                case OTHER_LIMIT -> segment.change(hash, limit);
+                case GONE -> {}
             }
         }
     }
 
-    /** Forgets what the key has used. */
-    void reset(String key) {
-        for (Entry entry = findAlive(key); entry != null; entry = findAlive(key)) {
-            long[] state = entry.lock();
-            if (state != null) {
-                entry.limit.clear(state, 0, clock.now(entry.limit));
-                entry.unlock(state);
-                return;
-            }
-        }
+    /** A key that was full again has been removed. */
+    void evictedFull() {
+        size.decrementAndGet();
+        evictedFull.increment();
+    }
+
+    /** A key to which something was charged has been removed. */
+    void evictedActive() {
+        size.decrementAndGet();
+        evictedActive.increment();
     }
 
     /** Forgets every key that is full again. */
     void sweep() {
-        for (Map.Entry<Object, Entry> place : entries.entrySet()) {
-            evictIfFull(place.getKey(), place.getValue());
+        for (Segment segment : segments) {
+            segment.sweep();
         }
     }
 
-    boolean isEmpty() {
-        return entries.isEmpty();
-    }
-
-    private Entry newEntry(Limit limit, long[] state) {
-        return new Entry(limit, SERIALS.getAndIncrement(), state);
-    }
-
-    /** Moves a key to another limit, with what it has used. */
-    private void replace(Object key, Entry entry, Limit limit) {
-        long[] state = entry.lock();
-        if (state == null) {
-            remove(key, entry);
-            return;
-        }
-        long now = clock.now(limit);
-        long[] adopted = Entry.absent(limit, now);
-        Limit former = entry.limit;
-        if (!limit.adopt(adopted, 0, former, state, now)) {
-            long used = former.capacity() - former.remaining(state, 0, clock.now(former));
-            long share = limit.share(used, former.capacity());
-            if (share > 0) {
-                adopted = limit.grow(adopted, share, now);
-                limit.charge(adopted, 0, share, now);
-            }
-        }
-        entries.replace(key, entry, newEntry(limit, adopted));
-        entry.kill();
-    }
-
-    private boolean reservePlace() {
+    private boolean reservePlace(long hash) {
         while (true) {
             int taken = size.get();
             if (taken < maxKeys) {
                 if (size.compareAndSet(taken, taken + 1)) {
                     return true;
                 }
-            } else if (!evictOne()) {
+            } else if (!evictOne(hash)) {
                 return false;
             }
         }
     }
 
-    /** Makes a place, looking at the next few entries only; false when all of them are exhausted. */
-    private boolean evictOne() {
-        evicting.lock();
-        try {
-            boolean freed = false;
-            Map.Entry<Object, Entry> fullest = null;
-            long mostRemaining = 0;
-            for (int i = 0; i < SAMPLE && advanceHand(); i++) {
-                Map.Entry<Object, Entry> place = hand.next();
-                long remaining = evictIfFull(place.getKey(), place.getValue());
-                freed |= remaining < 0;
-                if (remaining > mostRemaining && place.getKey() != OVERFLOW) {
-                    mostRemaining = remaining;
-                    fullest = place;
-                }
+    /** Makes a place, looking at a few keys only; false when all of them are exhausted. */
+    private boolean evictOne(long hash) {
+        int first = number(hash);
+        int seen = 0;
+        for (int i = 0; i < segments.length && seen < SAMPLE; i++) {
+            int looked = segments[(first + i) & (segments.length - 1)].evict(hash, SAMPLE - seen);
+            if (looked < 0) {
+                return true;
             }
-            return freed || size.get() < maxKeys || (fullest != null && evictActive(fullest));
-        } finally {
-            evicting.unlock();
+            seen += looked;
         }
-    }
-
-    private boolean advanceHand() {
-        if (!hand.hasNext()) {
-            hand = entries.entrySet().iterator();
-        }
-        return hand.hasNext();
-    }
-
-    /** Removes the entry if it is full again, and says so by -1; else says what remains. */
-    private long evictIfFull(Object key, Entry entry) {
-        long[] state = entry.lock();
-        if (state == null) {
-            return 0;
-        }
-        Limit limit = entry.limit;
-        long now = clock.now(limit);
-        if (limit.fullAfterNanos(state, 0, now) > 0) {
-            long remaining = limit.remaining(state, 0, now);
-            entry.unlock(state);
-            return remaining;
-        }
-        entry.kill();
-        remove(key, entry);
-        evictedFull.increment();
-        return key == OVERFLOW ? 0 : -1;
-    }
-
-    private boolean evictActive(Map.Entry<Object, Entry> place) {
-        Entry entry = place.getValue();
-        long[] state = entry.lock();
-        if (state == null) {
-            return true;
-        }
-        if (entry.limit.remaining(state, 0, clock.now(entry.limit)) == 0) {
-            entry.unlock(state);
-            return false;
-        }
-        entry.kill();
-        remove(place.getKey(), entry);
-        evictedActive.increment();
-        return true;
-    }
-
-    /** Takes a dead entry out of the table; whoever manages to frees its place. */
-    private void remove(Object key, Entry entry) {
-        if (entries.remove(key, entry) && key != OVERFLOW) {
-            size.decrementAndGet();
-        }
+        return size.get() < maxKeys;
     }
 }

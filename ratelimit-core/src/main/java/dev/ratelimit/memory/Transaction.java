@@ -5,221 +5,185 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Arrays;
 import java.util.List;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
  * All the limits that some charges meet, locked together: what is decided over them happens at one moment.
  *
- * <p>Entries are locked in the order of their serials, so that two transactions never wait for each other; the newest
- * first, so that what everybody meets, such as a global budget, is held for the shortest time. One thread makes it, uses
- * it and unlocks it.
+ * <p>Slots are locked in one order, so that two transactions never wait for each other: those of the keyspace that was
+ * made last come first, so that what everybody meets, such as a global budget, is held for the shortest time. Used by one
+ * thread at a time, and by another after {@link #clear}.
  */
 final class Transaction {
 
-    /** A state, locked; without an entry the key is full, and the state a cleared one that nobody else sees. */
-    private static final class Slot {
-        final @Nullable Entry entry;
-        long[] state;
-
-        Slot(@Nullable Entry entry, long[] state) {
-            this.entry = entry;
-            this.state = state;
-        }
-    }
-
-    /** What is asked of one limit. */
-    private static final class Claim {
-        final Charge charge;
-        final Limit limit;
-        final Keyspace keyspace;
-
-        @Nullable
-        Entry entry;
-
-        Slot slot = new Slot(null, new long[0]);
-        long now;
-
-        Claim(Charge charge, Limit limit, Keyspace keyspace) {
-            this.charge = charge;
-            this.limit = limit;
-            this.keyspace = keyspace;
-        }
-
-        long serial() {
-            return entry == null ? -1 : entry.serial;
-        }
-
-        boolean lacksEntry() {
-            return entry == null && charge.permits() > 0;
-        }
-    }
-
     private final StoreClock clock;
-    private final List<Claim> claims = new ArrayList<>(4);
-    private final List<Slot> locked = new ArrayList<>(4);
+
+    /** In the order of the charges; those from {@link #count} on are to be used again. */
+    private Claim[] claims = {};
+
+    /** The same in the order of locking. */
+    private Claim[] order = {};
+
+    private int count;
+    private int locked;
     private long nanos;
 
     Transaction(StoreClock clock) {
         this.clock = clock;
     }
 
+    void clear() {
+        count = 0;
+    }
+
     void add(Charge charge, List<Keyspace> keyspaces) {
         List<Limit> limits = charge.policy().limits();
+        long hash = KeyHash.of(charge.key());
         for (int i = 0; i < limits.size(); i++) {
-            claims.add(new Claim(charge, limits.get(i), keyspaces.get(i)));
+            add(charge, limits.get(i), keyspaces.get(i), hash);
         }
     }
 
-    /** Finds the entries there are, moves them to the limits asked for, locks them, and only then reads the clock. */
+    private void add(Charge charge, Limit limit, Keyspace keyspace, long hash) {
+        if (count == claims.length) {
+            claims = Arrays.copyOf(claims, count + 1);
+            order = Arrays.copyOf(order, count + 1);
+            claims[count] = new Claim();
+        }
+        claims[count++].set(charge, limit, keyspace, hash);
+    }
+
+    /** Finds the keys there are, moves them to the limits asked for, locks them, and only then reads the clock. */
     void lock() {
-        lock(claim -> claim.keyspace.find(claim.charge.key(), claim.limit));
+        lock(true);
     }
 
-    private void lock(Function<Claim, @Nullable Entry> find) {
+    private void lock(boolean underTheseLimits) {
         do {
-            for (Claim claim : claims) {
-                if (claim.entry == null || claim.entry.dead()) {
-                    claim.entry = find.apply(claim);
-                }
+            for (int i = 0; i < count; i++) {
+                claims[i].locate(underTheseLimits);
+                enqueue(claims[i], i);
             }
-        } while (!tryLock());
+        } while (!tryLock(underTheseLimits));
         nanos = clock.nanos();
-        for (Claim claim : claims) {
-            claim.now = claim.limit.wallClock() ? clock.now(claim.limit) : nanos;
-            if (claim.entry == null) {
-                claim.slot = new Slot(null, Entry.absent(claim.limit, claim.now));
-            }
+        for (int i = 0; i < count; i++) {
+            claims[i].at(clock, nanos);
         }
     }
 
-    private boolean tryLock() {
-        List<Claim> order = new ArrayList<>(claims);
-        order.sort(Comparator.comparingLong(Claim::serial).reversed());
-        for (Claim claim : order) {
-            if (claim.entry == null) {
-                continue;
-            }
-            Slot last = locked.isEmpty() ? null : locked.get(locked.size() - 1);
-            if (last == null || last.entry != claim.entry) {
-                long[] state = claim.entry.lock();
-                if (state == null) {
-                    unlock();
-                    return false;
-                }
-                last = new Slot(claim.entry, state);
-                locked.add(last);
-            }
-            claim.slot = last;
+    private void enqueue(Claim claim, int queued) {
+        int at = queued;
+        while (at > 0 && claim.before(order[at - 1])) {
+            order[at] = order[at - 1];
+            at--;
         }
-        if (anyAppeared()) {
-            unlock();
-            return false;
-        }
-        return true;
+        order[at] = claim;
     }
 
-    /** Whether a key without an entry got one before the others were locked: it would be seen as of another moment. */
-    private boolean anyAppeared() {
-        for (Claim claim : claims) {
-            if (claim.entry == null && claim.keyspace.find(claim.charge.key()) != null) {
-                return true;
+    private boolean tryLock(boolean underTheseLimits) {
+        for (locked = 0; locked < count; locked++) {
+            Claim claim = order[locked];
+            boolean again = locked > 0 && claim.sameSlot(order[locked - 1]);
+            if (!again && !claim.lock(underTheseLimits)) {
+                unlock();
+                return false;
             }
         }
-        return false;
-    }
-
-    void unlock() {
-        for (Slot slot : locked) {
-            if (slot.entry != null) {
-                slot.entry.unlock(slot.state);
-            }
-        }
-        locked.clear();
-    }
-
-    boolean admitted() {
-        for (Claim claim : claims) {
-            if (!claim.limit.admits(claim.slot.state, 0, asked(claim), claim.now)) {
+        for (int i = 0; i < count; i++) {
+            if (claims[i].appeared()) {
+                unlock();
                 return false;
             }
         }
         return true;
     }
 
-    /** Whether a key that is to be charged has no entry yet. */
-    boolean lacksEntries() {
-        return claims.stream().anyMatch(Claim::lacksEntry);
+    void unlock() {
+        for (int i = locked - 1; i >= 0; i--) {
+            if (i == 0 || !order[i].sameSlot(order[i - 1])) {
+                order[i].unlock();
+            }
+        }
+        locked = 0;
     }
 
-    /** Makes the entries that are lacking, while nothing is locked. */
-    void createEntries() {
-        for (Claim claim : claims) {
-            if (claim.lacksEntry()) {
-                claim.entry = claim.keyspace.findOrCreate(claim.charge.key(), claim.limit);
+    boolean admitted() {
+        for (int i = 0; i < count; i++) {
+            if (!claims[i].admits(asked(claims[i]))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Makes the keys that are to be charged and not known yet, while nothing is locked. */
+    void addKeys() {
+        for (int i = 0; i < count; i++) {
+            if (claims[i].lacksKey()) {
+                claims[i].addKey();
             }
         }
     }
 
-    void charge() {
-        for (Claim claim : claims) {
-            Slot slot = claim.slot;
-            long permits = claim.charge.permits();
-            if (permits > 0) {
-                slot.state = claim.limit.grow(slot.state, permits, claim.now);
-                claim.limit.charge(slot.state, 0, permits, claim.now);
+    /** Whether a key that is to be charged is not known yet. */
+    boolean lacksKeys() {
+        for (int i = 0; i < count; i++) {
+            if (claims[i].lacksKey()) {
+                return true;
             }
+        }
+        return false;
+    }
+
+    void charge() {
+        for (int i = 0; i < count; i++) {
+            claims[i].charge();
         }
     }
 
     /**
-     * Gives back what was charged at that time, measured like {@link StoreClock#nanos}. Where the limit has been changed
+     * Gives back what was charged at that time, measured like {@link StoreClock#nanos}. Where a limit has been changed
      * since, it stays changed, and gets its proportion.
      */
     void refund(long chargedAt) {
-        lock(claim -> claim.keyspace.find(claim.charge.key()));
+        lock(false);
         try {
-            for (Claim claim : claims) {
-                if (claim.entry != null) {
-                    refund(claim, claim.entry.limit, nanos - chargedAt);
-                }
+            for (int i = 0; i < count; i++) {
+                claims[i].refund(clock, nanos - chargedAt);
             }
         } finally {
             unlock();
         }
     }
 
-    private void refund(Claim claim, Limit limit, long ageNanos) {
-        long capacity = claim.limit.capacity();
-        long kept = limit.share(capacity - claim.charge.permits(), capacity);
-        limit.refund(claim.slot.state, 0, limit.capacity() - kept, ageNanos, clock.now(limit));
+    /** Forgets what the keys have used. */
+    void reset() {
+        lock(false);
+        try {
+            for (int i = 0; i < count; i++) {
+                claims[i].reset(clock);
+            }
+        } finally {
+            unlock();
+        }
     }
 
     /** How each limit stands, for what is still to be charged: nothing, once it has been admitted. */
     Decision decision(boolean admitted) {
-        List<LimitStatus> statuses = new ArrayList<>(claims.size());
-        for (Claim claim : claims) {
-            long[] state = claim.slot.state;
-            long wait = admitted ? 0 : claim.limit.retryAfterNanos(state, 0, asked(claim), claim.now);
-            statuses.add(new LimitStatus(
-                    claim.charge.policy(),
-                    claim.limit,
-                    claim.limit.remaining(state, 0, claim.now),
-                    wait,
-                    claim.limit.nextAvailableNanos(state, 0, claim.now),
-                    claim.limit.fullAfterNanos(state, 0, claim.now)));
+        List<LimitStatus> statuses = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            statuses.add(claims[i].status(admitted, asked(claims[i])));
         }
         return new Decision(admitted, statuses, nanos);
     }
 
-    /** Two keys that found no place share one entry, which has to bear both. */
+    /** Two keys that found no place share one budget, which has to bear both. */
     private long asked(Claim claim) {
         long asked = claim.charge.permits();
-        for (Claim other : claims) {
-            if (other != claim && other.entry != null && other.entry == claim.entry) {
-                asked += other.charge.permits();
+        for (int i = 0; i < count; i++) {
+            if (claims[i] != claim && claims[i].sameSlot(claim)) {
+                asked += claims[i].charge.permits();
             }
         }
         return asked < 0 ? Long.MAX_VALUE : asked;
