@@ -69,8 +69,7 @@ public final class InMemoryStore implements RateLimitStore {
         if (limits.size() > 1 || charge.permits() == 0) {
             return tryCharge(List.of(charge));
         }
-        boolean charged =
-                keyspaces(charge.policy()).get(0).tryCharge(charge.key(), limits.get(0), charge.permits(), clock);
+        boolean charged = keyspaces(charge.policy()).get(0).tryCharge(charge.key(), limits.get(0), charge.permits());
         sweepLater();
         return charged;
     }

@@ -1,9 +1,12 @@
 package dev.ratelimit.memory;
 
 import dev.ratelimit.Limit;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The keys of one limit of one policy, at most {@code maxKeys} of them, in segments.
@@ -34,7 +37,9 @@ final class Keyspace {
     final long serial = SERIALS.getAndIncrement();
 
     private final int maxKeys;
-    private final Segment[] segments;
+    private final StoreClock clock;
+    private final long slotsASegment;
+    private final AtomicReferenceArray<@Nullable Segment> segments;
     private final Segment overflow;
     private final int shift;
     private final AtomicInteger size = new AtomicInteger();
@@ -43,14 +48,13 @@ final class Keyspace {
 
     Keyspace(int maxKeys, StoreClock clock) {
         this.maxKeys = maxKeys;
+        this.clock = clock;
         int bits = Math.min(SEGMENT_BITS, 32 - Integer.numberOfLeadingZeros(maxKeys / KEYS_A_SEGMENT));
         this.shift = SEGMENT_BITS - bits;
-        this.segments = new Segment[1 << bits];
-        double share = (double) maxKeys / segments.length;
-        double most = segments.length == 1 ? share : share + DEVIATIONS * Math.sqrt(share);
-        for (int i = 0; i < segments.length; i++) {
-            segments[i] = new Segment(this, clock, (long) Math.ceil(most / LOAD));
-        }
+        this.segments = new AtomicReferenceArray<>(1 << bits);
+        double share = (double) maxKeys / segments.length();
+        double most = bits == 0 ? share : share + DEVIATIONS * Math.sqrt(share);
+        this.slotsASegment = (long) Math.ceil(most / LOAD);
         this.overflow = new Segment(this, clock, 1);
     }
 
@@ -70,15 +74,25 @@ final class Keyspace {
     /** The memory of the tables. */
     long bytes() {
         long bytes = overflow.bytes();
-        for (Segment segment : segments) {
-            bytes += segment.bytes();
+        for (int i = 0; i < segments.length(); i++) {
+            Segment segment = segments.getAcquire(i);
+            bytes += segment == null ? 0 : segment.bytes();
         }
         return bytes;
     }
 
     /** Where the key is, if it is anywhere. */
     Segment segment(long hash) {
-        return segments[number(hash)];
+        return segment(number(hash));
+    }
+
+    private Segment segment(int number) {
+        Segment segment = segments.getAcquire(number);
+        if (segment == null) {
+            segments.compareAndSet(number, null, new Segment(this, clock, slotsASegment));
+            segment = segments.getAcquire(number);
+        }
+        return Objects.requireNonNull(segment);
     }
 
     private int number(long hash) {
@@ -109,7 +123,7 @@ final class Keyspace {
     }
 
     /** Charges one key of one limit if that admits it. Allocates nothing for a key that is known. */
-    boolean tryCharge(String key, Limit limit, long permits, StoreClock clock) {
+    boolean tryCharge(String key, Limit limit, long permits) {
         long hash = KeyHash.of(key);
         Segment segment = segment(hash);
         while (true) {
@@ -158,8 +172,11 @@ final class Keyspace {
 
     /** Forgets every key that is full again. */
     void sweep() {
-        for (Segment segment : segments) {
-            segment.sweep();
+        for (int i = 0; i < segments.length(); i++) {
+            Segment segment = segments.getAcquire(i);
+            if (segment != null) {
+                segment.sweep();
+            }
         }
     }
 
@@ -180,8 +197,8 @@ final class Keyspace {
     private boolean evictOne(long hash) {
         int first = number(hash);
         int seen = 0;
-        for (int i = 0; i < segments.length && seen < SAMPLE; i++) {
-            int looked = segments[(first + i) & (segments.length - 1)].evict(hash, SAMPLE - seen);
+        for (int i = 0; i < segments.length() && seen < SAMPLE; i++) {
+            int looked = segment((first + i) & (segments.length() - 1)).evict(hash, SAMPLE - seen);
             if (looked < 0) {
                 return true;
             }

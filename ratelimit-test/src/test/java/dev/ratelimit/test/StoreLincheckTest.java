@@ -70,7 +70,7 @@ class StoreLincheckTest {
     public abstract static class Operations implements Ticker {
         private final AtomicReference<Runnable> alarm = new AtomicReference<>();
         private final RateLimitStore store =
-                InMemoryStore.builder().ticker(this).build();
+                InMemoryStore.builder().ticker(this).maxKeys(1_000).build();
         private final Policy policyA;
         private final Policy policyB;
         private final Decision admitted = new Decision(true, List.of(), 0);
@@ -139,14 +139,14 @@ class StoreLincheckTest {
     private static final Policy WINDOW_A = Policy.of("a", FixedWindow.of(Rate.parse(A + "/h")));
     private static final Policy WINDOW_B = Policy.of("b", FixedWindow.of(Rate.parse(B + "/h")));
 
-    /** Limits whose state is one long, swapped without a lock. */
+    /** Limits whose state is one long, for which the lock is held for two stores. */
     public static class OneLong extends Operations {
         public OneLong() {
             super(BUCKET_A, BUCKET_B);
         }
     }
 
-    /** Limits whose state is several longs, under a lock. */
+    /** Limits whose state is several longs, decided under the lock. */
     public static class SeveralLongs extends Operations {
         public SeveralLongs() {
             super(WINDOW_A, WINDOW_B);
