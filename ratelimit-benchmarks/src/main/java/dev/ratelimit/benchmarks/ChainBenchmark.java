@@ -1,100 +1,119 @@
 package dev.ratelimit.benchmarks;
 
-import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
-import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
-import dev.ratelimit.RateLimitStore;
-import dev.ratelimit.algorithm.TokenBucket;
-import dev.ratelimit.memory.InMemoryStore;
-import io.github.bucket4j.Bucket;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Three policies in one decision, all or nothing, answered in full: what is left and when to come back, for each of
- * them. {@code refused} fails at the last. Bucket4j takes one after the other and gives back; in between others see
- * the tokens gone, and the answer is a mere yes or no.
+ * Three limits of one request: one that all share, one of ten endpoints', and one of many users' by Zipf's law. All admit,
+ * or the user's refuses, which is the last to be asked and leaves the others as they were.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
-@Fork(3)
+@Fork(
+        value = 3,
+        jvmArgsAppend = {"-Xms4g", "-Xmx12g", "-XX:+UseG1GC"})
 public class ChainBenchmark {
 
-    private static final Rate ENDLESS = Rate.of(1_000_000_000, Duration.ofSeconds(1));
-    private static final Rate ONE_A_DAY = Rate.of(1, Duration.ofDays(1));
+    private static final Rate ONE_IN_A_YEAR = Rate.of(1, Duration.ofDays(365));
+    private static final int ENDPOINTS = 10;
+    private static final int CALLS_BEFORE = 20;
 
-    private final RateLimitStore store = InMemoryStore.create();
-    private final Charge global = Policy.of("global", TokenBucket.of(ENDLESS)).charge();
-    private final Charge tenant = Policy.of("tenant", TokenBucket.of(ENDLESS)).charge("t");
-    private final Charge user = Policy.of("user", TokenBucket.of(ENDLESS)).charge("u");
-    private final Charge empty = Policy.of("empty", TokenBucket.of(ONE_A_DAY)).charge("u");
-    private final List<Charge> admitted = List.of(global, tenant, user);
-    private final List<Charge> refused = List.of(global, tenant, empty);
+    /** Whether the user's limit admits. */
+    public enum Outcome {
+        /** All limits admit. */
+        ADMITTED(Keys.AMPLE),
+        /** The user's limit refuses. */
+        REFUSED(ONE_IN_A_YEAR);
 
-    private final Bucket globalBucket = Buckets.of(ENDLESS);
-    private final Bucket tenantBucket = Buckets.of(ENDLESS);
-    private final Bucket userBucket = Buckets.of(ENDLESS);
-    private final Bucket emptyBucket = Buckets.of(ONE_A_DAY);
+        private final Rate ofUser;
 
-    /** Empties what is to refuse. */
+        Outcome(Rate ofUser) {
+            this.ofUser = ofUser;
+        }
+    }
+
+    /** Who decides. */
+    @Param
+    public ChainContender contender = ChainContender.OURS;
+
+    /** Which answer. */
+    @Param
+    public Outcome outcome = Outcome.ADMITTED;
+
+    /** How many users there are. */
+    @Param({"1000000"})
+    public int users = 1000;
+
+    private ChainContender.Chain chain = (endpoint, user) -> true;
+    private String[] asked = {};
+    private int[] sequence = {};
+
+    /** Where a thread is in the sequence. */
+    @State(Scope.Thread)
+    public static class Walk {
+
+        private final String[] endpoints = endpoints();
+        private Keys keys = new Keys(new String[] {""}, new int[1]);
+        private int turn;
+
+        /** Starts anywhere. */
+        @Setup
+        public void start(ChainBenchmark benchmark) {
+            keys = new Keys(benchmark.asked, benchmark.sequence);
+        }
+
+        private String endpoint() {
+            turn = (turn + 7) % ENDPOINTS;
+            return endpoints[turn];
+        }
+    }
+
+    /** Asks for every user, so that all are known, and leaves the heap as it is after a while. */
     @Setup
-    public void use() {
-        store.tryCharge(empty);
-        emptyBucket.tryConsume(1);
-    }
-
-    /** This library. */
-    @Benchmark
-    public Decision admittedOurs() {
-        return store.decide(admitted);
-    }
-
-    /** Bucket4j, lock-free. */
-    @Benchmark
-    public boolean admittedBucket4j() {
-        return tryConsume(userBucket);
-    }
-
-    /** This library. */
-    @Benchmark
-    public Decision refusedOurs() {
-        return store.decide(refused);
-    }
-
-    /** Bucket4j, lock-free. */
-    @Benchmark
-    public boolean refusedBucket4j() {
-        return tryConsume(emptyBucket);
-    }
-
-    private boolean tryConsume(Bucket last) {
-        if (!globalBucket.tryConsume(1)) {
-            return false;
+    public void fill() {
+        chain = contender.open(users, outcome.ofUser);
+        String[] endpoints = endpoints();
+        for (String user : Keys.make(users)) {
+            for (int i = 0; i < CALLS_BEFORE; i++) {
+                boolean expected = i == 0 || outcome == Outcome.ADMITTED;
+                Proof.of(admitted(chain.ask(endpoints[i % ENDPOINTS], user)) == expected, contender);
+            }
         }
-        if (!tenantBucket.tryConsume(1)) {
-            globalBucket.addTokens(1);
-            return false;
-        }
-        if (!last.tryConsume(1)) {
-            tenantBucket.addTokens(1);
-            globalBucket.addTokens(1);
-            return false;
-        }
-        return true;
+        asked = Keys.make(users);
+        sequence = Access.ZIPF.sequence(users);
+        System.gc();
+    }
+
+    /** Yes or no, or a full answer. */
+    @Benchmark
+    public Object decide(Walk walk) {
+        return chain.ask(walk.endpoint(), walk.keys.next());
+    }
+
+    private static boolean admitted(Object answer) {
+        return answer instanceof Decision decision ? decision.admitted() : (Boolean) answer;
+    }
+
+    private static String[] endpoints() {
+        return IntStream.range(0, ENDPOINTS)
+                .mapToObj(i -> "GET /api/things" + i)
+                .toArray(String[]::new);
     }
 }

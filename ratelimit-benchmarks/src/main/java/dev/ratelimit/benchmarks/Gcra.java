@@ -1,31 +1,45 @@
 package dev.ratelimit.benchmarks;
 
+import dev.ratelimit.Rate;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The floor: the least that an exact limiter can do, one {@link System#nanoTime} and one compare-and-swap. A token bucket
- * as the theoretical arrival time, with everything known beforehand and nothing to look up.
+ * as the theoretical arrival time, with everything known beforehand.
  */
 final class Gcra {
 
-    private final AtomicLong arrival = new AtomicLong(System.nanoTime());
+    /** What {@link #charge} answers instead of an arrival time. */
+    static final long REFUSED = Long.MIN_VALUE;
+
     private final long nanosPerPermit;
     private final long tolerance;
 
-    Gcra(long nanosPerPermit, long burst) {
-        this.nanosPerPermit = nanosPerPermit;
-        this.tolerance = nanosPerPermit * (burst - 1);
+    /** Of a rate whose permits divide its period. */
+    Gcra(Rate rate) {
+        this.nanosPerPermit = rate.periodNanos() / rate.permits();
+        this.tolerance = nanosPerPermit * (rate.permits() - 1);
     }
 
-    boolean tryAcquire() {
+    /** The arrival time after a permit was taken, or {@link #REFUSED}. */
+    long charge(long arrival, long now) {
+        long debt = Math.max(0, arrival - now);
+        return debt > tolerance ? REFUSED : now + debt + nanosPerPermit;
+    }
+
+    /** The arrival time after a permit was given back. */
+    long refund(long arrival) {
+        return arrival - nanosPerPermit;
+    }
+
+    boolean tryAcquire(AtomicLong arrival) {
         while (true) {
             long seen = arrival.get();
-            long now = System.nanoTime();
-            long debt = Math.max(0, seen - now);
-            if (debt > tolerance) {
+            long next = charge(seen, System.nanoTime());
+            if (next == REFUSED) {
                 return false;
             }
-            if (arrival.compareAndSet(seen, now + debt + nanosPerPermit)) {
+            if (arrival.compareAndSet(seen, next)) {
                 return true;
             }
         }

@@ -1,74 +1,82 @@
 package dev.ratelimit.benchmarks;
 
-import dev.ratelimit.Policy;
-import dev.ratelimit.Rate;
-import dev.ratelimit.RateLimiter;
-import dev.ratelimit.algorithm.TokenBucket;
-import dev.ratelimit.memory.InMemoryStore;
-import io.github.bucket4j.Bucket;
-import java.time.Duration;
-import java.util.Random;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One key of 100,000, at random, admitted. Most of it is memory: the keys asked for are equal to those stored, but other
- * objects, as they are when they come with a request. {@code ours} includes making the charge.
+ * A token bucket for each of many keys, admitted. Most of it is memory: the keys asked for are equal to those stored, but
+ * other objects, as they are when they come with a request.
  */
-@State(Scope.Thread)
+@State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
-@Fork(3)
+@Fork(
+        value = 3,
+        jvmArgsAppend = {"-Xms4g", "-Xmx12g", "-XX:+UseG1GC"})
 public class KeyedBenchmark {
 
-    private static final int KEYS = 100_000;
-    private static final int ASKED = 1 << 18;
-    private static final Rate RATE = Rate.of(1_000_000, Duration.ofSeconds(1));
+    /** So many calls leave every key less than full for a minute and a half. */
+    private static final int CALLS_BEFORE = 20;
 
-    private final String[] asked =
-            new Random(1).ints(ASKED, 0, KEYS).mapToObj(i -> "user-" + i).toArray(String[]::new);
-    private int next;
+    /** Who decides. */
+    @Param({"NOTHING", "BARE_TABLE", "MAP", "OURS", "BUCKET4J", "RESILIENCE4J", "GUAVA"})
+    public KeyedContender contender = KeyedContender.OURS;
 
-    private final RateLimiter limiter = new RateLimiter(InMemoryStore.create());
-    private final Policy policy = Policy.of("user", TokenBucket.of(RATE));
-    private final ConcurrentHashMap<String, Gcra> floors = new ConcurrentHashMap<>();
-    private final ConcurrentHashMap<String, Bucket> buckets = new ConcurrentHashMap<>();
+    /** How many keys there are. */
+    @Param({"1000", "100000", "1000000"})
+    public int keys = 1000;
 
-    /** The floor, one for each key in a map. */
-    @Benchmark
-    public boolean floor() {
-        String key = nextKey();
-        Gcra floor = floors.get(key);
-        return (floor != null ? floor : floors.computeIfAbsent(key, k -> new Gcra(1_000, RATE.permits()))).tryAcquire();
+    /** How often which key is asked for. */
+    @Param
+    public Access access = Access.ZIPF;
+
+    private Predicate<String> limiter = key -> true;
+    private String[] asked = {};
+    private int[] sequence = {};
+
+    /** Where a thread is in the sequence. */
+    @State(Scope.Thread)
+    public static class Walk {
+
+        private Keys keys = new Keys(new String[] {""}, new int[1]);
+
+        /** Starts anywhere. */
+        @Setup
+        public void start(KeyedBenchmark benchmark) {
+            keys = new Keys(benchmark.asked, benchmark.sequence);
+        }
     }
 
-    /** This library. */
-    @Benchmark
-    public boolean ours() {
-        return limiter.tryAcquire(policy.charge(nextKey()));
+    /** Asks for every key, so that all are known, and leaves the heap as it is after a while. */
+    @Setup
+    public void fill() {
+        limiter = contender.open(keys);
+        for (String key : Keys.make(keys)) {
+            for (int i = 0; i < CALLS_BEFORE; i++) {
+                Proof.of(limiter.test(key), contender);
+            }
+        }
+        asked = Keys.make(keys);
+        sequence = access.sequence(keys);
+        System.gc();
     }
 
-    /** Bucket4j, a bucket for each key in a map. */
+    /** With room for all. */
     @Benchmark
-    public boolean bucket4j() {
-        String key = nextKey();
-        Bucket bucket = buckets.get(key);
-        return (bucket != null ? bucket : buckets.computeIfAbsent(key, k -> Buckets.of(RATE))).tryConsume(1);
-    }
-
-    private String nextKey() {
-        next = (next + 1) % ASKED;
-        return asked[next];
+    public boolean admitted(Walk walk) {
+        return limiter.test(walk.keys.next());
     }
 }

@@ -1,0 +1,31 @@
+package dev.ratelimit.benchmarks;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import dev.ratelimit.Rate;
+import io.github.bucket4j.Bucket;
+import java.time.Duration;
+
+/** Bucket4j's buckets, as its documentation makes them: lock-free, by {@link System#currentTimeMillis}. */
+final class Bucket4j {
+
+    private final Rate rate;
+    private final Cache<String, Bucket> buckets;
+
+    /** A bucket for each of so many keys, and a fifth more, in a Caffeine cache. */
+    Bucket4j(Rate rate, int keys) {
+        this.rate = rate;
+        this.buckets = Caffeine.newBuilder().maximumSize(keys + keys / 5).build();
+    }
+
+    Bucket bucket(String key) {
+        return buckets.get(key, absent -> bucket(rate));
+    }
+
+    static Bucket bucket(Rate rate) {
+        return Bucket.builder()
+                .addLimit(limit -> limit.capacity(rate.permits())
+                        .refillGreedy(rate.permits(), Duration.ofNanos(rate.periodNanos())))
+                .build();
+    }
+}

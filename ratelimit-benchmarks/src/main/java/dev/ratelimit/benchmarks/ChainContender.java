@@ -1,0 +1,96 @@
+package dev.ratelimit.benchmarks;
+
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.memory.InMemoryStore;
+import io.github.bucket4j.Bucket;
+
+/** Who decides about a request under three limits: one that all share, its endpoint's, and its user's. */
+public enum ChainContender {
+    /** The floor: one reading of the clock for all three, yes or no, and one after the other, with nothing given back. */
+    BARE_TABLE {
+        @Override
+        Chain open(int users, Rate ofUser) {
+            Gcra ample = new Gcra(Keys.AMPLE);
+            BareTable shared = new BareTable(16, ample);
+            BareTable own = new BareTable(users, new Gcra(ofUser));
+            int global = shared.find("");
+            return (endpoint, user) -> {
+                long now = BareTable.now();
+                return own.tryAcquire(own.find(user), now)
+                        && shared.tryAcquire(shared.find(endpoint), now)
+                        && shared.tryAcquire(global, now);
+            };
+        }
+    },
+    /** This library, in memory, all or nothing: yes or no. */
+    OURS {
+        @Override
+        Chain open(int users, Rate ofUser) {
+            Policies policies = new Policies(users, ofUser);
+            return (endpoint, user) -> policies.limiter.tryAcquire(
+                    policies.global.charge(), policies.endpoint.charge(endpoint), policies.user.charge(user));
+        }
+    },
+    /** The same, answered in full: what is left and when to come back, for each limit. */
+    OURS_IN_FULL {
+        @Override
+        Chain open(int users, Rate ofUser) {
+            Policies policies = new Policies(users, ofUser);
+            return (endpoint, user) -> policies.limiter.decide(
+                    policies.global.charge(), policies.endpoint.charge(endpoint), policies.user.charge(user));
+        }
+    },
+    /**
+     * Bucket4j, lock-free, users and endpoints in Caffeine caches. It takes one after the other and gives back; in between
+     * others see the tokens gone. Yes or no.
+     */
+    BUCKET4J {
+        @Override
+        Chain open(int users, Rate ofUser) {
+            Bucket4j globals = new Bucket4j(Keys.AMPLE, 1);
+            Bucket4j endpoints = new Bucket4j(Keys.AMPLE, 100);
+            Bucket4j own = new Bucket4j(ofUser, users);
+            return (endpoint, user) -> {
+                Bucket ofAll = globals.bucket("");
+                if (!ofAll.tryConsume(1)) {
+                    return false;
+                }
+                Bucket ofEndpoint = endpoints.bucket(endpoint);
+                if (!ofEndpoint.tryConsume(1)) {
+                    ofAll.addTokens(1);
+                    return false;
+                }
+                if (!own.bucket(user).tryConsume(1)) {
+                    ofEndpoint.addTokens(1);
+                    ofAll.addTokens(1);
+                    return false;
+                }
+                return true;
+            };
+        }
+    };
+
+    abstract Chain open(int users, Rate ofUser);
+
+    /** Answers with a boolean, or with a decision. */
+    interface Chain {
+        Object ask(String endpoint, String user);
+    }
+
+    private static final class Policies {
+
+        private final RateLimiter limiter;
+        private final Policy global = Policy.of("global", TokenBucket.of(Keys.AMPLE));
+        private final Policy endpoint = Policy.of("endpoint", TokenBucket.of(Keys.AMPLE));
+        private final Policy user;
+
+        Policies(int users, Rate ofUser) {
+            limiter = new RateLimiter(
+                    InMemoryStore.builder().maxKeys(users + users / 5).build());
+            user = Policy.of("user", TokenBucket.of(ofUser));
+        }
+    }
+}

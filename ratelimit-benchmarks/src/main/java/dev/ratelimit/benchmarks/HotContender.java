@@ -1,0 +1,47 @@
+package dev.ratelimit.benchmarks;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.memory.InMemoryStore;
+import io.github.bucket4j.Bucket;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+
+/** Who decides about one key, known beforehand. */
+public enum HotContender {
+    /** The clock and one compare-and-swap. */
+    FLOOR(rate -> {
+        Gcra gcra = new Gcra(rate);
+        AtomicLong arrival = new AtomicLong(System.nanoTime());
+        return () -> gcra.tryAcquire(arrival);
+    }),
+    /** This library, in memory. */
+    OURS(rate -> {
+        RateLimiter limiter = new RateLimiter(InMemoryStore.create());
+        Charge charge = Policy.of("hot", TokenBucket.of(rate)).charge();
+        return () -> limiter.tryAcquire(charge);
+    }),
+    /** Bucket4j, lock-free. */
+    BUCKET4J(rate -> {
+        Bucket bucket = Bucket4j.bucket(rate);
+        return () -> bucket.tryConsume(1);
+    }),
+    /** Resilience4j's limiter. */
+    RESILIENCE4J(Resilience4j::one),
+    /** Guava's limiter. */
+    GUAVA(Guava::one);
+
+    private final Function<Rate, BooleanSupplier> opening;
+
+    HotContender(Function<Rate, BooleanSupplier> opening) {
+        this.opening = opening;
+    }
+
+    BooleanSupplier open(Rate rate) {
+        return opening.apply(rate);
+    }
+}

@@ -1,0 +1,65 @@
+package dev.ratelimit.benchmarks;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.memory.InMemoryStore;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntFunction;
+import java.util.function.Predicate;
+
+/** Who decides about a key among many, each with a budget of its own. */
+public enum KeyedContender {
+    /** Decides nothing: reads the key's hash. What the benchmark itself costs. */
+    NOTHING(keys -> key -> key.hashCode() != 1),
+    /** The floor. */
+    BARE_TABLE(keys -> new BareTable(keys, new Gcra(Keys.AMPLE))::tryAcquire),
+    /** The floor of anything that uses the JDK's map: an {@link AtomicLong} for each key. */
+    MAP(keys -> {
+        Gcra gcra = new Gcra(Keys.AMPLE);
+        ConcurrentHashMap<String, AtomicLong> arrivals = new ConcurrentHashMap<>();
+        return key -> {
+            AtomicLong arrival = arrivals.get(key);
+            return gcra.tryAcquire(
+                    arrival != null
+                            ? arrival
+                            : arrivals.computeIfAbsent(key, absent -> new AtomicLong(System.nanoTime())));
+        };
+    }),
+    /** This library, in memory: a token bucket. */
+    OURS(keys -> ours(keys, TokenBucket.of(Keys.AMPLE))),
+    /** This library, in memory: a fixed window. */
+    OURS_FIXED_WINDOW(keys -> ours(keys, FixedWindow.of(Keys.AMPLE))),
+    /** This library, in memory: a sliding window. */
+    OURS_SLIDING_WINDOW(keys -> ours(keys, SlidingWindow.of(Keys.AMPLE))),
+    /** Bucket4j, lock-free, in a Caffeine cache. */
+    BUCKET4J(keys -> {
+        Bucket4j buckets = new Bucket4j(Keys.AMPLE, keys);
+        return key -> buckets.bucket(key).tryConsume(1);
+    }),
+    /** Resilience4j's registry. */
+    RESILIENCE4J(keys -> Resilience4j.byKey(Keys.AMPLE)),
+    /** Guava's limiter, in a Caffeine cache. */
+    GUAVA(Guava::byKey);
+
+    private final IntFunction<Predicate<String>> opening;
+
+    KeyedContender(IntFunction<Predicate<String>> opening) {
+        this.opening = opening;
+    }
+
+    /** With room for so many keys. */
+    Predicate<String> open(int keys) {
+        return opening.apply(keys);
+    }
+
+    private static Predicate<String> ours(int keys, Limit limit) {
+        RateLimitStore store = InMemoryStore.builder().maxKeys(keys + keys / 5).build();
+        Policy policy = Policy.of("user", limit);
+        return key -> store.tryCharge(policy.charge(key));
+    }
+}
