@@ -18,6 +18,15 @@ public interface RateLimitStore extends AutoCloseable {
         return decide(List.of(charge)).admitted();
     }
 
+    /**
+     * Takes so many permits of one key's budget, or refuses. For who asks so often that a {@link Charge} is too much.
+     *
+     * @throws IllegalArgumentException when {@code permits} is negative
+     */
+    default boolean tryCharge(Policy policy, String key, long permits) {
+        return tryCharge(policy.charge(key, permits));
+    }
+
     /** Takes all the charges, or none. A store that can decide without allocating does so here. */
     default boolean tryCharge(List<Charge> charges) {
         return decide(charges).admitted();

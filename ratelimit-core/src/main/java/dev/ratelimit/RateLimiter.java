@@ -43,6 +43,11 @@ public final class RateLimiter {
         return store.tryCharge(charge);
     }
 
+    /** Takes one permit of this key's budget or not. Like {@code tryAcquire(policy.charge(key))}, without making a charge. */
+    public boolean tryAcquire(Policy policy, String key) {
+        return store.tryCharge(policy, key, 1);
+    }
+
     /** Takes all the charges or none. */
     public boolean tryAcquire(Charge... charges) {
         return store.tryCharge(List.of(charges));

@@ -60,6 +60,6 @@ public enum KeyedContender {
     private static Predicate<String> ours(int keys, Limit limit) {
         RateLimitStore store = InMemoryStore.builder().maxKeys(keys + keys / 5).build();
         Policy policy = Policy.of("user", limit);
-        return key -> store.tryCharge(policy.charge(key));
+        return key -> store.tryCharge(policy, key, 1);
     }
 }

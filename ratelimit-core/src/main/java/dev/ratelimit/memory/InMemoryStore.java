@@ -2,10 +2,10 @@ package dev.ratelimit.memory;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
-import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.memory.Shortcuts.Shortcut;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,6 +42,7 @@ public final class InMemoryStore implements RateLimitStore {
     private final Map<String, Integer> maxKeysOf;
     private final ConcurrentHashMap<String, List<Keyspace>> keyspaces = new ConcurrentHashMap<>();
     private final Transactions transactions;
+    private final Shortcuts shortcuts = new Shortcuts();
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private volatile boolean closed;
 
@@ -65,11 +66,37 @@ public final class InMemoryStore implements RateLimitStore {
 
     @Override
     public boolean tryCharge(Charge charge) {
-        List<Limit> limits = charge.policy().limits();
-        if (limits.size() > 1 || charge.permits() == 0) {
-            return tryCharge(List.of(charge));
+        return tryCharge(charge.policy(), charge.key(), charge.permits());
+    }
+
+    @Override
+    public boolean tryCharge(Policy policy, String key, long permits) {
+        if (policy.limits().size() > 1 || permits <= 0) {
+            return tryCharge(List.of(policy.charge(key, permits)));
         }
-        boolean charged = keyspaces(charge.policy()).get(0).tryCharge(charge.key(), limits.get(0), charge.permits());
+        if (!key.isEmpty()) {
+            return search(policy, key, permits);
+        }
+        Shortcut shortcut = shortcuts.find(policy);
+        if (shortcut != null) {
+            switch (shortcut.tryCharge(permits, clock)) {
+                case ADMITTED -> {
+                    return true;
+                }
+                case REFUSED -> {
+                    return false;
+                }
+                default -> shortcuts.forget(policy);
+            }
+        }
+        boolean charged = search(policy, key, permits);
+        shortcuts.remember(policy, keyspaces(policy).get(0).segment(KeyHash.OF_EMPTY));
+        return charged;
+    }
+
+    private boolean search(Policy policy, String key, long permits) {
+        boolean charged =
+                keyspaces(policy).get(0).tryCharge(key, policy.limits().get(0), permits);
         sweepLater();
         return charged;
     }

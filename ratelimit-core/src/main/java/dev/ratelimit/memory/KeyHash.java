@@ -31,6 +31,9 @@ final class KeyHash {
         FACTOR = random.nextLong() | 1;
     }
 
+    /** The hash of the key of policies without keys. */
+    static final long OF_EMPTY = of("");
+
     private KeyHash() {}
 
     /** The hash of this key in this process. */
