@@ -181,6 +181,24 @@ public final class InMemoryStore implements RateLimitStore {
         return known(policy).stream().mapToLong(Keyspace::evictedActiveCount).sum();
     }
 
+    /**
+     * The memory in bytes that the policy's tables take now; without the times that a {@code SlidingLog} remembers, 8 bytes
+     * each.
+     */
+    public long bytes(String policy) {
+        return known(policy).stream().mapToLong(Keyspace::bytes).sum();
+    }
+
+    /** What {@link #bytes} of the policy comes to when it has as many keys as it may. */
+    public long mostBytes(Policy policy) {
+        List<Keyspace> keyspaces = keyspaces(policy);
+        long bytes = 0;
+        for (int i = 0; i < policy.limits().size(); i++) {
+            bytes += keyspaces.get(i).mostBytes(policy.limits().get(i));
+        }
+        return bytes;
+    }
+
     /** Ends the sweeping. The store can still be used, and then keeps idle keys until it is full. */
     @Override
     public void close() {

@@ -71,7 +71,12 @@ final class Keyspace {
         return evictedActive.sum();
     }
 
-    /** The memory of the tables. */
+    /** The most memory that tables of states of this limit take, without what grows. */
+    long mostBytes(Limit limit) {
+        return segments.length() * slotsASegment * Table.bytesASlot(limit);
+    }
+
+    /** The memory of the tables, without what grows. */
     long bytes() {
         long bytes = overflow.bytes();
         for (int i = 0; i < segments.length(); i++) {

@@ -89,6 +89,11 @@ final class Table {
         return 8L * longs.length + (grown == null ? 0 : 4L * grown.length);
     }
 
+    /** The memory of a slot for states of this limit, without what grows. */
+    static long bytesASlot(Limit limit) {
+        return limit.grows() ? 8L * 2 + 4 : 8L * (1 + limit.stateSize());
+    }
+
     /** The slot where the search for a key begins. */
     private int home(long hash) {
         long fraction = (hash << (1 + Keyspace.SEGMENT_BITS)) >>> 1;

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.Exemptions;
 import dev.ratelimit.spring.Rule;
 import dev.ratelimit.spring.config.AnnotatedRules;
@@ -79,10 +80,18 @@ final class ActiveRules implements SmartInitializingSingleton {
         report.policies(policyRules, annotated.named());
         report.warnOfRewriting(rewritesPathsLater());
         inline.forEach(report::active);
+        inline.addAll(policyRules.rules());
+        tellOfStore(report, inline);
+    }
+
+    private void tellOfStore(StartupReport report, List<Rule> rules) {
         if (context.containsBean(RedisStoreConfiguration.CLIENT)) {
-            inline.addAll(policyRules.rules());
-            report.warnOfWholeShare(inline);
+            report.warnOfWholeShare(rules);
         }
+        context.getBeanProvider(InMemoryStore.class).ifUnique(store -> report.memory(store, rules));
+        List<String> names =
+                rules.stream().map(rule -> rule.policy().name()).distinct().toList();
+        context.getBeanProvider(PolicyObserver.class).forEach(observer -> observer.watch(names));
     }
 
     private boolean rewritesPathsLater() {

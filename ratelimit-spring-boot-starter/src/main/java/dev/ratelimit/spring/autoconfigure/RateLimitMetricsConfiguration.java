@@ -1,7 +1,9 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.web.Outcomes;
 import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
@@ -21,5 +23,10 @@ class RateLimitMetricsConfiguration {
     @Bean
     Outcomes rateLimitOutcomes(MeterRegistry registry) {
         return new MeteredOutcomes(registry);
+    }
+
+    @Bean
+    MemoryStoreMeters rateLimitMemoryStoreMeters(MeterRegistry registry, ObjectProvider<InMemoryStore> stores) {
+        return new MemoryStoreMeters(registry, stores);
     }
 }

@@ -1,6 +1,8 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.Limit;
 import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.AddressRange;
 import dev.ratelimit.spring.ForwardedHeader;
 import dev.ratelimit.spring.Rule;
@@ -54,6 +56,23 @@ final class StartupReport {
     void active(Rule rule) {
         String stage = rule.stage() == Stage.BEFORE_SECURITY ? "before" : "after";
         log.info("Rate limit {}{}", rule.describe(), stages ? ", " + stage + " Spring Security" : "");
+    }
+
+    /** Tells what the keys of these rules may take in memory. */
+    void memory(InMemoryStore store, List<Rule> rules) {
+        long bytes = rules.stream()
+                .map(Rule::policy)
+                .distinct()
+                .mapToLong(store::mostBytes)
+                .sum();
+        boolean logs =
+                rules.stream().flatMap(rule -> rule.policy().limits().stream()).anyMatch(Limit::grows);
+        if (bytes > 0) {
+            log.info(
+                    "Rate limits take at most {} of memory, when all their max-keys are used{}",
+                    (bytes >> 20) + 1 + " MB",
+                    logs ? "; sliding logs 8 bytes more for each permit that they remember" : "");
+        }
     }
 
     private void policy(Rule rule, boolean named) {

@@ -53,6 +53,44 @@ class MetricsTest {
         }
     }
 
+    @Test
+    void store_inMemory_isMeasuredByPolicy() {
+        try (RunningApp app = RunningApp.start(
+                List.of(TestApi.class),
+                "ratelimit.policies.each.limit=1/hour",
+                "ratelimit.policies.each.key=header:X-Id",
+                "ratelimit.policies.each.max-keys=2")) {
+            assertThat(gauge(app, "ratelimit.keys")).isZero();
+
+            for (int i = 0; i < 5; i++) {
+                app.get("/orders/1", "X-Id: " + i);
+            }
+
+            assertThat(gauge(app, "ratelimit.keys")).isEqualTo(2);
+            assertThat(gauge(app, "ratelimit.memory")).isBetween(32.0, 1000.0);
+            assertThat(evicted(app, "full")).isZero();
+            // exhausted keys keep their places
+            assertThat(evicted(app, "active")).isZero();
+        }
+    }
+
+    private static double gauge(RunningApp app, String name) {
+        return app.bean(MeterRegistry.class)
+                .get(name)
+                .tag("policy", "each")
+                .gauge()
+                .value();
+    }
+
+    private static double evicted(RunningApp app, String state) {
+        return app.bean(MeterRegistry.class)
+                .get("ratelimit.evictions")
+                .tag("policy", "each")
+                .tag("state", state)
+                .functionCounter()
+                .count();
+    }
+
     private static long meters(RunningApp app) {
         return app.bean(MeterRegistry.class).getMeters().stream()
                 .map(Meter::getId)

@@ -63,6 +63,22 @@ class StartupReportTest {
     static class Exempt {}
 
     @Test
+    void memory_ofAllPolicies_isTold(CapturedOutput output) {
+        runner.withPropertyValues(
+                        "ratelimit.policies.a.limit=5/second",
+                        "ratelimit.policies.a.key=ip",
+                        "ratelimit.policies.b.limit=5/second",
+                        "ratelimit.policies.b.algorithm=sliding-log",
+                        "ratelimit.policies.b.max-keys=1000")
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output)
+                .containsPattern(
+                        "Rate limits take at most 2[0-9] MB of memory, when all their max-keys are used; sliding"
+                                + " logs 8 bytes more");
+    }
+
+    @Test
     @DisplayName("F7 annotations on methods to which no request is dispatched are warned of, by name")
     void annotationsWithoutEffect_areWarnedOf(CapturedOutput output) {
         runner.withUserConfiguration(Pages.class, Mails.class, Exempt.class)

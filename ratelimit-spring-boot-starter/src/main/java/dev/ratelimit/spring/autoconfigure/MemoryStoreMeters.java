@@ -1,0 +1,65 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.memory.InMemoryStore;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.springframework.beans.factory.ObjectProvider;
+
+/**
+ * Meters of the store in memory, by {@code policy}: {@code ratelimit.keys}, {@code ratelimit.memory} in bytes, and {@code
+ * ratelimit.evictions} with {@code state}: {@code full} where nobody can notice, {@code active} where a place was needed.
+ */
+final class MemoryStoreMeters implements PolicyObserver, AutoCloseable {
+
+    private final MeterRegistry registry;
+    private final ObjectProvider<InMemoryStore> stores;
+    private final List<Meter> meters = new ArrayList<>();
+
+    MemoryStoreMeters(MeterRegistry registry, ObjectProvider<InMemoryStore> stores) {
+        this.registry = registry;
+        this.stores = stores;
+    }
+
+    @Override
+    public void watch(Collection<String> policies) {
+        stores.ifUnique(store -> policies.forEach(policy -> watch(store, policy)));
+    }
+
+    private void watch(InMemoryStore store, String policy) {
+        meters.add(Gauge.builder("ratelimit.keys", store, memory -> (double) memory.keys(policy))
+                .description("Keys that are remembered, over all limits of the policy")
+                .tag("policy", policy)
+                .register(registry));
+        meters.add(Gauge.builder("ratelimit.memory", store, memory -> (double) memory.bytes(policy))
+                .description("Memory of the policy's tables")
+                .baseUnit("bytes")
+                .tag("policy", policy)
+                .register(registry));
+        meters.add(evictions(store, policy, "full", InMemoryStore::evictedFull));
+        meters.add(evictions(store, policy, "active", InMemoryStore::evictedActive));
+    }
+
+    @FunctionalInterface
+    private interface Count {
+        long of(InMemoryStore store, String policy);
+    }
+
+    private Meter evictions(InMemoryStore store, String policy, String state, Count count) {
+        return FunctionCounter.builder("ratelimit.evictions", store, memory -> (double) count.of(memory, policy))
+                .description("Keys that were dropped; active ones had something charged to them")
+                .tag("policy", policy)
+                .tag("state", state)
+                .register(registry);
+    }
+
+    /** The registry may outlive the store. */
+    @Override
+    public void close() {
+        meters.forEach(registry::remove);
+    }
+}
