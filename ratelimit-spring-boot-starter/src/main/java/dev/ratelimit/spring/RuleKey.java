@@ -24,7 +24,13 @@ public record RuleKey(List<KeyPart> parts, MissingKey missing) {
 
     /** Whether the endpoint has to be known. */
     public boolean needsEndpoint() {
-        return parts.stream().anyMatch(KeyPart::needsEndpoint);
+        // asked for each request: no stream
+        for (int i = 0; i < parts.size(); i++) {
+            if (parts.get(i).needsEndpoint()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether it can be told only after Spring Security has run. */

@@ -121,7 +121,12 @@ final class AppliedRules {
 
     /** Whether what is charged depends on the response. */
     boolean dependsOnStatus() {
-        return rules.stream().anyMatch(rule -> rule.counted() != null);
+        for (int i = 0; i < rules.size(); i++) {
+            if (rules.get(i).counted() != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Gives back what rules charged that do not count this status. */

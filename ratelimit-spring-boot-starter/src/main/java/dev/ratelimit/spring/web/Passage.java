@@ -91,7 +91,7 @@ final class Passage {
 
     /** Settles what depends on the response, as soon as that is complete: now, or at the end of asynchronous work. */
     void settle(HttpServletResponse response, boolean failed, RateLimitStore store) {
-        if (settled.get() || stages.stream().noneMatch(AppliedRules::dependsOnStatus)) {
+        if (settled.get() || !dependsOnStatus()) {
             return;
         }
         HttpServletRequest request = call.request();
@@ -106,6 +106,15 @@ final class Passage {
         // what is thrown becomes a 500, unless the response has got its status before
         boolean thrown = failed && !response.isCommitted() && response.getStatus() < HttpServletResponse.SC_BAD_REQUEST;
         settle(thrown ? HttpServletResponse.SC_INTERNAL_SERVER_ERROR : response.getStatus(), store);
+    }
+
+    private boolean dependsOnStatus() {
+        for (int i = 0; i < stages.size(); i++) {
+            if (stages.get(i).dependsOnStatus()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void settle(int status, RateLimitStore store) {

@@ -20,6 +20,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
 public final class RateLimitFilter extends OncePerRequestFilter {
 
     private final Stage stage;
+    private final String alreadyFiltered;
     private final Supplier<RequestRules> rules;
     private final RateLimitStore store;
     private final Answers answers;
@@ -34,6 +35,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
     public RateLimitFilter(
             Stage stage, Supplier<RequestRules> rules, RateLimitStore store, Answers answers, Outcomes outcomes) {
         this.stage = stage;
+        this.alreadyFiltered = RateLimitFilter.class.getName() + "." + stage + ALREADY_FILTERED_SUFFIX;
         this.rules = rules;
         this.store = store;
         this.answers = answers;
@@ -51,7 +53,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
     /** Two filters of one class are two. */
     @Override
     protected String getAlreadyFilteredAttributeName() {
-        return RateLimitFilter.class.getName() + "." + stage + ALREADY_FILTERED_SUFFIX;
+        return alreadyFiltered;
     }
 
     @Override

@@ -1,11 +1,15 @@
 package dev.ratelimit.spring.web;
 
+import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Policy;
 import dev.ratelimit.spring.Call;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Tells a caller about its own budgets; what others use of a shared one is not its business.
@@ -23,6 +27,12 @@ public final class RateLimitHeaders {
     private static final List<String> DRAFT = List.of("RateLimit-Policy", "RateLimit");
     private static final List<String> LEGACY =
             List.of("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset");
+
+    private static final int MOST_ITEMS = 16;
+    private static final int MOST_POLICIES = 1_000;
+
+    /** By the name of the policy. */
+    private final Map<String, List<Item>> items = new ConcurrentHashMap<>();
 
     private final boolean draft;
     private final boolean legacy;
@@ -81,22 +91,53 @@ public final class RateLimitHeaders {
         return exposeShared || stage.rule(status.policy().name()).key().isOwn(call);
     }
 
-    private static void writeDraft(HttpServletResponse response, List<LimitStatus> told) {
-        StringBuilder policies = new StringBuilder();
-        StringBuilder limits = new StringBuilder();
-        for (LimitStatus status : told) {
-            String separator = policies.isEmpty() ? "" : ", ";
-            String name = name(status);
-            policies.append(separator)
-                    .append(name)
-                    .append(";q=")
-                    .append(status.limit().capacity());
-            policies.append(";w=").append(seconds(status.limit().replenishNanos()));
-            limits.append(separator).append(name).append(";r=").append(status.remaining());
-            limits.append(";t=").append(seconds(status.nextAvailableNanos()));
+    private void writeDraft(HttpServletResponse response, List<LimitStatus> told) {
+        Item first = item(told.get(0));
+        String policies = first.text;
+        String limits = first.limit(told.get(0));
+        for (int i = 1; i < told.size(); i++) {
+            Item next = item(told.get(i));
+            policies += ", " + next.text;
+            limits += ", " + next.limit(told.get(i));
         }
-        response.setHeader("RateLimit-Policy", policies.toString());
-        response.setHeader("RateLimit", limits.toString());
+        response.setHeader("RateLimit-Policy", policies);
+        response.setHeader("RateLimit", limits);
+    }
+
+    private Item item(LimitStatus status) {
+        List<Item> known = items.getOrDefault(status.policy().name(), List.of());
+        for (int i = 0; i < known.size(); i++) {
+            if (known.get(i).isOf(status)) {
+                return known.get(i);
+            }
+        }
+        Item item = Item.of(status);
+        if (known.size() < MOST_ITEMS && items.size() < MOST_POLICIES) {
+            List<Item> more = new ArrayList<>(known);
+            more.add(item);
+            items.put(status.policy().name(), more);
+        }
+        return item;
+    }
+
+    /** What does not change of what is told of a limit. */
+    private record Item(Policy policy, Limit limit, String name, String text) {
+
+        static Item of(LimitStatus status) {
+            Limit limit = status.limit();
+            String name = RateLimitHeaders.name(status);
+            String text = name + ";q=" + limit.capacity() + ";w=" + seconds(limit.replenishNanos());
+            return new Item(status.policy(), limit, name, text);
+        }
+
+        @SuppressWarnings("ReferenceEquality") // an equal one is written anew
+        boolean isOf(LimitStatus status) {
+            return policy == status.policy() && limit == status.limit();
+        }
+
+        String limit(LimitStatus status) {
+            return name + ";r=" + status.remaining() + ";t=" + seconds(status.nextAvailableNanos());
+        }
     }
 
     private static void writeLegacy(HttpServletResponse response, List<LimitStatus> told) {

@@ -74,7 +74,7 @@ final class RouteIndex<T> {
 
     /** The same for all texts that {@code equalsIgnoreCase} takes for one, which is how patterns compare in any case. */
     private static String fold(String text) {
-        return text.chars().allMatch(RouteIndex::isFolded)
+        return isFolded(text)
                 ? text
                 : text.codePoints()
                         .map(c -> Character.toLowerCase(Character.toUpperCase(c)))
@@ -82,8 +82,14 @@ final class RouteIndex<T> {
                         .toString();
     }
 
-    private static boolean isFolded(int c) {
-        return c < 128 && (c < 'A' || c > 'Z');
+    private static boolean isFolded(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c >= 128 || (c >= 'A' && c <= 'Z')) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Whether some pattern matches. */
