@@ -1,0 +1,88 @@
+package dev.ratelimit.benchmarks.report;
+
+import dev.ratelimit.benchmarks.FilledHeap;
+import dev.ratelimit.benchmarks.KeyedContender;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * How many bytes of heap a key takes that has been asked for. The keys' own strings live elsewhere and do not count. Each
+ * contender has a JVM of its own. The number of keys may be given.
+ */
+public final class MemoryBenchmark {
+
+    static final int KEYS = 1_000_000;
+
+    private static final List<KeyedContender> CONTENDERS = List.of(
+            KeyedContender.BARE_TABLE,
+            KeyedContender.MAP,
+            KeyedContender.OURS,
+            KeyedContender.OURS_FIXED_WINDOW,
+            KeyedContender.OURS_SLIDING_WINDOW,
+            KeyedContender.BUCKET4J,
+            KeyedContender.RESILIENCE4J,
+            KeyedContender.GUAVA);
+
+    private MemoryBenchmark() {}
+
+    /** Measures, and writes a table. */
+    public static void main(String[] arguments) {
+        int keys = arguments.length == 0 ? KEYS : Integer.parseInt(arguments[0]);
+        ResultFile file = new ResultFile("memory");
+        file.write("Used heap after collections, with the keys less without.", List.of(table(keys)));
+    }
+
+    static Table table(int keys) {
+        List<Double> bytes = new ArrayList<>();
+        for (KeyedContender contender : CONTENDERS) {
+            double each = (double) retained(contender, keys) / keys;
+            System.err.printf(Locale.ROOT, "memory: %s: %.1f B a key%n", Names.plain(contender.name()), each);
+            bytes.add(each);
+        }
+        double floor = bytes.get(0);
+        double ours = bytes.get(CONTENDERS.indexOf(KeyedContender.OURS));
+        List<List<String>> rows = new ArrayList<>();
+        for (int i = 0; i < bytes.size(); i++) {
+            double each = bytes.get(i);
+            rows.add(List.of(
+                    Names.plain(CONTENDERS.get(i).name()),
+                    String.format(Locale.ROOT, "%.1f", each),
+                    Table.ratio(each / floor),
+                    Table.ratio(each / ours)));
+        }
+        return new Table(
+                "Memory of %,d keys".formatted(keys), List.of("contender", "bytes/key", "of floor", "of ours"), rows);
+    }
+
+    private static long retained(KeyedContender contender, int keys) {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        List<String> command = List.of(
+                java,
+                "-Xmx" + (1024 + keys / 1000) + "m",
+                "-XX:+UseG1GC",
+                "-cp",
+                System.getProperty("java.class.path"),
+                FilledHeap.class.getName(),
+                contender.name(),
+                Integer.toString(keys));
+        try {
+            Process child = new ProcessBuilder(command)
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            String answer = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            if (child.waitFor() != 0) {
+                throw new IllegalStateException(contender + " ended with " + child.exitValue());
+            }
+            return Long.parseLong(answer);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted", e);
+        }
+    }
+}

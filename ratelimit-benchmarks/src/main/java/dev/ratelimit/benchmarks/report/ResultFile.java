@@ -1,0 +1,40 @@
+package dev.ratelimit.benchmarks.report;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** What a run came to, as a file in Markdown: {@code <date>-<machine>-<kind>.md}. */
+public final class ResultFile {
+
+    private static final Path FOLDER = Path.of(System.getProperty(
+            "results", Path.of("ratelimit-benchmarks", "results").toString()));
+
+    private final String kind;
+    private final String machine = Machine.description();
+
+    /** Made before the run: it asks how busy the machine is. */
+    public ResultFile(String kind) {
+        this.kind = kind;
+    }
+
+    /** Writes all tables that there are so far, in place of those written before. */
+    public void write(String how, List<Table> tables) {
+        LocalDate today = LocalDate.now(ZoneOffset.UTC);
+        Path file = FOLDER.resolve("%s-%s-%s.md".formatted(today, Machine.name(), kind));
+        String head = "# %s, %s%n%n%s%n%n%s%n%n".formatted(today, kind, machine, how);
+        String sections = tables.stream().map(Table::markdown).collect(Collectors.joining("\n"));
+        try {
+            Files.createDirectories(FOLDER);
+            Files.writeString(file, head + sections);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        System.err.println("written: " + file);
+    }
+}
