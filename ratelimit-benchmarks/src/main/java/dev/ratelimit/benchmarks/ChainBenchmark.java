@@ -28,7 +28,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(
         value = 3,
-        jvmArgsAppend = {"-Xms4g", "-Xmx12g", "-XX:+UseG1GC"})
+        jvmArgsAppend = {Heap.GC, Heap.MOST, Heap.YOUNG})
 public class ChainBenchmark {
 
     private static final Rate ONE_IN_A_YEAR = Rate.of(1, Duration.ofDays(365));

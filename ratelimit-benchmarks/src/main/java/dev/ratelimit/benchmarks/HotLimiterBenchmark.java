@@ -25,7 +25,9 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
-@Fork(3)
+@Fork(
+        value = 3,
+        jvmArgsAppend = {Heap.GC, Heap.MOST, Heap.YOUNG})
 public class HotLimiterBenchmark {
 
     private static final Rate ENDLESS = Rate.of(1_000_000_000, Duration.ofSeconds(1));

@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(
         value = 3,
-        jvmArgsAppend = {"-Xms4g", "-Xmx12g", "-XX:+UseG1GC"})
+        jvmArgsAppend = {Heap.GC, Heap.MOST, Heap.YOUNG})
 public class KeyedBenchmark {
 
     /** So many calls leave every key less than full for a minute and a half. */

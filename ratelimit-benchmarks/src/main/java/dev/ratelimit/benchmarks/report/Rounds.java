@@ -1,13 +1,13 @@
 package dev.ratelimit.benchmarks.report;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
 /**
@@ -71,35 +71,26 @@ final class Rounds {
         double[] nanos = all.stream().mapToDouble(Measured::nanos).toArray();
         return List.of(
                 Names.plain(contender),
-                number(median(nanos)),
-                number(Collections.min(boxed(nanos))) + "–" + number(Collections.max(boxed(nanos))),
+                number(Median.of(nanos)),
+                number(DoubleStream.of(nanos).min().orElseThrow()) + "–"
+                        + number(DoubleStream.of(nanos).max().orElseThrow()),
                 ratio(all, of(scenario, scenario.contenders().floor())),
                 names.contains("OURS") ? ratio(all, of(scenario, "OURS")) : "",
-                number(median(all.stream().mapToDouble(Measured::cpuNanos).toArray())),
+                number(Median.of(all.stream().mapToDouble(Measured::cpuNanos).toArray())),
                 "%.0f"
-                        .formatted(
-                                median(all.stream().mapToDouble(Measured::bytes).toArray())));
+                        .formatted(Median.of(
+                                all.stream().mapToDouble(Measured::bytes).toArray())));
     }
 
     /** The median of the ratios of the same round. */
     private static String ratio(List<Measured> some, List<Measured> others) {
-        return Table.ratio(median(IntStream.range(0, some.size())
+        return Table.ratio(Median.of(IntStream.range(0, some.size())
                 .mapToDouble(
                         round -> some.get(round).nanos() / others.get(round).nanos())
                 .toArray()));
     }
 
-    private static List<Double> boxed(double[] numbers) {
-        return Arrays.stream(numbers).boxed().toList();
-    }
-
     private static String number(double nanos) {
         return String.format(Locale.ROOT, nanos < 100 ? "%.1f" : "%.0f", nanos);
-    }
-
-    static double median(double[] numbers) {
-        double[] sorted = numbers.clone();
-        Arrays.sort(sorted);
-        return (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
     }
 }

@@ -1,0 +1,70 @@
+package dev.ratelimit.benchmarks.report;
+
+import java.util.List;
+
+/**
+ * What a contender must not exceed.
+ *
+ * @param contender who is held to it
+ * @param ratio of its least CPU time to the least of the scenario's floor, if that is another
+ * @param bytes allocated by a call
+ */
+record Bound(Scenario scenario, String contender, double ratio, double bytes) {
+
+    /** Where profilers divide what they allocate themselves by a short run's calls. */
+    private static final double NOTHING = 0.5;
+
+    /** The charge that the caller makes. */
+    private static final double A_CHARGE = 32 + NOTHING;
+
+    /** What they were when the bound was set, and half as much again or more. */
+    static List<Bound> all() {
+        Scenario keyed = Scenario.keyed("100000", "ZIPF", 1).among("BARE_TABLE", "OURS");
+        Scenario chain = Scenario.chain("ADMITTED", "100000", 1).among("BARE_TABLE", "OURS", "OURS_IN_FULL");
+        Scenario algorithms = Scenario.algorithms("admitted");
+        return List.of(
+                new Bound(Scenario.hot("admitted", 1).among("FLOOR", "OURS"), "OURS", 2, NOTHING),
+                new Bound(Scenario.hot("refused", 1).among("FLOOR", "OURS"), "OURS", 2.5, NOTHING),
+                new Bound(keyed, "OURS", 4, A_CHARGE),
+                new Bound(chain, "OURS", 7, 1500),
+                new Bound(chain, "OURS_IN_FULL", 7, 1500),
+                new Bound(algorithms, "TOKEN_BUCKET", 1, NOTHING),
+                new Bound(algorithms, "FIXED_WINDOW", 3, NOTHING),
+                new Bound(algorithms, "SLIDING_WINDOW", 4, NOTHING));
+    }
+
+    boolean kept(Rounds rounds) {
+        return ratio(rounds) <= ratio && bytes(rounds) <= bytes;
+    }
+
+    String verdict(Rounds rounds) {
+        return "%s: %s, %s: %.2f of the floor (at most %.2f), %.1f B a call (at most %.1f)"
+                .formatted(
+                        kept(rounds) ? "kept" : "EXCEEDED",
+                        scenario.name(),
+                        Names.plain(contender),
+                        ratio(rounds),
+                        ratio,
+                        bytes(rounds),
+                        bytes);
+    }
+
+    /** Of the least of all rounds: whatever else the machine does only adds to either. */
+    private double ratio(Rounds rounds) {
+        return cpu(rounds, contender) / cpu(rounds, scenario.contenders().floor());
+    }
+
+    private double cpu(Rounds rounds, String of) {
+        return rounds.of(scenario, of).stream()
+                .mapToDouble(Measured::cpuNanos)
+                .min()
+                .orElseThrow();
+    }
+
+    private double bytes(Rounds rounds) {
+        return rounds.of(scenario, contender).stream()
+                .mapToDouble(Measured::bytes)
+                .min()
+                .orElseThrow();
+    }
+}
