@@ -66,6 +66,9 @@ final class Load {
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
             output = new String(wrk.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            wrk.waitFor();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted", e);
         } catch (IOException e) {
             throw new UncheckedIOException("wrk is needed", e);
         }

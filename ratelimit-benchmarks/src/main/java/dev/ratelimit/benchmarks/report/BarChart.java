@@ -12,7 +12,7 @@ import java.util.Locale;
 record BarChart(String title, String unit, List<Bar> bars) {
 
     private static final int WIDTH = 720;
-    private static final int LEFT = 150;
+    private static final int LEFT = 210;
     private static final int RIGHT = 80;
     private static final int TOP = 64;
     private static final int ROW = 28;
@@ -26,7 +26,7 @@ record BarChart(String title, String unit, List<Bar> bars) {
     private record Bar(String name, String label, double value) {
 
         boolean ours() {
-            return name.startsWith("ours");
+            return name.startsWith(Names.OURS);
         }
     }
 

@@ -56,7 +56,9 @@ public final class MemoryBenchmark {
                     Table.ratio(each / ours)));
         }
         return new Table(
-                "Memory of %,d keys".formatted(keys), List.of("contender", "bytes/key", "of floor", "of ours"), rows);
+                "Memory of %,d keys".formatted(keys),
+                List.of("contender", "bytes/key", "of floor", "of ratelimit"),
+                rows);
     }
 
     private static long retained(KeyedContender contender, int keys) {

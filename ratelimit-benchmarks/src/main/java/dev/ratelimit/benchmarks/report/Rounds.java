@@ -36,14 +36,15 @@ final class Rounds {
                     of(scenario, contender).add(one);
                     System.err.printf(
                             Locale.ROOT,
-                            "round %d of %d: %s: %s: %.1f ns, %.1f ns CPU, %.1f B%n",
+                            "round %d of %d: %s: %s: %.1f ns, %.1f ns CPU, %.1f B; others %.2f%n",
                             round,
                             plan.rounds(),
                             scenario.name(),
                             Names.plain(contender),
                             one.nanos(),
                             one.cpuNanos(),
-                            one.bytes());
+                            one.bytes(),
+                            one.othersCores());
                 }
             }
         }
@@ -55,8 +56,8 @@ final class Rounds {
     }
 
     Table table(Scenario scenario) {
-        List<String> header =
-                List.of("contender", "ns/op", "lowest–highest", "of floor", "of ours", "CPU ns/op", "B/op");
+        List<String> header = List.of(
+                "contender", "ns/op", "lowest–highest", "of floor", "of ratelimit", "CPU ns/op", "B/op", "others");
         return new Table(
                 scenario.name(),
                 header,
