@@ -5,21 +5,24 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import dev.ratelimit.Rate;
 import io.github.bucket4j.Bucket;
 import java.time.Duration;
+import java.util.function.Function;
 
 /** Bucket4j's buckets, as its documentation makes them: lock-free, by {@link System#currentTimeMillis}. */
 final class Bucket4j {
 
-    private final Rate rate;
+    /** Kept, so that no call makes one. */
+    private final Function<String, Bucket> making;
+
     private final Cache<String, Bucket> buckets;
 
     /** A bucket for each of so many keys, and a fifth more, in a Caffeine cache. */
     Bucket4j(Rate rate, int keys) {
-        this.rate = rate;
+        this.making = absent -> bucket(rate);
         this.buckets = Caffeine.newBuilder().maximumSize(keys + keys / 5).build();
     }
 
     Bucket bucket(String key) {
-        return buckets.get(key, absent -> bucket(rate));
+        return buckets.get(key, making);
     }
 
     static Bucket bucket(Rate rate) {

@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  * and with Bucket4j's starter's one, which are never reached or refuse nine of ten. CPU time of the server's process counts: who
  * sends the requests shares the cores.
  *
- * <p>{@code short} takes four minutes, {@code full} ten. Needs {@code wrk}.
+ * <p>{@code short} takes five minutes, {@code full} twelve, and more on a busy machine. Needs {@code wrk}.
  */
 public final class HttpBenchmark {
 
@@ -154,7 +154,8 @@ public final class HttpBenchmark {
                 "requests/s",
                 "p50 µs",
                 "p99 µs",
-                "refused");
+                "refused",
+                "others");
         return new Table(title, header, rows);
     }
 

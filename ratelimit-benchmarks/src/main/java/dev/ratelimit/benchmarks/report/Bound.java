@@ -2,6 +2,7 @@ package dev.ratelimit.benchmarks.report;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * What a contender must not exceed.
@@ -40,15 +41,16 @@ record Bound(Scenario scenario, String contender, double ratio, double bytes) {
     }
 
     String verdict(Rounds rounds) {
-        return "%s: %s, %s: %.2f of the floor (at most %.2f), %.1f B a call (at most %.1f)"
-                .formatted(
-                        kept(rounds) ? "kept" : "EXCEEDED",
-                        scenario.name(),
-                        Names.plain(contender),
-                        ratio(rounds),
-                        ratio,
-                        bytes(rounds),
-                        bytes);
+        return String.format(
+                Locale.ROOT,
+                "%s: %s, %s: %.2f of the floor (at most %.2f), %.1f B a call (at most %.1f)",
+                kept(rounds) ? "kept" : "EXCEEDED",
+                scenario.name(),
+                Names.plain(contender),
+                ratio(rounds),
+                ratio,
+                bytes(rounds),
+                bytes);
     }
 
     /** Of the least of all rounds: whatever else the machine does only adds to either. */

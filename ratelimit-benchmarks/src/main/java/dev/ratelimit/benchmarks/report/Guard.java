@@ -22,7 +22,11 @@ public final class Guard {
         Rounds rounds = new Rounds(PLAN);
         List<Bound> doubtful = bounds;
         for (int chance = 0; chance < CHANCES && !doubtful.isEmpty(); chance++) {
-            rounds.run(doubtful.stream().map(Bound::scenario).distinct().toList());
+            List<Scenario> scenarios =
+                    doubtful.stream().map(Bound::scenario).distinct().toList();
+            for (int round = 0; round < PLAN.rounds(); round++) {
+                rounds.run(scenarios);
+            }
             doubtful = doubtful.stream().filter(bound -> !bound.kept(rounds)).toList();
         }
         bounds.forEach(bound -> System.out.println(bound.verdict(rounds)));

@@ -56,8 +56,8 @@ public final class MemoryBenchmark {
                     Table.ratio(each / ours)));
         }
         return new Table(
-                "Memory of %,d keys".formatted(keys),
-                List.of("contender", "bytes/key", "of floor", "of ratelimit"),
+                String.format(Locale.ROOT, "Memory of %,d keys", keys),
+                List.of("contender", "bytes/key", "of bare-table", "of ratelimit"),
                 rows);
     }
 

@@ -3,9 +3,10 @@ package dev.ratelimit.benchmarks.report;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /**
- * Measures all contenders in rounds and writes tables of medians.
+ * Measures all contenders in rounds and writes tables of medians after each.
  *
  * <p>{@code short} takes some minutes, {@code full} two hours. {@code -Drounds=9} for more rounds, {@code -Donly=hot} for
  * the scenarios that have this word in their names, {@code -Dresults} for another folder.
@@ -31,18 +32,25 @@ public final class Report {
                         .toList();
         ResultFile file = new ResultFile(full ? "full" : "short");
         Rounds rounds = new Rounds(plan);
-        rounds.run(scenarios);
-        List<Table> tables =
-                new ArrayList<>(scenarios.stream().map(rounds::table).toList());
-        if (full && only.isEmpty()) {
-            tables.add(MemoryBenchmark.table(MemoryBenchmark.KEYS));
+        for (int round = 1; round <= plan.rounds(); round++) {
+            System.err.printf("round %d of %d%n", round, plan.rounds());
+            rounds.run(scenarios);
+            file.write(how(plan, round), tables(scenarios, rounds));
         }
-        file.write(how(plan), tables);
+        if (full && only.isEmpty()) {
+            List<Table> tables = tables(scenarios, rounds);
+            tables.add(MemoryBenchmark.table(MemoryBenchmark.KEYS));
+            file.write(how(plan, plan.rounds()), tables);
+        }
     }
 
-    private static String how(Plan plan) {
+    private static List<Table> tables(List<Scenario> scenarios, Rounds rounds) {
+        return scenarios.stream().map(rounds::table).collect(Collectors.toCollection(ArrayList::new));
+    }
+
+    private static String how(Plan plan, int rounds) {
         return ("%d rounds of one JVM each, in another order each; %d s of warm-up, %d iterations of %s. Medians; ratios are "
                         + "medians of those within a round.")
-                .formatted(plan.rounds(), plan.warmUps(), plan.iterations(), plan.iteration());
+                .formatted(rounds, plan.warmUps(), plan.iterations(), plan.iteration());
     }
 }

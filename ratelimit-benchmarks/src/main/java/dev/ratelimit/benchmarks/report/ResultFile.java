@@ -16,6 +16,7 @@ public final class ResultFile {
             "results", Path.of("ratelimit-benchmarks", "results").toString()));
 
     private final String kind;
+    private final LocalDate today = LocalDate.now(ZoneOffset.UTC);
     private final String machine = Machine.description();
 
     /** Made before the run: it asks how busy the machine is. */
@@ -25,7 +26,6 @@ public final class ResultFile {
 
     /** Writes all tables that there are so far, in place of those written before. */
     public void write(String how, List<Table> tables) {
-        LocalDate today = LocalDate.now(ZoneOffset.UTC);
         Path file = FOLDER.resolve("%s-%s-%s.md".formatted(today, Machine.name(), kind));
         String head = "# %s, %s%n%n%s%n%n%s%n%n".formatted(today, kind, machine, how);
         String sections = tables.stream().map(Table::markdown).collect(Collectors.joining("\n"));

@@ -2,12 +2,13 @@ package dev.ratelimit.benchmarks.report;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.DoubleSummaryStatistics;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
-import java.util.stream.DoubleStream;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
@@ -26,26 +27,23 @@ final class Rounds {
         this.plan = plan;
     }
 
+    /** One more round. */
     void run(List<Scenario> scenarios) {
-        for (int round = 1; round <= plan.rounds(); round++) {
-            for (Scenario scenario : scenarios) {
-                List<String> contenders = new ArrayList<>(scenario.contenders().names());
-                Collections.shuffle(contenders, random);
-                for (String contender : contenders) {
-                    Measured one = Measured.of(scenario, contender, plan);
-                    of(scenario, contender).add(one);
-                    System.err.printf(
-                            Locale.ROOT,
-                            "round %d of %d: %s: %s: %.1f ns, %.1f ns CPU, %.1f B; others %.2f%n",
-                            round,
-                            plan.rounds(),
-                            scenario.name(),
-                            Names.plain(contender),
-                            one.nanos(),
-                            one.cpuNanos(),
-                            one.bytes(),
-                            one.othersCores());
-                }
+        for (Scenario scenario : scenarios) {
+            List<String> contenders = new ArrayList<>(scenario.contenders().names());
+            Collections.shuffle(contenders, random);
+            for (String contender : contenders) {
+                Measured one = Measured.of(scenario, contender, plan);
+                of(scenario, contender).add(one);
+                System.err.printf(
+                        Locale.ROOT,
+                        "%s: %s: %.1f ns, %.1f ns CPU, %.1f B; others %.2f%n",
+                        scenario.name(),
+                        Names.plain(contender),
+                        one.nanos(),
+                        one.cpuNanos(),
+                        one.bytes(),
+                        one.othersCores());
             }
         }
     }
@@ -56,31 +54,42 @@ final class Rounds {
     }
 
     Table table(Scenario scenario) {
+        Scenario.Contenders contenders = scenario.contenders();
         List<String> header = List.of(
-                "contender", "ns/op", "lowest–highest", "of floor", "of ratelimit", "CPU ns/op", "B/op", "others");
+                "contender",
+                "ns/op",
+                "lowest–highest",
+                "of " + Names.plain(contenders.floor()),
+                "of ratelimit",
+                "CPU ns/op",
+                "B/op",
+                "others");
         return new Table(
                 scenario.name(),
                 header,
-                scenario.contenders().names().stream()
+                contenders.names().stream()
                         .map(contender -> row(scenario, contender))
                         .toList());
     }
 
     private List<String> row(Scenario scenario, String contender) {
         List<Measured> all = of(scenario, contender);
-        List<String> names = scenario.contenders().names();
-        double[] nanos = all.stream().mapToDouble(Measured::nanos).toArray();
+        Scenario.Contenders contenders = scenario.contenders();
+        DoubleSummaryStatistics nanos =
+                all.stream().mapToDouble(Measured::nanos).summaryStatistics();
         return List.of(
                 Names.plain(contender),
-                number(Median.of(nanos)),
-                number(DoubleStream.of(nanos).min().orElseThrow()) + "–"
-                        + number(DoubleStream.of(nanos).max().orElseThrow()),
-                ratio(all, of(scenario, scenario.contenders().floor())),
-                names.contains("OURS") ? ratio(all, of(scenario, "OURS")) : "",
-                number(Median.of(all.stream().mapToDouble(Measured::cpuNanos).toArray())),
-                "%.0f"
-                        .formatted(Median.of(
-                                all.stream().mapToDouble(Measured::bytes).toArray())));
+                number(median(all, Measured::nanos)),
+                number(nanos.getMin()) + "–" + number(nanos.getMax()),
+                ratio(all, of(scenario, contenders.floor())),
+                contenders.names().contains("OURS") ? ratio(all, of(scenario, "OURS")) : "",
+                number(median(all, Measured::cpuNanos)),
+                String.format(Locale.ROOT, "%.0f", median(all, Measured::bytes)),
+                Table.ratio(median(all, Measured::othersCores)));
+    }
+
+    private static double median(List<Measured> all, ToDoubleFunction<Measured> number) {
+        return Median.of(all.stream().mapToDouble(number).toArray());
     }
 
     /** The median of the ratios of the same round. */

@@ -6,6 +6,7 @@ import dev.ratelimit.benchmarks.HotLimiterBenchmark;
 import dev.ratelimit.benchmarks.KeyedBenchmark;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
@@ -72,7 +73,8 @@ record Scenario(String title, String method, Map<String, String> parameters, int
 
     static Scenario keyed(String keys, String access, int threads) {
         return new Scenario(
-                "%,d keys, %s".formatted(Integer.valueOf(keys), access.equals("ZIPF") ? "Zipf" : "uniform"),
+                String.format(
+                        Locale.ROOT, "%,d keys, %s", Integer.valueOf(keys), access.equals("ZIPF") ? "Zipf" : "uniform"),
                 method(KeyedBenchmark.class, "admitted"),
                 Map.of("keys", keys, "access", access),
                 threads,
@@ -81,7 +83,8 @@ record Scenario(String title, String method, Map<String, String> parameters, int
 
     static Scenario chain(String outcome, String users, int threads) {
         return new Scenario(
-                "Three limits of %,d users, %s".formatted(Integer.valueOf(users), Names.plain(outcome)),
+                String.format(
+                        Locale.ROOT, "Three limits of %,d users, %s", Integer.valueOf(users), Names.plain(outcome)),
                 method(ChainBenchmark.class, "decide"),
                 Map.of("outcome", outcome, "users", users),
                 threads,
