@@ -213,7 +213,8 @@ final class Table {
             long state = (long) LONGS.getAcquire(longs, slot + 1);
             long charged = limit.tryCharge(state, permits, clock.now(limit));
             if (charged == Limit.REFUSED) {
-                if (mark(slot) == mark) {
+                // the state, too: between two looks at one mark the slot may have been another key's or limit's
+                if (mark(slot) == mark && (long) LONGS.getAcquire(longs, slot + 1) == state) {
                     return Outcome.REFUSED;
                 }
             } else if (LONGS.compareAndSet(longs, slot, mark, mark | LOCK)) {
