@@ -36,6 +36,11 @@ final class Claim {
         hash = keyHash;
     }
 
+    /** Keeps no table. */
+    void clear() {
+        table = null;
+    }
+
     /** Finds the slot of the key; moves the key to this limit if it should. */
     void locate(boolean underThisLimit) {
         while (true) {
@@ -131,6 +136,13 @@ final class Claim {
         if (!keyspace.add(hash, limit)) {
             segment = keyspace.overflow();
             hash = Keyspace.OVERFLOW;
+        }
+    }
+
+    /** Takes the limit of another claim to the same budget: each would change it for itself, without end. */
+    void agree(Claim other) {
+        if (segment == other.segment && hash == other.hash) {
+            limit = other.limit;
         }
     }
 

@@ -33,7 +33,11 @@ final class Transaction {
         this.clock = clock;
     }
 
+    /** Forgets what it was about; also the tables, of which each leads to all that came after it. */
     void clear() {
+        for (int i = 0; i < count; i++) {
+            claims[i].clear();
+        }
         count = 0;
     }
 
@@ -122,6 +126,9 @@ final class Transaction {
         for (int i = 0; i < count; i++) {
             if (claims[i].lacksKey()) {
                 claims[i].addKey();
+                for (int j = 0; j < i; j++) {
+                    claims[i].agree(claims[j]);
+                }
             }
         }
     }
@@ -147,8 +154,8 @@ final class Transaction {
      * since, it stays changed, and gets its proportion.
      */
     void refund(long chargedAt) {
-        lock(false);
         try {
+            lock(false);
             for (int i = 0; i < count; i++) {
                 claims[i].refund(clock, nanos - chargedAt);
             }
@@ -159,8 +166,8 @@ final class Transaction {
 
     /** Forgets what the keys have used. */
     void reset() {
-        lock(false);
         try {
+            lock(false);
             for (int i = 0; i < count; i++) {
                 claims[i].reset(clock);
             }
