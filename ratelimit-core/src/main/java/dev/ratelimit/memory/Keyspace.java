@@ -111,16 +111,12 @@ final class Keyspace {
 
     /** Makes the key, unless it is there; false when there is no place, and it has to share the overflow's budget. */
     boolean add(long hash, Limit limit) {
-        if (reservePlace(hash)) {
-            Segment.Added added = segment(hash).add(hash, limit);
-            if (added != Segment.Added.NEW) {
-                size.decrementAndGet();
-            }
-            if (added != Segment.Added.NO_ROOM) {
-                return true;
-            }
+        Segment segment = segment(hash);
+        Segment.Added added = segment.add(hash, limit);
+        while (added == Segment.Added.FULL && evictOne(hash)) {
+            added = segment.add(hash, limit);
         }
-        if (segment(hash).find(hash) != null) {
+        if (added == Segment.Added.NEW || added == Segment.Added.KNOWN || segment.find(hash) != null) {
             return true;
         }
         overflow.add(OVERFLOW, limit);
@@ -185,17 +181,18 @@ final class Keyspace {
         }
     }
 
-    private boolean reservePlace(long hash) {
-        while (true) {
-            int taken = size.get();
-            if (taken < maxKeys) {
-                if (size.compareAndSet(taken, taken + 1)) {
-                    return true;
-                }
-            } else if (!evictOne(hash)) {
-                return false;
-            }
+    /** Takes a place for a key, if there are not as many keys yet as may be. */
+    boolean takePlace() {
+        int taken = size.get();
+        while (taken < maxKeys && !size.compareAndSet(taken, taken + 1)) {
+            taken = size.get();
         }
+        return taken < maxKeys;
+    }
+
+    /** Leaves a place in which no key was made. */
+    void leavePlace() {
+        size.decrementAndGet();
     }
 
     /** Makes a place, looking at a few keys only; false when all of them are exhausted. */

@@ -17,6 +17,8 @@ final class Segment {
     enum Added {
         NEW,
         KNOWN,
+        /** There are as many keys as may be. */
+        FULL,
         NO_ROOM
     }
 
@@ -69,30 +71,47 @@ final class Segment {
             if (find(hash) != null) {
                 return Added.KNOWN;
             }
-            Table roomy = tableFor(limit, 1);
-            int slot = roomy.first(hash);
-            for (int i = 0; i < roomy.slots(); i++, slot = roomy.next(slot)) {
-                if (!roomy.taken(slot)) {
-                    used += roomy.fresh(slot) ? 1 : 0;
-                    taken++;
-                    roomy.clear(slot, limit, clock.now(limit));
-                    roomy.publish(slot, hash, roomy.numberOf(limit));
-                    return Added.NEW;
+            // by now nobody else can bring this key: who takes a place needs it
+            if (hash != Keyspace.OVERFLOW && !keys.takePlace()) {
+                return Added.FULL;
+            }
+            Added added = Added.NO_ROOM;
+            try {
+                added = addNew(hash, limit);
+            } finally {
+                if (hash != Keyspace.OVERFLOW && added == Added.NO_ROOM) {
+                    keys.leavePlace();
                 }
             }
-            return Added.NO_ROOM;
+            return added;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Moves a key to another limit, with what it has used. */
+    private Added addNew(long hash, Limit limit) {
+        Table roomy = tableFor(limit, 1);
+        int slot = roomy.first(hash);
+        for (int i = 0; i < roomy.slots(); i++, slot = roomy.next(slot)) {
+            if (!roomy.taken(slot)) {
+                roomy.clear(slot, limit, clock.now(limit));
+                used += roomy.fresh(slot) ? 1 : 0;
+                taken++;
+                roomy.publish(slot, hash, roomy.numberOf(limit));
+                return Added.NEW;
+            }
+        }
+        return Added.NO_ROOM;
+    }
+
+    /** Moves a key to another limit, with what it has used, unless it has that limit. */
     void change(long hash, Limit limit) {
         lock.lock();
         try {
             Table fitting = tableFor(limit, 0);
             int slot = fitting.find(hash);
-            if (slot != Table.NONE && fitting.lock(slot, hash)) {
+            // another thread may have changed it by now, and a state that is adopted is not always quite the same
+            if (slot != Table.NONE && !fitting.has(slot, limit) && fitting.lock(slot, hash)) {
                 fitting.write(slot, limit, adopted(fitting, slot, limit));
                 fitting.publish(slot, hash, fitting.numberOf(limit));
             }
@@ -106,8 +125,9 @@ final class Segment {
         lock.lock();
         try {
             removeFull();
-            if (taken < table.slots() / 4) {
-                rebuild(taken == 0 ? 0 : slotsFor(taken), table.stateSize(), table.growing(), null);
+            int slots = taken == 0 ? 0 : slotsFor(taken);
+            if (taken < table.slots() / 4 && slots < table.slots()) {
+                rebuild(slots, table.stateSize(), table.growing(), null);
             }
         } finally {
             lock.unlock();
@@ -174,8 +194,18 @@ final class Segment {
 
     /** Removes a locked key that is full again; else it stays locked. */
     private boolean removedIfFull(Table all, int slot) {
-        Limit limit = all.limit(slot);
-        if (limit.fullAfterNanos(all.state(slot), all.offset(slot), clock.now(limit)) > 0) {
+        boolean full = false;
+        boolean asked = false;
+        try {
+            Limit limit = all.limit(slot);
+            full = limit.fullAfterNanos(all.state(slot), all.offset(slot), clock.now(limit)) == 0;
+            asked = true;
+        } finally {
+            if (!asked) {
+                all.unlock(slot);
+            }
+        }
+        if (!full) {
             return false;
         }
         all.remove(slot);
