@@ -257,6 +257,7 @@ public final class InMemoryStore implements RateLimitStore {
     }
 
     private void sweep() {
+        sweeping.set(false); // first: a key that comes from here on may not be seen, and sets the next alarm
         boolean left = false;
         for (List<Keyspace> limits : keyspaces.values()) {
             for (Keyspace keyspace : limits) {
@@ -264,7 +265,6 @@ public final class InMemoryStore implements RateLimitStore {
                 left |= keyspace.size() > 0;
             }
         }
-        sweeping.set(false);
         if (left) {
             sweepLater();
         }
