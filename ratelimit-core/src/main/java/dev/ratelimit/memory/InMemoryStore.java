@@ -74,7 +74,7 @@ public final class InMemoryStore implements RateLimitStore {
         if (policy.limits().size() > 1 || permits <= 0) {
             return tryCharge(List.of(policy.charge(key, permits)));
         }
-        if (!key.isEmpty()) {
+        if (!key.isEmpty() || policy.limits().get(0).stateSize() > 1) {
             return search(policy, key, permits);
         }
         Shortcut shortcut = shortcuts.find(policy);
@@ -258,6 +258,7 @@ public final class InMemoryStore implements RateLimitStore {
 
     private void sweep() {
         sweeping.set(false); // first: a key that comes from here on may not be seen, and sets the next alarm
+        shortcuts.clear();
         boolean left = false;
         for (List<Keyspace> limits : keyspaces.values()) {
             for (Keyspace keyspace : limits) {

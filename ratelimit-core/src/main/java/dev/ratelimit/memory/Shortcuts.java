@@ -36,23 +36,29 @@ final class Shortcuts {
         return null;
     }
 
-    /** Remembers where the budget is, if it is where it will probably stay. */
-    synchronized void remember(Policy policy, Segment segment) {
-        Limit limit = policy.limits().get(0);
+    /** Remembers where the policy's budget is, if there is room, and it is not on its way to another table. */
+    void remember(Policy policy, Segment segment) {
         Table table = segment.table();
         int slot = table.find(KeyHash.OF_EMPTY);
-        if (policy.limits().size() == 1 && limit.stateSize() == 1 && slot != Table.NONE) {
-            List<Shortcut> others = without(policy);
-            if (others.size() < MOST) {
-                others.add(new Shortcut(policy, limit, table, slot));
-                known = others.toArray(Shortcut[]::new);
-            }
+        if (slot != Table.NONE && (known.length < MOST || without(policy).size() < MOST)) {
+            add(new Shortcut(policy, policy.limits().get(0), table, slot));
         }
+    }
+
+    private synchronized void add(Shortcut shortcut) {
+        List<Shortcut> all = without(shortcut.policy);
+        all.add(shortcut);
+        known = all.toArray(Shortcut[]::new);
     }
 
     /** Forgets where the budget was. */
     synchronized void forget(Policy policy) {
         known = without(policy).toArray(Shortcut[]::new);
+    }
+
+    /** Forgets all: a table that was left leads to all that came after it, which would never be collected. */
+    synchronized void clear() {
+        known = new Shortcut[0];
     }
 
     private List<Shortcut> without(Policy policy) {
