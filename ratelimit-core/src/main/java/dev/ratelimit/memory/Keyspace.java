@@ -17,14 +17,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class Keyspace {
 
-    /** So many bits of a hash, after the highest, choose the segment. */
-    static final int SEGMENT_BITS = 6;
+    /** So many bits of a hash, after the highest, choose the segment; the first of them where there are fewer segments. */
+    static final int SEGMENT_BITS = 14;
 
     /** The overflow's hash; no key's but with a chance of one in 2^59. */
     static final long OVERFLOW = Long.MIN_VALUE;
 
     private static final int SAMPLE = 16;
-    private static final int KEYS_A_SEGMENT = 4096;
+
+    /** Few enough that the arrays stay below half a MB, from which on some collectors round them up to whole ones. */
+    private static final int KEYS_A_SEGMENT = 1 << 13;
 
     /** The share of a full table's slots that are taken, and the standard deviations by which a segment may get more. */
     private static final double LOAD = 0.65;
