@@ -1,0 +1,147 @@
+package dev.ratelimit.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.TokenBucket;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TableTest {
+
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final Limit BUCKET = TokenBucket.of(Rate.parse("3/minute"));
+
+    private final StoreClock clock = new StoreClock(new SetTicker());
+
+    private static Table tableOf(int slots, long... hashes) {
+        Table table = new Table(slots, 1, false);
+        for (long hash : hashes) {
+            int slot = table.first(hash);
+            while (table.taken(slot)) {
+                slot = table.next(slot);
+            }
+            table.clear(slot, BUCKET, 0);
+            table.publish(slot, hash, table.numberOf(BUCKET));
+        }
+        return table;
+    }
+
+    /** A hash whose search begins at the first slot or, if it is all ones, at the last. */
+    private static long hash(long bits, int number) {
+        return Long.MIN_VALUE | bits >>> 7 << 7 | (long) number << 4;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"8, 1, false", "1000, 1, false", "1000, 2, false", "1000, 4, true"})
+    void bytes_areWhatTheArraysTake(int slots, int stateSize, boolean growing) {
+        new Table(slots, stateSize, growing);
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+
+        Table table = new Table(slots, stateSize, growing);
+
+        long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+        assertThat(allocated - table.bytes()).isBetween(0L, 200L);
+    }
+
+    @Test
+    void find_tableOfNoSlots_isNone() {
+        assertThat(new Table(0, 1, false).find(KeyHash.of("k"))).isEqualTo(Table.NONE);
+    }
+
+    @Test
+    void find_everySlotTakenByOthers_isNone() {
+        long[] hashes = IntStream.range(0, 8).mapToLong(i -> hash(0, i)).toArray();
+
+        Table table = tableOf(8, hashes);
+
+        assertThat(table.find(hash(0, 9))).isEqualTo(Table.NONE);
+        assertThat(Arrays.stream(hashes)).allMatch(hash -> table.find(hash) != Table.NONE);
+    }
+
+    @Test
+    void find_afterTheLastSlot_goesOnAtTheFirst() {
+        long last = Long.MAX_VALUE;
+
+        Table table = tableOf(8, hash(last, 1), hash(last, 2), hash(last, 3));
+
+        assertThat(table.find(hash(last, 1))).isEqualTo(7 * 2);
+        assertThat(table.find(hash(last, 2))).isZero();
+        assertThat(table.find(hash(last, 3))).isEqualTo(2);
+        assertThat(table.find(hash(last, 4))).isEqualTo(Table.NONE);
+    }
+
+    @Test
+    void find_keyBeforeItWasRemovedOrMoved_goesOn() {
+        Table table = tableOf(8, hash(0, 1), hash(0, 2), hash(0, 3));
+        assertThat(table.tryLock(0)).isTrue();
+        table.remove(0);
+        assertThat(table.tryLock(2)).isTrue();
+        table.moved(2);
+
+        assertThat(table.find(hash(0, 1))).isEqualTo(Table.NONE);
+        assertThat(table.find(hash(0, 2))).isEqualTo(Table.NONE);
+        assertThat(table.find(hash(0, 3))).isEqualTo(4);
+        assertThat(table.fresh(0)).isFalse();
+        assertThat(table.lock(2, hash(0, 2))).isFalse();
+        assertThat(table.tryChargeWord(0, hash(0, 1), BUCKET, 1, clock)).isEqualTo(Table.Outcome.GONE);
+    }
+
+    @Test
+    void first_anyHash_isASlot() {
+        for (int slots : new int[] {1, 7, 8, 1000, 24_577}) {
+            Table table = new Table(slots, 3, false);
+            for (int i = 0; i < 20_000; i++) {
+                assertThat(table.first(KeyHash.of("k" + i))).isBetween(0, (slots - 1) * 4);
+                assertThat(table.first(KeyHash.of("k" + i)) % 4).isZero();
+            }
+            assertThat(table.first(hash(0, 0))).isZero();
+            assertThat(table.first(-16)).isEqualTo((slots - 1) * 4);
+        }
+    }
+
+    @Test
+    void tryCharge_anotherLimit_isToldAndNotCharged() {
+        Table table = tableOf(8, hash(0, 1));
+        Limit other = TokenBucket.of(Rate.parse("4/minute"));
+
+        assertThat(table.tryChargeWord(0, hash(0, 1), other, 1, clock)).isEqualTo(Table.Outcome.OTHER_LIMIT);
+        assertThat(table.tryChargeLongs(0, hash(0, 1), other, 1, clock)).isEqualTo(Table.Outcome.OTHER_LIMIT);
+        assertThat(table.tryChargeWord(0, hash(0, 1), BUCKET, 3, clock)).isEqualTo(Table.Outcome.ADMITTED);
+        assertThat(table.tryChargeWord(0, hash(0, 1), BUCKET, 1, clock)).isEqualTo(Table.Outcome.REFUSED);
+    }
+
+    @Test
+    void numberOf_equalLimits_isTheSame_andTheNinthHasNone() {
+        Table table = new Table(8, 1, false);
+
+        for (int i = 0; i < Table.MOST_LIMITS; i++) {
+            assertThat(table.numberOf(TokenBucket.of(Rate.parse(1 + i + "/hour"))))
+                    .isEqualTo(i);
+            assertThat(table.numberOf(TokenBucket.of(Rate.parse(1 + i + "/hour"))))
+                    .isEqualTo(i);
+        }
+
+        assertThat(table.numberOf(TokenBucket.of(Rate.parse("9/hour")))).isEqualTo(Table.NONE);
+    }
+
+    @Test
+    void fits_stateTooLongOrGrowing_doesNot() {
+        Limit window = FixedWindow.of(Rate.parse("3/minute"));
+        Limit log = SlidingLog.of(Rate.parse("3/minute"));
+
+        assertThat(new Table(8, 1, false).fits(BUCKET)).isTrue();
+        assertThat(new Table(8, 1, false).fits(window)).isFalse();
+        assertThat(new Table(8, 2, false).fits(window)).isTrue();
+        assertThat(new Table(8, 9, false).fits(log)).isFalse();
+        assertThat(new Table(8, 1, true).fits(log)).isTrue();
+    }
+}
