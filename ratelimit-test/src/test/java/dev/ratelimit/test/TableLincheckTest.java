@@ -1,0 +1,298 @@
+package dev.ratelimit.test;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.memory.InMemoryStore;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Options;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Keys may come, go and get other limits, and their table may grow, whatever else is asked of it: every outcome is one of
+ * a store that does one thing after another.
+ *
+ * <p>A table begins with 8 slots and gets another when 6 keys are in it; 5 are there before the threads start.
+ */
+class TableLincheckTest {
+
+    private static final int CAPACITY = 2;
+    private static final int KEYS = 4;
+
+    /** What a store is, to one thread: what each key has used. */
+    public static class Sequential {
+        private final int[] used = new int[KEYS];
+
+        public boolean take(int key, int permits) {
+            boolean admitted = used[key] + permits <= CAPACITY;
+            used[key] += admitted ? permits : 0;
+            return admitted;
+        }
+
+        public boolean takeTwo(int key) {
+            int other = (key + 1) % KEYS;
+            boolean admitted = used[key] < CAPACITY && used[other] < CAPACITY;
+            used[key] += admitted ? 1 : 0;
+            used[other] += admitted ? 1 : 0;
+            return admitted;
+        }
+
+        public String remaining(int key) {
+            int other = (key + 1) % KEYS;
+            return (CAPACITY - used[key]) + " " + (CAPACITY - used[other]);
+        }
+
+        public void refund(int key) {
+            used[key] = Math.max(0, used[key] - 1);
+        }
+
+        public void reset(int key) {
+            used[key] = 0;
+        }
+
+        public void sweep() {}
+    }
+
+    /** A store in which time stands still, and the alarm rings when an operation says so. */
+    public static class Stopped implements Ticker {
+        private final AtomicReference<Runnable> alarm = new AtomicReference<>();
+
+        void ring() {
+            Runnable task = alarm.getAndSet(null);
+            if (task != null) {
+                task.run();
+            }
+        }
+
+        @Override
+        public long nanos() {
+            return 0;
+        }
+
+        @Override
+        public long epochNanos() {
+            return 0;
+        }
+
+        @Override
+        public void schedule(Runnable task, long delayNanos) {
+            alarm.set(task);
+        }
+    }
+
+    /** Keys that are not there before, so that their table grows. */
+    @Param(name = "key", gen = IntGen.class, conf = "0:3")
+    @Param(name = "permits", gen = IntGen.class, conf = "1:2")
+    public abstract static class Growing {
+        private final Stopped ticker = new Stopped();
+        private final InMemoryStore store =
+                InMemoryStore.builder().ticker(ticker).maxKeys(100).build();
+        private final Decision admitted = new Decision(true, List.of(), 0);
+        private final Policy policy;
+
+        Growing(Limit limit, int before) {
+            policy = Policy.of("p", limit);
+            for (int i = 0; i < before; i++) {
+                store.tryCharge(policy.charge("before" + i));
+            }
+        }
+
+        @Operation
+        public boolean take(@Param(name = "key") int key, @Param(name = "permits") int permits) {
+            return store.tryCharge(charge(key, permits));
+        }
+
+        @Operation
+        public boolean takeTwo(@Param(name = "key") int key) {
+            return store.decide(List.of(charge(key, 1), charge((key + 1) % KEYS, 1)))
+                    .admitted();
+        }
+
+        @Operation
+        public String remaining(@Param(name = "key") int key) {
+            Decision now = store.peek(List.of(charge(key, 0), charge((key + 1) % KEYS, 0)));
+            return now.limits().get(0).remaining() + " " + now.limits().get(1).remaining();
+        }
+
+        @Operation
+        public void refund(@Param(name = "key") int key) {
+            store.refund(List.of(charge(key, 1)), admitted);
+        }
+
+        @Operation
+        public void reset(@Param(name = "key") int key) {
+            store.reset(policy, "k" + key);
+        }
+
+        @Operation
+        public void sweep() {
+            ticker.ring();
+        }
+
+        private Charge charge(int key, int permits) {
+            return policy.charge("k" + key, permits);
+        }
+    }
+
+    /** States of one long, five keys before: the first that comes makes the table grow. */
+    public static class GrowingBuckets extends Growing {
+        public GrowingBuckets() {
+            super(TokenBucket.of(Rate.parse(CAPACITY + "/h")), 5);
+        }
+    }
+
+    /** States of several longs. */
+    public static class GrowingWindows extends Growing {
+        public GrowingWindows() {
+            super(FixedWindow.of(Rate.parse(CAPACITY + "/h")), 5);
+        }
+    }
+
+    /** No keys before: a sweep leaves a table of no slots. */
+    public static class Emptied extends Growing {
+        public Emptied() {
+            super(TokenBucket.of(Rate.parse(CAPACITY + "/h")), 0);
+        }
+    }
+
+    private static final int SMALL = 2;
+    private static final int LARGE = 4;
+
+    /** What a key is, to one thread, whose limit is of 2 permits or of 4; what is used is kept in proportion, rounded up. */
+    public static class SequentialChange {
+        private int capacity = SMALL;
+        private int used;
+
+        public boolean takeOfSmall(int permits) {
+            return take(permits, SMALL);
+        }
+
+        public boolean takeOfLarge(int permits) {
+            return take(permits, LARGE);
+        }
+
+        public int remainingOfSmall() {
+            change(SMALL);
+            return SMALL - used;
+        }
+
+        public void reset() {
+            used = 0;
+        }
+
+        private boolean take(int permits, int of) {
+            change(of);
+            boolean admitted = used + permits <= of;
+            used += admitted ? permits : 0;
+            return admitted;
+        }
+
+        private void change(int to) {
+            used = (used * to + capacity - 1) / capacity;
+            capacity = to;
+        }
+    }
+
+    /** A token bucket that is a fixed window for others. */
+    @Param(name = "permits", gen = IntGen.class, conf = "1:2")
+    public static class Changing {
+        private final Stopped ticker = new Stopped();
+        private final InMemoryStore store =
+                InMemoryStore.builder().ticker(ticker).maxKeys(100).build();
+        private final Policy small = Policy.of("p", TokenBucket.of(Rate.parse(SMALL + "/h")));
+        private final Policy large = Policy.of("p", FixedWindow.of(Rate.parse(LARGE + "/h")));
+
+        /** The key has had both limits, so that its table has room for both. */
+        public Changing() {
+            for (Policy policy : Arrays.asList(small, large, small)) {
+                store.tryCharge(policy.charge("k"));
+                store.reset(policy, "k");
+            }
+        }
+
+        @Operation
+        public boolean takeOfSmall(@Param(name = "permits") int permits) {
+            return store.tryCharge(small.charge("k", permits));
+        }
+
+        @Operation
+        public boolean takeOfLarge(@Param(name = "permits") int permits) {
+            return store.tryCharge(large.charge("k", permits));
+        }
+
+        @Operation
+        public int remainingOfSmall() {
+            return (int) store.peek(List.of(small.charge("k"))).limits().get(0).remaining();
+        }
+
+        @Operation
+        public void reset() {
+            store.reset(small, "k");
+        }
+    }
+
+    private static <O extends Options<O, ?>> O from(O options, Class<?> sequential) {
+        return options.sequentialSpecification(sequential)
+                .threads(2)
+                .actorsPerThread(2)
+                .actorsBefore(0)
+                .actorsAfter(0);
+    }
+
+    private static ModelCheckingOptions everyInterleaving(Class<?> sequential) {
+        return from(new ModelCheckingOptions(), sequential).iterations(12).invocationsPerIteration(150);
+    }
+
+    private static StressOptions manyRuns(Class<?> sequential) {
+        return from(new StressOptions(), sequential).threads(3).iterations(10).invocationsPerIteration(1_000);
+    }
+
+    @Test
+    @DisplayName("B1 buckets: keys come while others are charged, reset and swept, and their table grows")
+    void growingBuckets_modelChecking() {
+        everyInterleaving(Sequential.class).check(GrowingBuckets.class);
+    }
+
+    @Test
+    @DisplayName("B1 windows: keys come while others are charged, reset and swept, and their table grows")
+    void growingWindows_modelChecking() {
+        everyInterleaving(Sequential.class).check(GrowingWindows.class);
+    }
+
+    @Test
+    @DisplayName("B4 keys come while a sweep takes the last of them and the table away")
+    void emptied_modelChecking() {
+        everyInterleaving(Sequential.class).check(Emptied.class);
+    }
+
+    @Test
+    @DisplayName("B1 a limit that changes while it is charged keeps what was used")
+    void changing_modelChecking() {
+        everyInterleaving(SequentialChange.class).check(Changing.class);
+    }
+
+    @Test
+    @DisplayName("B2 buckets: a growing table is linearizable on real threads, where memory order counts, too")
+    void growingBuckets_stress() {
+        manyRuns(Sequential.class).check(GrowingBuckets.class);
+    }
+
+    @Test
+    @DisplayName("B2 a changing limit is linearizable on real threads, where memory order counts, too")
+    void changing_stress() {
+        manyRuns(SequentialChange.class).check(Changing.class);
+    }
+}
