@@ -71,26 +71,22 @@ public final class InMemoryStore implements RateLimitStore {
 
     @Override
     public boolean tryCharge(Policy policy, String key, long permits) {
+        boolean shared = key.isEmpty() && permits > 0;
+        Shortcut shortcut = shared ? shortcuts.find(policy) : null;
+        if (shortcut != null) {
+            Table.Outcome outcome = shortcut.tryCharge(permits, clock);
+            if (outcome == Table.Outcome.ADMITTED || outcome == Table.Outcome.REFUSED) {
+                return outcome == Table.Outcome.ADMITTED;
+            }
+            shortcuts.forget(policy);
+        }
         if (policy.limits().size() > 1 || permits <= 0) {
             return tryCharge(List.of(policy.charge(key, permits)));
         }
-        if (!key.isEmpty() || policy.limits().get(0).stateSize() > 1) {
-            return search(policy, key, permits);
-        }
-        Shortcut shortcut = shortcuts.find(policy);
-        if (shortcut != null) {
-            switch (shortcut.tryCharge(permits, clock)) {
-                case ADMITTED -> {
-                    return true;
-                }
-                case REFUSED -> {
-                    return false;
-                }
-                default -> shortcuts.forget(policy);
-            }
-        }
         boolean charged = search(policy, key, permits);
-        shortcuts.remember(policy, keyspaces(policy).get(0).segment(KeyHash.OF_EMPTY));
+        if (shared && policy.limits().get(0).stateSize() == 1) {
+            shortcuts.remember(policy, keyspaces(policy).get(0).segment(KeyHash.OF_EMPTY));
+        }
         return charged;
     }
 

@@ -146,17 +146,14 @@ final class Keyspace {
                 }
                 continue;
             }
-            switch (limit.stateSize() == 1
+            Table.Outcome outcome = limit.stateSize() == 1
                     ? table.tryChargeWord(slot, hash, limit, permits, clock)
-                    : table.tryChargeLongs(slot, hash, limit, permits, clock)) {
-                case ADMITTED -> {
-                    return true;
-                }
-                case REFUSED -> {
-                    return false;
-                }
-                case OTHER_LIMIT -> segment.change(hash, limit);
-                case GONE -> {}
+                    : table.tryChargeLongs(slot, hash, limit, permits, clock);
+            if (outcome == Table.Outcome.ADMITTED || outcome == Table.Outcome.REFUSED) {
+                return outcome == Table.Outcome.ADMITTED;
+            }
+            if (outcome == Table.Outcome.OTHER_LIMIT) {
+                segment.change(hash, limit);
             }
         }
     }

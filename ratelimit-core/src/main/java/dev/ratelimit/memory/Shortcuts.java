@@ -12,11 +12,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class Shortcuts {
 
-    /** Where a budget was when it was found. */
-    record Shortcut(Policy policy, Limit limit, Table table, int slot) {
+    /** Where a budget was when it was found, and under which mark. */
+    record Shortcut(Policy policy, Limit limit, Table table, int slot, long mark) {
 
         Table.Outcome tryCharge(long permits, StoreClock clock) {
-            return table.tryChargeWord(slot, KeyHash.OF_EMPTY, limit, permits, clock);
+            Table.Outcome outcome = table.tryChargeMarked(slot, mark, limit, permits, clock);
+            return outcome == Table.Outcome.DISTURBED
+                    ? table.tryChargeWord(slot, KeyHash.OF_EMPTY, limit, permits, clock)
+                    : outcome;
         }
     }
 
@@ -41,7 +44,8 @@ final class Shortcuts {
         Table table = segment.table();
         int slot = table.find(KeyHash.OF_EMPTY);
         if (slot != Table.NONE && (known.length < MOST || without(policy).size() < MOST)) {
-            add(new Shortcut(policy, policy.limits().get(0), table, slot));
+            Limit limit = policy.limits().get(0);
+            add(new Shortcut(policy, limit, table, slot, table.calmMark(slot, KeyHash.OF_EMPTY, limit)));
         }
     }
 

@@ -18,12 +18,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class Table {
 
-    /** What a charge on a single state comes to, besides that the key may be gone or have another limit. */
+    /** What a charge on a single state comes to; the key may be gone, or have another limit. */
     enum Outcome {
         ADMITTED,
         REFUSED,
         GONE,
-        OTHER_LIMIT
+        OTHER_LIMIT,
+        /** Another thread was there in between. */
+        DISTURBED
     }
 
     /** No slot. */
@@ -192,11 +194,7 @@ final class Table {
         limit.charge(state(slot), offset(slot), permits, now);
     }
 
-    /**
-     * Charges a state of one long if its limit admits that. The lock is held for two stores, and not at all for a refusal.
-     * The state is read first and the clock second: then no charge is decided by a time before one that the state already
-     * knows, however long a thread is held up in between.
-     */
+    /** Charges a state of one long if its limit admits that. */
     Outcome tryChargeWord(int slot, long hash, Limit limit, long permits, StoreClock clock) {
         for (int spins = 0; ; spins++) {
             long mark = mark(slot);
@@ -210,24 +208,44 @@ final class Table {
             if (!same(limit, limitOf(mark))) {
                 return Outcome.OTHER_LIMIT;
             }
-            long state = (long) LONGS.getAcquire(longs, slot + 1);
-            long charged = limit.tryCharge(state, permits, clock.now(limit));
-            if (charged == Limit.REFUSED) {
-                // the state, too: between two looks at one mark the slot may have been another key's or limit's
-                if (mark(slot) == mark && (long) LONGS.getAcquire(longs, slot + 1) == state) {
-                    return Outcome.REFUSED;
-                }
-            } else if (LONGS.compareAndSet(longs, slot, mark, mark | LOCK)) {
-                boolean same = longs[slot + 1] == state;
-                if (same) {
-                    longs[slot + 1] = charged;
-                }
-                LONGS.setRelease(longs, slot, mark);
-                if (same) {
-                    return Outcome.ADMITTED;
-                }
+            Outcome outcome = tryChargeMarked(slot, mark, limit, permits, clock);
+            if (outcome != Outcome.DISTURBED) {
+                return outcome;
             }
         }
+    }
+
+    /**
+     * Charges a state of one long under this mark, without a lock, if its limit admits that and nobody comes in between. The
+     * lock is held for two stores, and not at all for a refusal. The state is read first and the clock second: then no
+     * charge is decided by a time before one that the state already knows, however long a thread is held up in between.
+     */
+    Outcome tryChargeMarked(int slot, long mark, Limit limit, long permits, StoreClock clock) {
+        long state = (long) LONGS.getAcquire(longs, slot + 1);
+        // it was this mark's state if it is the same before the mark and after it
+        if (mark(slot) != mark || (long) LONGS.getAcquire(longs, slot + 1) != state) {
+            return Outcome.DISTURBED;
+        }
+        long charged = limit.tryCharge(state, permits, clock.now(limit));
+        if (charged == Limit.REFUSED) {
+            return Outcome.REFUSED;
+        }
+        if (!LONGS.compareAndSet(longs, slot, mark, mark | LOCK)) {
+            return Outcome.DISTURBED;
+        }
+        boolean same = longs[slot + 1] == state;
+        if (same) {
+            longs[slot + 1] = charged;
+        }
+        LONGS.setRelease(longs, slot, mark);
+        return same ? Outcome.ADMITTED : Outcome.DISTURBED;
+    }
+
+    /** The slot's mark while this key is there under this limit and nobody has locked it; else one that no slot has. */
+    long calmMark(int slot, long hash, Limit limit) {
+        long mark = mark(slot);
+        boolean calm = (mark & KEY) == hash && (mark & LOCK) == 0 && same(limit, limitOf(mark));
+        return calm ? mark : -1;
     }
 
     /** Charges any state if its limit admits that. */

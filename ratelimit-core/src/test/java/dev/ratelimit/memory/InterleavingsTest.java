@@ -75,62 +75,6 @@ class InterleavingsTest {
     }
 
     @Test
-    @DisplayName("B1 a key that has another limit for a moment is not refused by what its state was there")
-    void tryCharge_limitChangesThereAndBack_isNotRefusedByTheOthersState() {
-        Keyspace keys = new Keyspace(10, clock);
-        keys.tryCharge("k", BUCKET, 1);
-        keys.tryCharge("k", WINDOW, 1);
-        keys.tryCharge("k", BUCKET, 1);
-        ticker.advance(2 * HOUR);
-        long hash = KeyHash.of("k");
-        // equals is asked between the mark and the state, wallClock after the state
-        Limit slow = watched(
-                BUCKET,
-                Map.of(
-                        "equals", () -> keys.tryCharge("k", WINDOW, 1),
-                        "wallClock", () -> keys.segment(hash).change(hash, BUCKET)));
-
-        assertThat(keys.tryCharge("k", slow, 1)).isTrue();
-    }
-
-    @Test
-    @DisplayName("B1 a key whose place another key had for a moment is not refused by that one's state")
-    void tryCharge_placeIsAnotherKeysForAMoment_isNotRefusedByTheOthersState() {
-        Keyspace keys = new Keyspace(10, clock);
-        long hash = KeyHash.of("k");
-        Segment segment = keys.segment(hash);
-        List.of("a", "b").forEach(key -> keys.tryCharge(key, BUCKET, 2)); // so that the sweep need not shrink the table
-        keys.add(hash, BUCKET);
-        Table table = segment.table();
-        int slot = table.find(hash);
-        long other = hash ^ 16; // another key's, whose search begins at the same place
-        Limit slow = watched(
-                BUCKET,
-                Map.of(
-                        "equals",
-                        () -> {
-                            segment.sweep();
-                            segment.add(other, BUCKET);
-                            table.lock(slot, other);
-                            table.charge(slot, BUCKET, 2, clock.nanos());
-                            table.unlock(slot);
-                        },
-                        "wallClock",
-                        () -> {
-                            table.lock(slot, other);
-                            BUCKET.clear(table.state(slot), table.offset(slot), clock.nanos());
-                            table.unlock(slot);
-                            segment.sweep();
-                            segment.add(hash, BUCKET);
-                        }));
-
-        Table.Outcome outcome = table.tryChargeWord(slot, hash, slow, 1, clock);
-
-        assertThat(table.find(hash)).isEqualTo(slot);
-        assertThat(outcome).isEqualTo(Table.Outcome.ADMITTED);
-    }
-
-    @Test
     @DisplayName("A14 who asks for a change that was made meanwhile leaves the state as it is")
     void change_madeMeanwhile_leavesTheState() {
         Keyspace keys = new Keyspace(10, clock);
