@@ -3,6 +3,7 @@ package dev.ratelimit.memory;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /** What a transaction asks of one limit, and the slot of its state. Used again for one transaction after another. */
@@ -131,9 +132,13 @@ final class Claim {
         return table == null && charge.permits() > 0;
     }
 
-    /** Makes the key; or turns to the overflow when there is no place. */
-    void addKey() {
-        if (!keyspace.add(hash, limit)) {
+    boolean isOf(long keyHash) {
+        return hash == keyHash;
+    }
+
+    /** Makes the key, for which these keep their place; or turns to the overflow when there is no place. */
+    void addKey(LongPredicate kept) {
+        if (!keyspace.add(hash, limit, kept)) {
             segment = keyspace.overflow();
             hash = Keyspace.OVERFLOW;
         }

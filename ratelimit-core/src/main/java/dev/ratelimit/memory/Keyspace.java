@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -111,11 +112,15 @@ final class Keyspace {
         return overflow;
     }
 
-    /** Makes the key, unless it is there; false when there is no place, and it has to share the overflow's budget. */
-    boolean add(long hash, Limit limit) {
+    /**
+     * Makes the key, unless it is there; false when there is no place, and it has to share the overflow's budget.
+     *
+     * @param kept the hashes of keys that are not removed for this one
+     */
+    boolean add(long hash, Limit limit, LongPredicate kept) {
         Segment segment = segment(hash);
         Segment.Added added = segment.add(hash, limit);
-        while (added == Segment.Added.FULL && evictOne(hash)) {
+        while (added == Segment.Added.FULL && evictOne(hash, kept)) {
             added = segment.add(hash, limit);
         }
         if (added == Segment.Added.NEW || added == Segment.Added.KNOWN || segment.find(hash) != null) {
@@ -140,7 +145,7 @@ final class Keyspace {
                 if (permits > limit.capacity()) {
                     return false;
                 }
-                if (!add(hash, limit)) {
+                if (!add(hash, limit, none -> false)) {
                     hash = OVERFLOW;
                     segment = overflow;
                 }
@@ -195,11 +200,11 @@ final class Keyspace {
     }
 
     /** Makes a place, looking at a few keys only; false when all of them are exhausted. */
-    private boolean evictOne(long hash) {
+    private boolean evictOne(long hash, LongPredicate kept) {
         int first = number(hash);
         int seen = 0;
         for (int i = 0; i < segments.length() && seen < SAMPLE; i++) {
-            int looked = segment((first + i) & (segments.length() - 1)).evict(hash, SAMPLE - seen);
+            int looked = segment((first + i) & (segments.length() - 1)).evict(hash, SAMPLE - seen, kept);
             if (looked < 0) {
                 return true;
             }

@@ -2,6 +2,7 @@ package dev.ratelimit.memory;
 
 import dev.ratelimit.Limit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -138,9 +139,10 @@ final class Segment {
      * Removes one key: one that is full again, or the fullest of those looked at, but no exhausted one.
      *
      * @param most how many are looked at
+     * @param kept the hashes of keys that are not looked at
      * @return how many were looked at without finding one to remove; -1 when one was removed
      */
-    int evict(long hash, int most) {
+    int evict(long hash, int most, LongPredicate kept) {
         lock.lock();
         try {
             Table all = table;
@@ -149,7 +151,7 @@ final class Segment {
             long mostRemaining = 0;
             int slot = all.first(hash);
             for (int i = 0; i < all.slots() && seen < most; i++, slot = all.next(slot)) {
-                if (all.taken(slot) && all.tryLock(slot)) {
+                if (all.taken(slot) && !kept.test(all.hash(slot)) && all.tryLock(slot)) {
                     seen++;
                     if (removedIfFull(all, slot)) {
                         return -1;

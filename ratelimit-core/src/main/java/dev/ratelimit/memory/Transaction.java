@@ -7,6 +7,7 @@ import dev.ratelimit.LimitStatus;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.LongPredicate;
 
 /**
  * All the limits that some charges meet, locked together: what is decided over them happens at one moment.
@@ -24,6 +25,9 @@ final class Transaction {
 
     /** The same in the order of locking. */
     private Claim[] order = {};
+
+    /** Keys that have to be there together, so that none may be pushed out for another. */
+    private final LongPredicate own = this::isOwn;
 
     private int count;
     private int locked;
@@ -125,12 +129,21 @@ final class Transaction {
     void addKeys() {
         for (int i = 0; i < count; i++) {
             if (claims[i].lacksKey()) {
-                claims[i].addKey();
+                claims[i].addKey(own);
                 for (int j = 0; j < i; j++) {
                     claims[i].agree(claims[j]);
                 }
             }
         }
+    }
+
+    private boolean isOwn(long hash) {
+        for (int i = 0; i < count; i++) {
+            if (claims[i].isOf(hash)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether a key that is to be charged is not known yet. */

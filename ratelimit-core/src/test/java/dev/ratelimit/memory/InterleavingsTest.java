@@ -15,9 +15,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Races that are rare, each put into the order in which something could go wrong. */
 @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -103,6 +106,25 @@ class InterleavingsTest {
 
         assertThat(admitted).isTrue();
         assertThat(store.tryCharge(one.charge("z", 2))).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 20})
+    @DisplayName("D3 new keys in one call do not push each other out for ever when the table is full")
+    void decide_newKeysInAFullTable_answers(int maxKeys) {
+        InMemoryStore store = store(maxKeys);
+        Policy policy = Policy.of("p", BUCKET);
+        IntStream.range(0, maxKeys).forEach(i -> store.tryCharge(policy.charge("used" + i)));
+
+        boolean admitted = assertTimeoutPreemptively(
+                Duration.ofSeconds(5),
+                () -> store.decide(List.of(policy.charge("x"), policy.charge("y")))
+                        .admitted());
+
+        assertThat(admitted).isTrue();
+        assertThat(store.evictedActive("p")).isEqualTo(Math.min(maxKeys, 2));
+        assertThat(store.keys("p")).isEqualTo(maxKeys);
+        assertThat(store.tryCharge(policy.charge("x", 2))).isFalse();
     }
 
     @Test
