@@ -154,7 +154,7 @@ class KeyspaceModelTest {
             long before = keys.evictedFullCount() + keys.evictedActiveCount();
 
             boolean known = model.containsKey(hash);
-            boolean added = known || keys.add(hash, limit);
+            boolean added = known || keys.add(hash, limit, none -> false);
 
             if (keys.evictedFullCount() + keys.evictedActiveCount() > before) {
                 removeGone(keys, model);
