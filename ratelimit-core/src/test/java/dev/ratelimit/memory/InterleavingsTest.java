@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
-import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
 import java.lang.ref.WeakReference;
@@ -28,7 +27,6 @@ class InterleavingsTest {
 
     private static final long HOUR = Duration.ofHours(1).toNanos();
     private static final Limit BUCKET = TokenBucket.of(Rate.parse("2/hour"));
-    private static final Limit WINDOW = FixedWindow.of(Rate.parse("100/hour"));
 
     private final SetTicker ticker = new SetTicker();
     private final StoreClock clock = new StoreClock(ticker);
