@@ -61,8 +61,8 @@ class KeyHashTest {
         assertThat(Arrays.stream(hashes).allMatch(hash -> hash < 0 && (hash & 15) == 0))
                 .isTrue();
         // what chooses the segment, the place in it, and what is left: the highest, the next and the lowest bits
-        assertThat(deviations(hashes, 1, 6)).isLessThan(8);
-        assertThat(deviations(hashes, 7, 12)).isLessThan(8);
+        assertThat(deviations(hashes, 1, Keyspace.SEGMENT_BITS)).isLessThan(8);
+        assertThat(deviations(hashes, 1 + Keyspace.SEGMENT_BITS, 12)).isLessThan(8);
         assertThat(deviations(hashes, 1, 16)).isLessThan(8);
         assertThat(deviations(hashes, 48, 12)).isLessThan(8);
     }
