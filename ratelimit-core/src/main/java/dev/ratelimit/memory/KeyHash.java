@@ -15,8 +15,8 @@ import java.security.SecureRandom;
  */
 final class KeyHash {
 
-    /** The bits that tell keys apart. The highest bit of a hash is set and the lowest four are not. */
-    static final int BITS = 59;
+    /** The bits that tell keys apart. The highest bit of a hash is set and the lowest seven are not. */
+    static final int BITS = 56;
 
     private static final long PRIME = (1L << 61) - 1;
     private static final int CHARS = 3;

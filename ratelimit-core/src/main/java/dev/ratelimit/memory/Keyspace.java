@@ -21,7 +21,7 @@ final class Keyspace {
     /** So many bits of a hash, after the highest, choose the segment; the first of them where there are fewer segments. */
     static final int SEGMENT_BITS = 14;
 
-    /** The overflow's hash; no key's but with a chance of one in 2^59. */
+    /** The overflow's hash; no key's but with a chance of one in 2^56. */
     static final long OVERFLOW = Long.MIN_VALUE;
 
     private static final int SAMPLE = 16;

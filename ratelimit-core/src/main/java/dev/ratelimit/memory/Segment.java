@@ -236,13 +236,14 @@ final class Segment {
         if (fits) {
             removeFull();
         }
+        boolean keep = taken > 0;
         int stateSize = limit.grows() ? 1 : limit.stateSize();
-        boolean keep = taken > 0 && now.numberOf(limit) != Table.NONE;
-        return rebuild(
-                slotsFor(taken + more),
-                keep ? Math.max(now.stateSize(), stateSize) : stateSize,
-                limit.grows() || (keep && now.growing()),
-                keep ? null : limit);
+        int slots = slotsFor(taken + more);
+        int most = keep ? Math.max(now.stateSize(), stateSize) : stateSize;
+        boolean growing = limit.grows() || (keep && now.growing());
+        Table next = rebuild(slots, most, growing, null);
+        // limits that no key has any more have lost their numbers; if all still have one, the keys have to agree
+        return next.numberOf(limit) != Table.NONE ? next : rebuild(slots, most, growing, limit);
     }
 
     private boolean crowded(Table now, int more) {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keys and their states in one flat array: a slot is a mark and the longs of a state. No object is made for a key.
  *
- * <p>A mark is the {@linkplain KeyHash hash} of the slot's key, with the number of its limit in the lowest three bits and
- * a lock in the fourth; or says that no key was ever here, that one was removed, or that it was moved to the next table.
+ * <p>A mark is the {@linkplain KeyHash hash} of the slot's key, with the number of its limit in the lowest six bits and a
+ * lock in the seventh; or says that no key was ever here, that one was removed, or that it was moved to the next table.
  * A key lies in the first free slot from a place on that its hash gives (linear probing). A state is read and written
  * by whoever has set the lock by compare-and-set, which at the same time proves that the slot is still that key's. Keys
  * come and go only by the {@link Segment} that has the table, one thread at a time.
@@ -32,7 +32,7 @@ final class Table {
     static final int NONE = -1;
 
     /** How many limits the keys of one table may have. */
-    static final int MOST_LIMITS = 8;
+    static final int MOST_LIMITS = 64;
 
     private static final long EMPTY = 0;
     private static final long REMOVED = 1;

@@ -58,13 +58,13 @@ class KeyHashTest {
         Arrays.sort(hashes);
         assertThat(IntStream.range(1, MANY).noneMatch(i -> hashes[i] == hashes[i - 1]))
                 .isTrue();
-        assertThat(Arrays.stream(hashes).allMatch(hash -> hash < 0 && (hash & 15) == 0))
+        assertThat(Arrays.stream(hashes).allMatch(hash -> hash < 0 && (hash & 127) == 0))
                 .isTrue();
         // what chooses the segment, the place in it, and what is left: the highest, the next and the lowest bits
         assertThat(deviations(hashes, 1, Keyspace.SEGMENT_BITS)).isLessThan(8);
         assertThat(deviations(hashes, 1 + Keyspace.SEGMENT_BITS, 12)).isLessThan(8);
         assertThat(deviations(hashes, 1, 16)).isLessThan(8);
-        assertThat(deviations(hashes, 48, 12)).isLessThan(8);
+        assertThat(deviations(hashes, 45, 12)).isLessThan(8);
     }
 
     /** By how many standard deviations the chi-square of so many bits of the hashes is off its mean. */

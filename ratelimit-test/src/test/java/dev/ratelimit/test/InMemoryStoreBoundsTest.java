@@ -101,4 +101,20 @@ class InMemoryStoreBoundsTest {
                 .isThrownBy(() -> InMemoryStore.builder().maxKeys(0))
                 .withMessage("maxKeys must be at least 1 but was 0");
     }
+
+    @Test
+    @DisplayName("A14 keys of one policy under many limits, as plans have them, keep each its own")
+    void decide_manyLimitsOfOnePolicy_keysKeepTheirOwn() {
+        InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
+        Policy daily = Policy.of("p", TokenBucket.of(Rate.parse("1/day")));
+        assertThat(store.tryCharge(daily.charge("exhausted"))).isTrue();
+
+        for (int plan = 1; plan <= 50; plan++) {
+            Policy other = Policy.of("p", TokenBucket.of(Rate.parse(20 + plan + "/second")));
+            assertThat(store.tryCharge(other.charge("of plan " + plan, 20))).isTrue();
+        }
+        ticker.advance(Duration.ofMinutes(1));
+
+        assertThat(store.tryCharge(daily.charge("exhausted"))).isFalse();
+    }
 }

@@ -17,7 +17,7 @@ record Bound(Scenario scenario, String contender, double ratio, double bytes) {
     private static final double NOTHING = 0.5;
 
     /** The charge that the caller makes. */
-    private static final double A_CHARGE = 32 + NOTHING;
+    private static final double CHARGES = 152 + NOTHING;
 
     /** What they were when the bound was set, and half as much again or more. */
     static List<Bound> all() {
@@ -25,11 +25,11 @@ record Bound(Scenario scenario, String contender, double ratio, double bytes) {
         Scenario chain = Scenario.chain("ADMITTED", "100000", 1).among("BARE_TABLE", "OURS", "OURS_IN_FULL");
         Scenario algorithms = Scenario.algorithms("admitted");
         List<Bound> bounds = new ArrayList<>();
-        bounds.add(new Bound(Scenario.hot("admitted", 1).among("FLOOR", "OURS"), "OURS", 2, NOTHING));
-        bounds.add(new Bound(Scenario.hot("refused", 1).among("FLOOR", "OURS"), "OURS", 2.5, NOTHING));
-        bounds.add(new Bound(keyed, "OURS", 4, A_CHARGE));
-        bounds.add(new Bound(chain, "OURS", 7, 1500));
-        bounds.add(new Bound(chain, "OURS_IN_FULL", 7, 1500));
+        bounds.add(new Bound(Scenario.hot("admitted", 1).among("FLOOR", "OURS"), "OURS", 1.6, NOTHING));
+        bounds.add(new Bound(Scenario.hot("refused", 1).among("FLOOR", "OURS"), "OURS", 1.75, NOTHING));
+        bounds.add(new Bound(keyed, "OURS", 2.5, NOTHING));
+        bounds.add(new Bound(chain, "OURS", 3, CHARGES));
+        bounds.add(new Bound(chain, "OURS_IN_FULL", 4, CHARGES + 400));
         for (String algorithm : algorithms.contenders().names()) {
             bounds.add(new Bound(algorithms, algorithm, algorithm.equals("SLIDING_LOG") ? 5 : 3, NOTHING));
         }

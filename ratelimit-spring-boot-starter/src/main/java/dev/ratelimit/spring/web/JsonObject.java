@@ -1,46 +1,56 @@
 package dev.ratelimit.spring.web;
 
 import java.util.List;
-import java.util.stream.Collectors;
 
 /** Writes a flat JSON object (RFC 8259), in ASCII. For a refusal, which must not depend on a JSON library being there. */
 final class JsonObject {
 
-    private final StringBuilder json = new StringBuilder("{");
+    private final StringBuilder json = new StringBuilder(256).append('{');
 
     JsonObject add(String name, String value) {
-        return addRaw(name, quote(value));
-    }
-
-    JsonObject add(String name, long value) {
-        return addRaw(name, Long.toString(value));
-    }
-
-    JsonObject add(String name, List<String> values) {
-        return addRaw(name, values.stream().map(JsonObject::quote).collect(Collectors.joining(",", "[", "]")));
-    }
-
-    private JsonObject addRaw(String name, String value) {
-        json.append(json.length() == 1 ? "" : ",")
-                .append(quote(name))
-                .append(':')
-                .append(value);
+        name(name);
+        quote(value);
         return this;
     }
 
-    private static String quote(String text) {
-        StringBuilder quoted = new StringBuilder("\"");
+    JsonObject add(String name, long value) {
+        name(name);
+        json.append(value);
+        return this;
+    }
+
+    JsonObject add(String name, List<String> values) {
+        name(name);
+        json.append('[');
+        for (int i = 0; i < values.size(); i++) {
+            json.append(i == 0 ? "" : ",");
+            quote(values.get(i));
+        }
+        json.append(']');
+        return this;
+    }
+
+    private void name(String name) {
+        if (json.length() > 1) {
+            json.append(',');
+        }
+        quote(name);
+        json.append(':');
+    }
+
+    private void quote(String text) {
+        json.append('"');
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
             if (c == '"' || c == '\\') {
-                quoted.append('\\').append(c);
+                json.append('\\').append(c);
             } else if (c < ' ' || c > '~') {
-                quoted.append(String.format("\\u%04x", (int) c));
+                json.append(String.format("\\u%04x", (int) c));
             } else {
-                quoted.append(c);
+                json.append(c);
             }
         }
-        return quoted.append('"').toString();
+        json.append('"');
     }
 
     @Override
