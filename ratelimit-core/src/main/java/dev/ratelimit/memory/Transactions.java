@@ -11,8 +11,11 @@ final class Transactions {
 
     private static final int MOST = 64;
 
+    /** Places are so far apart that threads do not write to the same cache line. */
+    private static final int SPACING = 5;
+
     private final StoreClock clock;
-    private final AtomicReferenceArray<@Nullable Transaction> idle = new AtomicReferenceArray<>(MOST);
+    private final AtomicReferenceArray<@Nullable Transaction> idle = new AtomicReferenceArray<>(MOST << SPACING);
 
     Transactions(StoreClock clock) {
         this.clock = clock;
@@ -31,6 +34,6 @@ final class Transactions {
 
     @SuppressWarnings("deprecation") // the name that replaces it is not in Java 17
     private static int place() {
-        return (int) Thread.currentThread().getId() & (MOST - 1);
+        return ((int) Thread.currentThread().getId() & (MOST - 1)) << SPACING;
     }
 }

@@ -72,9 +72,11 @@ class RedisStoreBuilderTest {
 
     @Test
     void build_connectsToNothingYet() {
+        long others = OutageTest.threadsThatConnect();
+
         try (RedisStore store = RedisStore.builder(client).build()) {
             assertThat(store.available()).isTrue();
-            assertThat(OutageTest.threadsThatConnect()).isZero();
+            assertThat(OutageTest.threadsThatConnect()).isLessThanOrEqualTo(others);
         }
     }
 }
