@@ -75,7 +75,7 @@ final class Claim {
         if (!table.lock(slot, hash)) {
             return false;
         }
-        if (underThisLimit && !Table.same(limit, table.limit(slot))) {
+        if (underThisLimit && !TableLimits.same(limit, table.limit(slot))) {
             table.unlock(slot);
             return false;
         }

@@ -42,6 +42,7 @@ public final class InMemoryStore implements RateLimitStore {
     private final Map<String, Integer> maxKeysOf;
     private final ConcurrentHashMap<String, List<Keyspace>> keyspaces = new ConcurrentHashMap<>();
     private final Transactions transactions;
+    private final Chain chain;
     private final Shortcuts shortcuts = new Shortcuts();
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private volatile boolean closed;
@@ -49,6 +50,7 @@ public final class InMemoryStore implements RateLimitStore {
     private InMemoryStore(Builder builder) {
         this.ticker = builder.ticker;
         this.clock = new StoreClock(ticker);
+        this.chain = new Chain(clock, this::keyspaces);
         this.transactions = new Transactions(clock);
         this.maxKeys = builder.maxKeys;
         this.maxKeysOf = Map.copyOf(builder.maxKeysOf);
@@ -99,6 +101,10 @@ public final class InMemoryStore implements RateLimitStore {
 
     @Override
     public boolean tryCharge(List<Charge> charges) {
+        Table.Outcome outcome = chain.tryCharge(charges);
+        if (outcome == Table.Outcome.ADMITTED || outcome == Table.Outcome.REFUSED) {
+            return outcome == Table.Outcome.ADMITTED;
+        }
         Transaction transaction = transaction(charges);
         try {
             return decided(transaction, true);

@@ -98,7 +98,7 @@ final class Segment {
                 roomy.clear(slot, limit, clock.now(limit));
                 used += roomy.fresh(slot) ? 1 : 0;
                 taken++;
-                roomy.publish(slot, hash, roomy.numberOf(limit));
+                roomy.publish(slot, hash, limit);
                 return Added.NEW;
             }
         }
@@ -114,7 +114,7 @@ final class Segment {
             // another thread may have changed it by now, and a state that is adopted is not always quite the same
             if (slot != Table.NONE && !fitting.has(slot, limit) && fitting.lock(slot, hash)) {
                 fitting.write(slot, limit, adopted(fitting, slot, limit));
-                fitting.publish(slot, hash, fitting.numberOf(limit));
+                fitting.publish(slot, hash, limit);
             }
         } finally {
             lock.unlock();
@@ -127,8 +127,10 @@ final class Segment {
         try {
             removeFull();
             int slots = taken == 0 ? 0 : slotsFor(taken);
-            if (taken < table.slots() / 4 && slots < table.slots()) {
-                rebuild(slots, table.stateSize(), table.growing(), null);
+            boolean tooLarge = taken < table.slots() / 4 && slots < table.slots();
+            if (tooLarge || table.lacksNumbers()) {
+                // limits that no key has any more lose their numbers
+                rebuild(slots, table.stateSize(), table.growing());
             }
         } finally {
             lock.unlock();
@@ -229,7 +231,7 @@ final class Segment {
     /** The table, or a new one, if need be, with room for so many more keys and for states of this limit. */
     private Table tableFor(Limit limit, int more) {
         Table now = table;
-        boolean fits = now.fits(limit) && now.numberOf(limit) != Table.NONE;
+        boolean fits = now.fits(limit);
         if (fits && !crowded(now, more)) {
             return now;
         }
@@ -238,12 +240,10 @@ final class Segment {
         }
         boolean keep = taken > 0;
         int stateSize = limit.grows() ? 1 : limit.stateSize();
-        int slots = slotsFor(taken + more);
-        int most = keep ? Math.max(now.stateSize(), stateSize) : stateSize;
-        boolean growing = limit.grows() || (keep && now.growing());
-        Table next = rebuild(slots, most, growing, null);
-        // limits that no key has any more have lost their numbers; if all still have one, the keys have to agree
-        return next.numberOf(limit) != Table.NONE ? next : rebuild(slots, most, growing, limit);
+        return rebuild(
+                slotsFor(taken + more),
+                keep ? Math.max(now.stateSize(), stateSize) : stateSize,
+                limit.grows() || (keep && now.growing()));
     }
 
     private boolean crowded(Table now, int more) {
@@ -258,15 +258,15 @@ final class Segment {
         return (int) Math.min(slots, (double) mostSlots);
     }
 
-    /** Moves all keys to a new table; under this limit, if it is not {@code null}. */
-    private Table rebuild(int slots, int stateSize, boolean growing, @Nullable Limit under) {
+    /** Moves all keys to a new table. */
+    private Table rebuild(int slots, int stateSize, boolean growing) {
         Table old = table;
         Table fresh = new Table(slots, stateSize, growing);
         old.next = fresh;
         int slot = 0;
         for (int i = 0; i < old.slots(); i++, slot = old.next(slot)) {
             if (old.taken(slot) && old.lock(slot, old.hash(slot))) {
-                move(old, slot, fresh, under);
+                move(old, slot, fresh);
                 old.moved(slot);
             }
         }
@@ -275,19 +275,14 @@ final class Segment {
         return fresh;
     }
 
-    private void move(Table old, int slot, Table fresh, @Nullable Limit under) {
+    private static void move(Table old, int slot, Table fresh) {
         long hash = old.hash(slot);
         int to = fresh.first(hash);
         while (fresh.taken(to)) {
             to = fresh.next(to);
         }
-        Limit limit = under == null ? old.limit(slot) : under;
-        if (under == null) {
-            old.copy(slot, fresh, to);
-        } else {
-            fresh.write(to, under, adopted(old, slot, under));
-        }
-        fresh.publish(to, hash, fresh.numberOf(limit));
+        old.copy(slot, fresh, to);
+        fresh.publish(to, hash, old.limit(slot));
     }
 
     /** What a locked state comes to under another limit. */

@@ -31,15 +31,12 @@ final class Table {
     /** No slot. */
     static final int NONE = -1;
 
-    /** How many limits the keys of one table may have. */
-    static final int MOST_LIMITS = 64;
-
     private static final long EMPTY = 0;
     private static final long REMOVED = 1;
     private static final long MOVED = 2;
 
-    private static final long LIMIT = MOST_LIMITS - 1;
-    private static final long LOCK = MOST_LIMITS;
+    private static final long LIMIT = TableLimits.NUMBERED;
+    private static final long LOCK = TableLimits.NUMBERED + 1;
     private static final long KEY = ~(LIMIT | LOCK);
     private static final int SPINS_BEFORE_YIELD = 100;
 
@@ -59,7 +56,7 @@ final class Table {
     /** States that grow, each at the number of its slot; {@code null} where no limit's does. */
     private final long @Nullable [] @Nullable [] grown;
 
-    private final @Nullable Limit[] limits = new Limit[MOST_LIMITS];
+    private final TableLimits limits;
 
     /**
      * An empty table.
@@ -72,6 +69,7 @@ final class Table {
         this.stride = 1 + stateSize;
         this.longs = new long[slots * stride];
         this.grown = growing ? new long[slots][] : null;
+        this.limits = new TableLimits(slots, stride);
     }
 
     int slots() {
@@ -88,7 +86,7 @@ final class Table {
 
     /** The memory of its arrays, without what grows. */
     long bytes() {
-        return 8L * longs.length + (grown == null ? 0 : 4L * grown.length);
+        return 8L * longs.length + (grown == null ? 0 : 4L * slots) + limits.bytes();
     }
 
     /** The memory of a slot for states of this limit, without what grows. */
@@ -129,23 +127,21 @@ final class Table {
 
     /** The limit that the slot's state belongs to. To be asked while it is locked, or about a limit known to be there. */
     Limit limit(int slot) {
-        return limitOf(longs[slot]);
+        return limit(slot, longs[slot]);
     }
 
-    @SuppressWarnings("NullAway") // a limit is there before the first mark that names it
-    private Limit limitOf(long mark) {
-        return limits[(int) (mark & LIMIT)];
+    private Limit limit(int slot, long mark) {
+        return limits.get((int) (mark & LIMIT), slot);
+    }
+
+    private static boolean numbered(long mark) {
+        return (mark & LIMIT) != TableLimits.NUMBERED;
     }
 
     /** Whether the key in this slot has this limit, as far as can be told without the lock. */
     boolean has(int slot, Limit limit) {
         long mark = mark(slot);
-        return mark >= 0 || same(limit, limitOf(mark));
-    }
-
-    @SuppressWarnings("ReferenceEquality") // nearly always the same object, and equals is dearer
-    static boolean same(Limit limit, @Nullable Limit other) {
-        return limit == other || limit.equals(other);
+        return mark >= 0 || TableLimits.same(limit, limit(slot, mark));
     }
 
     /** Waits for the lock of the key's slot; false when the slot is not the key's any more. */
@@ -172,6 +168,12 @@ final class Table {
         }
     }
 
+    /** Locks the key's slot if nobody else has; false also when the slot is not the key's any more. */
+    boolean tryLock(int slot, long hash) {
+        long mark = mark(slot);
+        return (mark & KEY) == hash && (mark & LOCK) == 0 && LONGS.compareAndSet(longs, slot, mark, mark | LOCK);
+    }
+
     void unlock(int slot) {
         LONGS.setRelease(longs, slot, longs[slot] & ~LOCK);
     }
@@ -184,6 +186,11 @@ final class Table {
 
     int offset(int slot) {
         return grown == null || grown[slot / stride] == null ? slot + 1 : 0;
+    }
+
+    /** Whether the limit of a locked slot admits that. */
+    boolean admits(int slot, Limit limit, long permits, long now) {
+        return limit.admits(state(slot), offset(slot), permits, now);
     }
 
     /** Charges a locked slot's state, whose limit has admitted it. */
@@ -201,11 +208,14 @@ final class Table {
             if ((mark & KEY) != hash) {
                 return Outcome.GONE;
             }
+            if (!numbered(mark)) {
+                return tryChargeLongs(slot, hash, limit, permits, clock);
+            }
             if ((mark & LOCK) != 0) {
                 await(spins);
                 continue;
             }
-            if (!same(limit, limitOf(mark))) {
+            if (!TableLimits.same(limit, limit(slot, mark))) {
                 return Outcome.OTHER_LIMIT;
             }
             Outcome outcome = tryChargeMarked(slot, mark, limit, permits, clock);
@@ -241,10 +251,13 @@ final class Table {
         return same ? Outcome.ADMITTED : Outcome.DISTURBED;
     }
 
-    /** The slot's mark while this key is there under this limit and nobody has locked it; else one that no slot has. */
+    /** The slot's mark while this key is there under this numbered limit and nobody has locked it; else one that no slot has. */
     long calmMark(int slot, long hash, Limit limit) {
         long mark = mark(slot);
-        boolean calm = (mark & KEY) == hash && (mark & LOCK) == 0 && same(limit, limitOf(mark));
+        boolean calm = (mark & KEY) == hash
+                && (mark & LOCK) == 0
+                && numbered(mark)
+                && TableLimits.same(limit, limit(slot, mark));
         return calm ? mark : -1;
     }
 
@@ -254,11 +267,11 @@ final class Table {
             return Outcome.GONE;
         }
         try {
-            if (!same(limit, limit(slot))) {
+            if (!TableLimits.same(limit, limit(slot))) {
                 return Outcome.OTHER_LIMIT;
             }
             long now = clock.now(limit);
-            if (!limit.admits(state(slot), offset(slot), permits, now)) {
+            if (!admits(slot, limit, permits, now)) {
                 return Outcome.REFUSED;
             }
             charge(slot, limit, permits, now);
@@ -269,19 +282,6 @@ final class Table {
     }
 
     // what follows is for the segment, one thread at a time
-
-    /** The number of this limit, given to it if it had none; or {@link #NONE} when there are none left. */
-    int numberOf(Limit limit) {
-        for (int i = 0; i < MOST_LIMITS; i++) {
-            if (limits[i] == null) {
-                limits[i] = limit;
-            }
-            if (same(limit, limits[i])) {
-                return i;
-            }
-        }
-        return NONE;
-    }
 
     /** Whether states of this limit have a place in the slots. */
     boolean fits(Limit limit) {
@@ -327,8 +327,13 @@ final class Table {
     }
 
     /** Makes the slot, free or locked, this key's, with the state that was written; or changes its limit. Unlocks it. */
-    void publish(int slot, long hash, int limit) {
-        LONGS.setRelease(longs, slot, hash | limit);
+    void publish(int slot, long hash, Limit limit) {
+        LONGS.setRelease(longs, slot, hash | limits.put(limit, slot));
+    }
+
+    /** Whether there were more limits than numbers. */
+    boolean lacksNumbers() {
+        return limits.lackNumbers();
     }
 
     /** The state of a locked slot, copied. */

@@ -126,6 +126,19 @@ class InterleavingsTest {
     }
 
     @Test
+    @DisplayName(
+            "B1 a charge of two limits is not refused by a time at which another thread had not yet read the state")
+    void tryCharge_timePassesBetweenTwoLimits_isNotRefusedByTheFormer() {
+        InMemoryStore store = store(10);
+        Policy global = Policy.of("global", BUCKET);
+        store.tryCharge(List.of(global.charge("", 2), Policy.of("user", BUCKET).charge("k")));
+        Policy user = Policy.of("user", watched(BUCKET, Map.of("admits", () -> ticker.advance(HOUR))));
+
+        assertThat(store.tryCharge(List.of(global.charge("", 2), user.charge("k"))))
+                .isTrue();
+    }
+
+    @Test
     @DisplayName("D1 a transaction that is kept for later keeps no table, nor all that came after it")
     void giveBack_tableIsRebuiltLater_isNotKept() {
         Keyspace keys = new Keyspace(100, clock);

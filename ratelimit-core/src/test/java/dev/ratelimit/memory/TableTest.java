@@ -30,7 +30,7 @@ class TableTest {
                 slot = table.next(slot);
             }
             table.clear(slot, BUCKET, 0);
-            table.publish(slot, hash, table.numberOf(BUCKET));
+            table.publish(slot, hash, BUCKET);
         }
         return table;
     }
@@ -38,6 +38,10 @@ class TableTest {
     /** A hash whose search begins at the first slot or, if it is all ones, at the last. */
     private static long hash(long bits, int number) {
         return Long.MIN_VALUE | bits >>> 10 << 10 | (long) number << 7;
+    }
+
+    private static Limit bucketOf(long burst) {
+        return TokenBucket.of(Rate.parse("3/minute"), burst);
     }
 
     @ParameterizedTest
@@ -49,7 +53,7 @@ class TableTest {
         Table table = new Table(slots, stateSize, growing);
 
         long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
-        assertThat(allocated - table.bytes()).isBetween(0L, 200L + 4 * Table.MOST_LIMITS);
+        assertThat(allocated - table.bytes()).isBetween(0L, 200L + 4 * TableLimits.NUMBERED);
     }
 
     @Test
@@ -120,18 +124,26 @@ class TableTest {
     }
 
     @Test
-    void numberOf_equalLimits_isTheSame_andOneTooManyHasNone() {
-        Table table = new Table(8, 1, false);
-
-        for (int i = 0; i < Table.MOST_LIMITS; i++) {
-            assertThat(table.numberOf(TokenBucket.of(Rate.parse(1 + i + "/hour"))))
-                    .isEqualTo(i);
-            assertThat(table.numberOf(TokenBucket.of(Rate.parse(1 + i + "/hour"))))
-                    .isEqualTo(i);
+    void publish_moreLimitsThanNumbers_eachKeyKeepsItsOwn() {
+        int keys = 2 * TableLimits.NUMBERED;
+        Table table = new Table(keys, 1, false);
+        for (int i = 0; i < keys; i++) {
+            Limit limit = bucketOf(1 + i);
+            table.clear(2 * i, limit, 0);
+            table.publish(2 * i, hash(0, i), limit);
+            assertThat(table.lacksNumbers()).isEqualTo(i >= TableLimits.NUMBERED);
         }
 
-        assertThat(table.numberOf(TokenBucket.of(Rate.parse(Table.MOST_LIMITS + 1 + "/hour"))))
-                .isEqualTo(Table.NONE);
+        for (int i = 0; i < keys; i++) {
+            Limit limit = bucketOf(1 + i);
+            Limit other = bucketOf(2 + i);
+            assertThat(table.limit(2 * i)).isEqualTo(limit);
+            assertThat(table.has(2 * i, other)).isFalse();
+            assertThat(table.tryChargeWord(2 * i, hash(0, i), other, 1, clock)).isEqualTo(Table.Outcome.OTHER_LIMIT);
+            assertThat(table.tryChargeWord(2 * i, hash(0, i), limit, 1 + i, clock))
+                    .isEqualTo(Table.Outcome.ADMITTED);
+            assertThat(table.tryChargeWord(2 * i, hash(0, i), limit, 1, clock)).isEqualTo(Table.Outcome.REFUSED);
+        }
     }
 
     @Test

@@ -24,12 +24,15 @@ class Budgets implements Ticker {
     private final Limit limit;
     private final Policy policy;
 
+    private final Chain chain;
+
     final Keyspace keys;
 
     Budgets(Limit limit, int maxKeys) {
         this.limit = limit;
         this.policy = Policy.of("p", limit);
         this.keys = new Keyspace(maxKeys, clock);
+        this.chain = new Chain(clock, any -> List.of(keys));
     }
 
     /** Takes the one permit. */
@@ -39,8 +42,14 @@ class Budgets implements Ticker {
 
     /** Takes the one permit of both keys, or none. */
     boolean takeBoth(String key, String other) {
+        List<Charge> both = List.of(policy.charge(key), policy.charge(other));
+        Table.Outcome outcome = chain.tryCharge(both);
+        return outcome == Table.Outcome.DISTURBED ? takeLocked(both) : outcome == Table.Outcome.ADMITTED;
+    }
+
+    private boolean takeLocked(List<Charge> charges) {
         Transaction transaction = new Transaction(clock);
-        for (Charge charge : List.of(policy.charge(key), policy.charge(other))) {
+        for (Charge charge : charges) {
             transaction.add(charge, List.of(keys));
         }
         try {

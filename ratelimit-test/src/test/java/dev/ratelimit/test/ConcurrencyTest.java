@@ -16,6 +16,7 @@ import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -62,6 +63,30 @@ class ConcurrencyTest {
                         - store.peek(List.of(user.charge(key))).limits().get(0).remaining())
                 .sum();
         assertThat(paidByUsers).isEqualTo(100);
+    }
+
+    @RepeatedTest(50)
+    @DisplayName(
+            "A13 64 threads that name the limits in any order: the tightest is admitted exactly, none waits for ever")
+    void tryCharge_64ThreadsInAnyOrder_admitsExactlyTheTightest() throws InterruptedException {
+        Policy user = policy("user", FixedWindow.of(Rate.parse("40/second")), SlidingLog.of(Rate.parse("70/hour")));
+        Policy endpoint = policy("endpoint", SlidingWindow.of(Rate.parse("300/minute")));
+        Policy global = policy("global", TokenBucket.of(Rate.parse("100/minute")));
+        AtomicInteger calls = new AtomicInteger();
+        AtomicInteger admitted = new AtomicInteger();
+
+        Threads.run(64, 8, () -> {
+            int call = calls.getAndIncrement();
+            String key = Integer.toString(call % 4);
+            List<Charge> charges = new ArrayList<>(
+                    List.of(user.charge(key), user.charge("all"), endpoint.charge("e"), global.charge()));
+            Collections.rotate(charges, call);
+            admitted.addAndGet(store.tryCharge(charges) ? 1 : 0);
+        });
+
+        assertThat(admitted).hasValue(40);
+        assertThat(store.peek(List.of(user.charge("all"), endpoint.charge("e"), global.charge())))
+                .hasRemaining(0, 30, 260, 60);
     }
 
     @Test

@@ -109,12 +109,22 @@ class InMemoryStoreBoundsTest {
         Policy daily = Policy.of("p", TokenBucket.of(Rate.parse("1/day")));
         assertThat(store.tryCharge(daily.charge("exhausted"))).isTrue();
 
-        for (int plan = 1; plan <= 50; plan++) {
-            Policy other = Policy.of("p", TokenBucket.of(Rate.parse(20 + plan + "/second")));
-            assertThat(store.tryCharge(other.charge("of plan " + plan, 20))).isTrue();
+        for (int plan = 1; plan <= 300; plan++) {
+            assertThat(store.tryCharge(plan(plan).charge("of plan " + plan, plan)))
+                    .isTrue();
+        }
+        for (int plan = 1; plan <= 300; plan++) {
+            assertThat(store.tryCharge(plan(plan).charge("of plan " + plan))).isFalse();
+            assertThat(store.tryCharge(plan(plan).charge("another " + plan, plan)))
+                    .isTrue();
         }
         ticker.advance(Duration.ofMinutes(1));
 
         assertThat(store.tryCharge(daily.charge("exhausted"))).isFalse();
+        assertThat(store.tryCharge(plan(300).charge("of plan 300", 300))).isTrue();
+    }
+
+    private static Policy plan(int permits) {
+        return Policy.of("p", TokenBucket.of(Rate.parse(permits + "/second")));
     }
 }

@@ -49,6 +49,14 @@ class StoreLincheckTest {
             return admitted;
         }
 
+        public boolean takeBothYesOrNo(int permits) {
+            return takeBoth(permits);
+        }
+
+        public boolean takeBothReversed(int permits) {
+            return takeBoth(permits);
+        }
+
         public long remainingOfBoth() {
             return 10L * (A - a) + (B - b);
         }
@@ -88,6 +96,16 @@ class StoreLincheckTest {
         @Operation
         public boolean takeBoth(@Param(name = "permits") int permits) {
             return store.decide(both(permits)).admitted();
+        }
+
+        @Operation
+        public boolean takeBothYesOrNo(@Param(name = "permits") int permits) {
+            return store.tryCharge(both(permits));
+        }
+
+        @Operation
+        public boolean takeBothReversed(@Param(name = "permits") int permits) {
+            return store.tryCharge(List.of(policyB.charge("k", permits), policyA.charge("k", permits)));
         }
 
         @Operation
@@ -169,7 +187,7 @@ class StoreLincheckTest {
     }
 
     private static ModelCheckingOptions everyInterleaving() {
-        return small(new ModelCheckingOptions()).iterations(6).invocationsPerIteration(100);
+        return small(new ModelCheckingOptions()).iterations(9).invocationsPerIteration(100);
     }
 
     private static StressOptions manyRuns() {

@@ -117,8 +117,7 @@ class TableLincheckTest {
 
         @Operation
         public boolean takeTwo(@Param(name = "key") int key) {
-            return store.decide(List.of(charge(key, 1), charge((key + 1) % KEYS, 1)))
-                    .admitted();
+            return store.tryCharge(List.of(charge(key, 1), charge((key + 1) % KEYS, 1)));
         }
 
         @Operation
@@ -168,80 +167,67 @@ class TableLincheckTest {
         }
     }
 
-    private static final int SMALL = 2;
-    /** The same: a change there and back that another call brought about would round up what was used. */
-    private static final int LARGE = SMALL;
-
-    /** What a key is, to one thread, whose limit is of 2 permits or of 4; what is used is kept in proportion, rounded up. */
+    /** What a key is, to one thread, that is a bucket to some and a window to others: it has what it has used. */
     public static class SequentialChange {
-        private int capacity = SMALL;
         private int used;
 
-        public boolean takeOfSmall(int permits) {
-            return take(permits, SMALL);
+        public boolean takeOfBucket(int permits) {
+            boolean admitted = used + permits <= CAPACITY;
+            used += admitted ? permits : 0;
+            return admitted;
         }
 
-        public boolean takeOfLarge(int permits) {
-            return take(permits, LARGE);
+        public boolean takeOfWindow(int permits) {
+            return takeOfBucket(permits);
         }
 
-        public int remainingOfSmall() {
-            change(SMALL);
-            return SMALL - used;
+        public int remainingOfBucket() {
+            return CAPACITY - used;
         }
 
         public void reset() {
             used = 0;
         }
-
-        private boolean take(int permits, int of) {
-            change(of);
-            boolean admitted = used + permits <= of;
-            used += admitted ? permits : 0;
-            return admitted;
-        }
-
-        private void change(int to) {
-            used = (used * to + capacity - 1) / capacity;
-            capacity = to;
-        }
     }
 
-    /** A token bucket that is a fixed window for others. */
+    /**
+     * A token bucket that is a fixed window for others, of the same capacity: between capacities, a change there and back
+     * that another call brings about rounds up what was used.
+     */
     @Param(name = "permits", gen = IntGen.class, conf = "1:2")
     public static class Changing {
         private final Stopped ticker = new Stopped();
         private final InMemoryStore store =
                 InMemoryStore.builder().ticker(ticker).maxKeys(100).build();
-        private final Policy small = Policy.of("p", TokenBucket.of(Rate.parse(SMALL + "/h")));
-        private final Policy large = Policy.of("p", FixedWindow.of(Rate.parse(LARGE + "/h")));
+        private final Policy bucket = Policy.of("p", TokenBucket.of(Rate.parse(CAPACITY + "/h")));
+        private final Policy window = Policy.of("p", FixedWindow.of(Rate.parse(CAPACITY + "/h")));
 
         /** The key has had both limits, so that its table has room for both. */
         public Changing() {
-            for (Policy policy : Arrays.asList(small, large, small)) {
+            for (Policy policy : Arrays.asList(bucket, window, bucket)) {
                 store.tryCharge(policy.charge("k"));
                 store.reset(policy, "k");
             }
         }
 
         @Operation
-        public boolean takeOfSmall(@Param(name = "permits") int permits) {
-            return store.tryCharge(small.charge("k", permits));
+        public boolean takeOfBucket(@Param(name = "permits") int permits) {
+            return store.tryCharge(bucket.charge("k", permits));
         }
 
         @Operation
-        public boolean takeOfLarge(@Param(name = "permits") int permits) {
-            return store.tryCharge(large.charge("k", permits));
+        public boolean takeOfWindow(@Param(name = "permits") int permits) {
+            return store.tryCharge(window.charge("k", permits));
         }
 
         @Operation
-        public int remainingOfSmall() {
-            return (int) store.peek(List.of(small.charge("k"))).limits().get(0).remaining();
+        public int remainingOfBucket() {
+            return (int) store.peek(List.of(bucket.charge("k"))).limits().get(0).remaining();
         }
 
         @Operation
         public void reset() {
-            store.reset(small, "k");
+            store.reset(bucket, "k");
         }
     }
 
