@@ -74,9 +74,9 @@ final class Chain {
             long read = held == NONE_HELD ? clock.nanos() : nanos;
             long now = limit.wallClock() ? clock.now(limit) : read;
             if (!table.admits(slot, limit, charge.permits(), now)) {
-                // the time may have been read before the state, which then may know of a later one
-                boolean refused = !table.admits(slot, limit, charge.permits(), clock.now(limit));
-                return refused ? Outcome.REFUSED : Outcome.DISTURBED;
+                // the time was read after the first state; any other may know of a later one
+                boolean exact = held == NONE_HELD || !table.admits(slot, limit, charge.permits(), clock.now(limit));
+                return exact ? Outcome.REFUSED : Outcome.DISTURBED;
             }
             Outcome others = tryBefore(charges, at, number, Math.min(held, keys.serial), read);
             if (others == Outcome.ADMITTED) {
