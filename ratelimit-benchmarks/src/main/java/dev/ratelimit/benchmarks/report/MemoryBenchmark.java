@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * How many bytes of heap a key takes that has been asked for. The keys' own strings live elsewhere and do not count. Each
- * contender has a JVM of its own. The number of keys may be given.
+ * How many bytes of heap a key takes that has been asked for, and how long collections pause the JVM with so many keys and
+ * with hardly any. The keys' own strings live elsewhere and do not count. Each contender has a JVM of its own. The number
+ * of keys may be given.
  */
 public final class MemoryBenchmark {
 
@@ -28,13 +29,16 @@ public final class MemoryBenchmark {
             KeyedContender.RESILIENCE4J,
             KeyedContender.GUAVA);
 
+    private static final List<KeyedContender> PAUSED =
+            List.of(KeyedContender.NOTHING, KeyedContender.OURS, KeyedContender.MAP, KeyedContender.BUCKET4J);
+
     private MemoryBenchmark() {}
 
     /** Measures, and writes a table. */
     public static void main(String[] arguments) {
         int keys = arguments.length == 0 ? KEYS : Integer.parseInt(arguments[0]);
         ResultFile file = new ResultFile("memory");
-        file.write("Used heap after collections, with the keys less without.", List.of(table(keys)));
+        file.write("Used heap after collections, with the keys less without.", List.of(table(keys), pauses(keys)));
     }
 
     static Table table(int keys) {
@@ -61,15 +65,38 @@ public final class MemoryBenchmark {
                 rows);
     }
 
+    /** Of the collections of the young generation, of a heap that is the same for all. */
+    static Table pauses(int keys) {
+        List<List<String>> rows = new ArrayList<>();
+        for (KeyedContender contender : PAUSED) {
+            for (int number : contender == KeyedContender.NOTHING ? List.of(keys) : List.of(10, keys)) {
+                String name = Names.plain(contender.name());
+                List<String> cells = List.of(child(PausedHeap.class, 1024 + keys / 2000, contender, number)
+                        .split(" ", -1));
+                System.err.printf("pauses: %s, %d keys: %s%n", name, number, cells);
+                rows.add(List.of(
+                        name, String.format(Locale.ROOT, "%,d", number), cells.get(0), cells.get(1), cells.get(2)));
+            }
+        }
+        return new Table(
+                "Pauses by collections, 10 s, two threads",
+                List.of("contender", "keys", "collections", "mean ms", "longest ms"),
+                rows);
+    }
+
     private static long retained(KeyedContender contender, int keys) {
+        return Long.parseLong(child(FilledHeap.class, 1024 + keys / 1000, contender, keys));
+    }
+
+    private static String child(Class<?> main, int megabytes, KeyedContender contender, int keys) {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         List<String> command = List.of(
                 java,
-                "-Xmx" + (1024 + keys / 1000) + "m",
+                "-Xmx" + megabytes + "m",
                 "-XX:+UseG1GC",
                 "-cp",
                 System.getProperty("java.class.path"),
-                FilledHeap.class.getName(),
+                main.getName(),
                 contender.name(),
                 Integer.toString(keys));
         try {
@@ -80,7 +107,7 @@ public final class MemoryBenchmark {
             if (child.waitFor() != 0) {
                 throw new IllegalStateException(contender + " ended with " + child.exitValue());
             }
-            return Long.parseLong(answer);
+            return answer;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
