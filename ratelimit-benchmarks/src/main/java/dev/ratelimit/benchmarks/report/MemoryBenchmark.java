@@ -2,6 +2,7 @@ package dev.ratelimit.benchmarks.report;
 
 import dev.ratelimit.benchmarks.FilledHeap;
 import dev.ratelimit.benchmarks.KeyedContender;
+import dev.ratelimit.benchmarks.PausedHeap;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
