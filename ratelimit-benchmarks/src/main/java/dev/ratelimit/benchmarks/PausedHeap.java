@@ -27,12 +27,12 @@ public final class PausedHeap {
         int keys = Integer.parseInt(arguments[1]);
         Predicate<String> limiter = contender.open(keys);
         for (int i = 0; i < keys; i++) {
-            limiter.test("user-" + i);
+            Proof.of(limiter.test("user-" + i), contender);
         }
         System.gc();
-        ask(limiter, keys, SECONDS / 2);
+        ask(contender, limiter, keys, SECONDS / 2);
         ConcurrentLinkedQueue<Long> pauses = pauses();
-        ask(limiter, keys, SECONDS);
+        ask(contender, limiter, keys, SECONDS);
         List<Long> all = List.copyOf(pauses);
         System.out.printf(
                 "%d %.1f %d%n",
@@ -42,14 +42,15 @@ public final class PausedHeap {
     }
 
     /** Whose keys are made for each call, as they are of a request. */
-    private static void ask(Predicate<String> limiter, int keys, long seconds) throws InterruptedException {
+    private static void ask(KeyedContender contender, Predicate<String> limiter, int keys, long seconds)
+            throws InterruptedException {
         long end = System.nanoTime() + seconds * 1_000_000_000L;
         Thread[] threads = new Thread[THREADS];
         for (int i = 0; i < THREADS; i++) {
             threads[i] = new Thread(() -> {
                 ThreadLocalRandom random = ThreadLocalRandom.current();
                 while (System.nanoTime() - end < 0) {
-                    limiter.test("user-" + random.nextInt(keys));
+                    Proof.of(limiter.test("user-" + random.nextInt(keys)), contender);
                 }
             });
             threads[i].start();
