@@ -1,9 +1,9 @@
 package dev.ratelimit;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
 
 /**
  * The answer to some charges: all were taken, or none. Immutable.
@@ -14,6 +14,9 @@ import java.util.stream.Stream;
  */
 public record Decision(boolean admitted, List<LimitStatus> limits, long atNanos) {
 
+    private static final Comparator<LimitStatus> LONGEST_WAIT_FIRST =
+            Comparator.comparingLong(LimitStatus::retryAfterNanos).reversed();
+
     /** Copies the list. */
     public Decision {
         limits = List.copyOf(limits);
@@ -21,9 +24,14 @@ public record Decision(boolean admitted, List<LimitStatus> limits, long atNanos)
 
     /** The limits that refused, the longest wait first; empty when admitted. */
     public List<LimitStatus> violated() {
-        return refusals()
-                .sorted(Comparator.comparingLong(LimitStatus::retryAfterNanos).reversed())
-                .toList();
+        List<LimitStatus> violated = new ArrayList<>(limits.size());
+        for (LimitStatus limit : limits) {
+            if (!limit.admitted()) {
+                violated.add(limit);
+            }
+        }
+        violated.sort(LONGEST_WAIT_FIRST);
+        return List.copyOf(violated);
     }
 
     /**
@@ -31,7 +39,11 @@ public record Decision(boolean admitted, List<LimitStatus> limits, long atNanos)
      * all limits. 0 when admitted, {@link Limit#NEVER} when no wait helps.
      */
     public long retryAfterNanos() {
-        return refusals().mapToLong(LimitStatus::retryAfterNanos).max().orElse(0);
+        long longest = 0;
+        for (LimitStatus limit : limits) {
+            longest = Math.max(longest, limit.retryAfterNanos());
+        }
+        return longest;
     }
 
     /** {@link #retryAfterNanos()} as a duration; ask {@link #never()} first. */
@@ -42,9 +54,5 @@ public record Decision(boolean admitted, List<LimitStatus> limits, long atNanos)
     /** Whether the charges exceed what a limit can ever admit, so that waiting is pointless. */
     public boolean never() {
         return retryAfterNanos() == Limit.NEVER;
-    }
-
-    private Stream<LimitStatus> refusals() {
-        return limits.stream().filter(limit -> !limit.admitted());
     }
 }

@@ -14,8 +14,8 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * What a limit adds to a request: the same server, one endpoint that answers with a word, without limits, with this library's three
- * and with Bucket4j's starter's one, which are never reached or refuse nine of ten. CPU time of the server's process counts: who
+ * What a limit adds to a request: the same server, one endpoint that answers with a word, without limits, with one written by hand,
+ * with this library's three and with Bucket4j's starter's one, which are never reached or refuse nine of ten. CPU time of the server's process counts: who
  * sends the requests shares the cores.
  *
  * <p>{@code short} takes five minutes, {@code full} twelve, and more on a busy machine. Needs {@code wrk}.
@@ -33,8 +33,10 @@ public final class HttpBenchmark {
     /** A server, and whether its limits are reached. */
     private enum Contender {
         NONE("none", false),
+        FLOOR("floor", false),
         OURS("ours", false),
         BUCKET4J("bucket4j", false),
+        FLOOR_REFUSING("floor", true),
         OURS_REFUSING("ours", true),
         BUCKET4J_REFUSING("bucket4j", true);
 

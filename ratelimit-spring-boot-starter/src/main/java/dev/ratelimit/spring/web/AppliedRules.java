@@ -11,7 +11,9 @@ import dev.ratelimit.spring.Call;
 import dev.ratelimit.spring.MissingKey;
 import dev.ratelimit.spring.Rule;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The rules that apply to a request at one stage, and what it has paid to each. Not thread-safe. */
@@ -158,12 +160,16 @@ final class AppliedRules {
 
     /** The names of the policies that refused: those that no wait helps against, then the longest wait first. */
     List<String> violatedPolicies() {
-        List<String> names = new ArrayList<>();
-        uncharged.stream()
-                .filter(one -> one.outcome() == Outcome.REFUSED)
-                .forEach(one -> names.add(one.rule().policy().name()));
-        violated().forEach(status -> names.add(status.policy().name()));
-        return names.stream().distinct().toList();
+        Set<String> names = new LinkedHashSet<>(4);
+        for (Uncharged one : uncharged) {
+            if (one.outcome() == Outcome.REFUSED) {
+                names.add(one.rule().policy().name());
+            }
+        }
+        for (LimitStatus status : violated()) {
+            names.add(status.policy().name());
+        }
+        return List.copyOf(names);
     }
 
     /** The rule that applies the policy of this name. */

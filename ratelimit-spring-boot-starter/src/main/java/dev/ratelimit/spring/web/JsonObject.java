@@ -40,17 +40,16 @@ final class JsonObject {
 
     private void quote(String text) {
         json.append('"');
+        int written = 0;
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            if (c == '"' || c == '\\') {
-                json.append('\\').append(c);
-            } else if (c < ' ' || c > '~') {
-                json.append(String.format("\\u%04x", (int) c));
-            } else {
-                json.append(c);
+            if (c < ' ' || c > '~' || c == '"' || c == '\\') {
+                json.append(text, written, i);
+                written = i + 1;
+                json.append(c == '"' || c == '\\' ? "\\" + c : String.format("\\u%04x", (int) c));
             }
         }
-        json.append('"');
+        json.append(text, written, text.length()).append('"');
     }
 
     @Override

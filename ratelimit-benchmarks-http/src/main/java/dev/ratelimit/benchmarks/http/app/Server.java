@@ -1,5 +1,12 @@
 package dev.ratelimit.benchmarks.http.app;
 
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.web.server.context.WebServerInitializedEvent;
@@ -10,11 +17,14 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Profile;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.filter.OncePerRequestFilter;
 
-/** One endpoint. A profile says who limits it: {@code none}, {@code ours}, {@code bucket4j}. Prints its port. */
+/** One endpoint. A profile says who limits it: {@code none}, {@code floor}, {@code ours}, {@code bucket4j}. Prints its port. */
 @SpringBootApplication
 @RestController
 public class Server {
+
+    private static final int USERS = 100;
 
     /** Starts the server. */
     public static void main(String[] arguments) {
@@ -30,6 +40,30 @@ public class Server {
     @Bean
     ApplicationListener<WebServerInitializedEvent> port() {
         return event -> System.out.println("port " + event.getWebServer().getPort());
+    }
+
+    /** As little as a limit can do: one budget for all users, in one long, and a refusal of one header. */
+    @Profile("floor")
+    @Bean
+    OncePerRequestFilter floor(@Value("${user-limit}") long userLimit) {
+        long second = 1_000_000_000L;
+        long interval = Math.max(1, second / userLimit / USERS);
+        AtomicLong arrival = new AtomicLong(System.nanoTime());
+        return new OncePerRequestFilter() {
+            @Override
+            protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+                    throws ServletException, IOException {
+                long now = System.nanoTime();
+                long seen = arrival.get();
+                long next = Math.max(seen, now - second) + interval;
+                if (next - now <= 0 && arrival.compareAndSet(seen, next)) {
+                    chain.doFilter(request, response);
+                } else {
+                    response.setStatus(429);
+                    response.setHeader("Retry-After", "1");
+                }
+            }
+        };
     }
 
     /** Where Bucket4j's starter keeps its buckets. */
