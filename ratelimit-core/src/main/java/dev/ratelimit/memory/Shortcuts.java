@@ -17,9 +17,11 @@ final class Shortcuts {
 
         Table.Outcome tryCharge(long permits, StoreClock clock) {
             Table.Outcome outcome = table.tryChargeMarked(slot, mark, limit, permits, clock);
-            return outcome == Table.Outcome.DISTURBED
-                    ? table.tryChargeWord(slot, KeyHash.OF_EMPTY, limit, permits, clock)
-                    : outcome;
+            if (outcome != Table.Outcome.DISTURBED) {
+                return outcome;
+            }
+            Table.backOff(0);
+            return table.tryChargeWord(slot, KeyHash.OF_EMPTY, limit, permits, clock);
         }
     }
 

@@ -38,7 +38,8 @@ final class Table {
     private static final long LIMIT = TableLimits.NUMBERED;
     private static final long LOCK = TableLimits.NUMBERED + 1;
     private static final long KEY = ~(LIMIT | LOCK);
-    private static final int SPINS_BEFORE_YIELD = 100;
+    private static final int LEAST_SPINS = 8;
+    private static final int SPINNING_FAILURES = 6;
 
     private static final AtomicLong SERIALS = new AtomicLong();
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
@@ -146,25 +147,31 @@ final class Table {
 
     /** Waits for the lock of the key's slot; false when the slot is not the key's any more. */
     boolean lock(int slot, long hash) {
-        for (int spins = 0; ; spins++) {
+        for (int failures = 0; ; failures++) {
             long mark = mark(slot);
             if ((mark & KEY) != hash) {
                 return false;
             }
             if ((mark & LOCK) != 0) {
-                await(spins);
+                backOff(failures);
             } else if (LONGS.compareAndSet(longs, slot, mark, mark | LOCK)) {
                 return true;
             }
         }
     }
 
+    /**
+     * Waits after so many failures in a row, each time twice as long: who comes back at once takes the cache line away from
+     * those that get on.
+     */
     @SuppressWarnings("ThreadPriorityCheck") // yielding only helps a holder that was preempted; nothing relies on it
-    private static void await(int spins) {
-        if (spins < SPINS_BEFORE_YIELD) {
-            Thread.onSpinWait();
-        } else {
+    static void backOff(int failures) {
+        if (failures >= SPINNING_FAILURES) {
             Thread.yield();
+            return;
+        }
+        for (int spins = LEAST_SPINS << failures; spins > 0; spins--) {
+            Thread.onSpinWait();
         }
     }
 
@@ -203,7 +210,7 @@ final class Table {
 
     /** Charges a state of one long if its limit admits that. */
     Outcome tryChargeWord(int slot, long hash, Limit limit, long permits, StoreClock clock) {
-        for (int spins = 0; ; spins++) {
+        for (int failures = 0; ; failures++) {
             long mark = mark(slot);
             if ((mark & KEY) != hash) {
                 return Outcome.GONE;
@@ -211,17 +218,16 @@ final class Table {
             if (!numbered(mark)) {
                 return tryChargeLongs(slot, hash, limit, permits, clock);
             }
-            if ((mark & LOCK) != 0) {
-                await(spins);
-                continue;
+            if ((mark & LOCK) == 0) {
+                if (!TableLimits.same(limit, limit(slot, mark))) {
+                    return Outcome.OTHER_LIMIT;
+                }
+                Outcome outcome = tryChargeMarked(slot, mark, limit, permits, clock);
+                if (outcome != Outcome.DISTURBED) {
+                    return outcome;
+                }
             }
-            if (!TableLimits.same(limit, limit(slot, mark))) {
-                return Outcome.OTHER_LIMIT;
-            }
-            Outcome outcome = tryChargeMarked(slot, mark, limit, permits, clock);
-            if (outcome != Outcome.DISTURBED) {
-                return outcome;
-            }
+            backOff(failures);
         }
     }
 
