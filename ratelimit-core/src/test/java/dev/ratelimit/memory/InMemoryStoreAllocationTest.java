@@ -12,7 +12,10 @@ import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import java.lang.management.ManagementFactory;
+import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -45,25 +48,48 @@ class InMemoryStoreAllocationTest {
                 .as("one more, for which a log grows to all it can need")
                 .isTrue();
 
-        assertThat(allocatedByCalls(one)).isLessThan(CALLS);
+        assertThat(allocatedByCalls(() -> store.tryCharge(one))).isLessThan(CALLS);
         assertThat(store.tryCharge(one)).isTrue();
     }
 
     @ParameterizedTest
     @MethodSource("limits")
+    @DisplayName("G1 a refusal allocates nothing")
     void tryCharge_refused_allocatesNothing(Limit limit) {
         Charge all = Policy.of("p", limit).charge("k", limit.capacity());
         store.tryCharge(all);
         assertThat(store.tryCharge(all)).isFalse();
 
-        assertThat(allocatedByCalls(all)).isLessThan(CALLS);
+        assertThat(allocatedByCalls(() -> store.tryCharge(all))).isLessThan(CALLS);
+    }
+
+    @Test
+    @DisplayName("G1 several limits at once: neither an admission nor a refusal allocates anything")
+    void tryCharge_severalLimits_allocatesNothing() {
+        Limit ample = TokenBucket.of(Rate.parse("100000/day"));
+        Charge global = Policy.of("global", ample).charge();
+        Charge endpoint = Policy.of("endpoint", FixedWindow.of(Rate.parse("100000/day")), ample)
+                .charge("e");
+        Charge user =
+                Policy.of("user", SlidingWindow.of(Rate.parse("100000/day"))).charge("u");
+        Charge exhausted =
+                Policy.of("tight", TokenBucket.of(Rate.parse("1/day"))).charge("u");
+        List<Charge> admitted = List.of(global, endpoint, user);
+        List<Charge> refused = List.of(global, endpoint, exhausted);
+        assertThat(store.tryCharge(admitted)).isTrue();
+        assertThat(store.tryCharge(refused)).isTrue();
+
+        assertThat(allocatedByCalls(() -> store.tryCharge(admitted))).isLessThan(CALLS);
+        assertThat(allocatedByCalls(() -> store.tryCharge(refused))).isLessThan(CALLS);
+        assertThat(store.tryCharge(admitted)).isTrue();
+        assertThat(store.tryCharge(refused)).isFalse();
     }
 
     /** In bytes; an object for each call would be 8 bytes a call or more. */
-    private long allocatedByCalls(Charge charge) {
+    private static long allocatedByCalls(Runnable call) {
         long before = THREADS.getCurrentThreadAllocatedBytes();
         for (int i = 0; i < CALLS; i++) {
-            store.tryCharge(charge);
+            call.run();
         }
         return THREADS.getCurrentThreadAllocatedBytes() - before;
     }
