@@ -1,56 +1,64 @@
 package dev.ratelimit;
 
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
- * What a request is to pay under one policy. Immutable; may be kept and used again.
+ * The permits that a request takes under one policy. Immutable and reusable.
  *
- * @param policy whose limits
- * @param key whose budget; the empty string where all share one
+ * @param policy the limits
+ * @param key whose budget; the empty string if all callers share one
  * @param permits how many; 0 only asks
  */
 public record Charge(Policy policy, String key, long permits) {
 
-    /** Checks the permits. */
+    /** The maximum number of charges that are compared pairwise. */
+    private static final int FEW = 8;
+
+    /** Validates the permits. */
     public Charge {
         if (permits < 0) {
             throw new IllegalArgumentException("permits must be at least 0 but was " + permits);
         }
     }
 
-    /** Whether both are paid from the same budget. */
+    /** Whether both charges take permits from the same budget. */
     public boolean sameBudget(Charge other) {
         return policy.name().equals(other.policy.name()) && key.equals(other.key);
     }
 
-    /** The same with more permits, at most {@link Long#MAX_VALUE}. */
+    /**
+     * The same charge with more permits, at most {@link Long#MAX_VALUE}.
+     *
+     * @throws IllegalArgumentException if {@code more} is negative
+     */
     public Charge plus(long more) {
+        if (more < 0) {
+            throw new IllegalArgumentException("more must be at least 0 but was " + more);
+        }
         long sum = permits + more;
         return new Charge(policy, key, sum < 0 ? Long.MAX_VALUE : sum);
     }
 
-    /** The charges as a store takes them: those of the same budget added up into the first of them. */
+    /** The charges as a store takes them: charges to the same budget are added up into the first of them. */
     public static List<Charge> addUp(List<Charge> charges) {
-        if (distinct(charges)) {
-            return charges;
+        List<Charge> all = List.copyOf(charges);
+        if (distinct(all)) {
+            return all;
         }
-        List<Charge> distinct = new ArrayList<>(charges.size());
-        for (Charge charge : charges) {
-            int same = 0;
-            while (same < distinct.size() && !distinct.get(same).sameBudget(charge)) {
-                same++;
-            }
-            if (same == distinct.size()) {
-                distinct.add(charge);
-            } else {
-                distinct.set(same, distinct.get(same).plus(charge.permits()));
-            }
+        Map<Budget, Charge> sums = new LinkedHashMap<>();
+        for (Charge charge : all) {
+            Budget budget = new Budget(charge.policy.name(), charge.key);
+            sums.merge(budget, charge, (sum, more) -> sum.plus(more.permits));
         }
-        return distinct;
+        return List.copyOf(sums.values());
     }
 
     private static boolean distinct(List<Charge> charges) {
+        if (charges.size() > FEW) {
+            return false;
+        }
         for (int i = 1; i < charges.size(); i++) {
             for (int j = 0; j < i; j++) {
                 if (charges.get(i).sameBudget(charges.get(j))) {
@@ -60,4 +68,6 @@ public record Charge(Policy policy, String key, long permits) {
         }
         return true;
     }
+
+    private record Budget(String policy, String key) {}
 }

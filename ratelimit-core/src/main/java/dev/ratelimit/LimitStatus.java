@@ -1,38 +1,122 @@
 package dev.ratelimit;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
-/**
- * How one limit stands for one key after a decision. Times are nanoseconds from the decision on.
- *
- * @param policy the policy that the limit belongs to
- * @param limit the limit in force
- * @param remaining permits that would still be admitted
- * @param retryAfterNanos the least time until the permits asked for would be admitted if nobody else came; 0 if this
- *     limit admitted them, {@link Limit#NEVER} if they exceed its capacity
- * @param nextAvailableNanos the least time until {@code remaining} grows; 0 when it is at its most
- * @param fullAfterNanos the least time until nothing is charged any more
- */
-public record LimitStatus(
-        Policy policy,
-        Limit limit,
-        long remaining,
-        long retryAfterNanos,
-        long nextAvailableNanos,
-        long fullAfterNanos) {
+/** The status of one limit for one charge after a decision. Times are relative to the decision. Immutable. */
+public final class LimitStatus {
 
-    /** Whether this limit alone would have admitted the request. */
+    private final Charge charge;
+    private final Limit limit;
+    private final long remaining;
+    private final long retryAfterNanos;
+    private final long nextAvailableNanos;
+    private final long fullAfterNanos;
+
+    /**
+     * Creates a status, for stores; {@link LimitState} creates it from a state.
+     *
+     * @param charge the charge
+     * @param limit the limit in force
+     * @param remaining the permits that would still be admitted
+     * @param retryAfterNanos the minimum time until the charged permits would be admitted without other callers; 0 if
+     *     this limit admitted them, {@link LimitAlgorithm#NEVER} if they exceed its capacity
+     * @param nextAvailableNanos the minimum time until {@code remaining} grows; 0 if it is at its maximum
+     * @param fullAfterNanos the minimum time until no permits are used any more
+     */
+    public LimitStatus(
+            Charge charge,
+            Limit limit,
+            long remaining,
+            long retryAfterNanos,
+            long nextAvailableNanos,
+            long fullAfterNanos) {
+        this.charge = charge;
+        this.limit = limit;
+        this.remaining = remaining;
+        this.retryAfterNanos = retryAfterNanos;
+        this.nextAvailableNanos = nextAvailableNanos;
+        this.fullAfterNanos = fullAfterNanos;
+    }
+
+    /** The charge, which identifies the budget. */
+    public Charge charge() {
+        return charge;
+    }
+
+    /** The policy of the charge. */
+    public Policy policy() {
+        return charge.policy();
+    }
+
+    /** The limit in force. */
+    public Limit limit() {
+        return limit;
+    }
+
+    /** The permits that would still be admitted. */
+    public long remaining() {
+        return remaining;
+    }
+
+    /** Whether this limit alone would have admitted the charge. */
     public boolean admitted() {
         return retryAfterNanos == 0;
     }
 
-    /** {@code nextAvailableNanos} as a duration. */
+    /**
+     * The minimum time in nanoseconds until the charged permits would be admitted without other callers; 0 if this
+     * limit admitted them, {@link LimitAlgorithm#NEVER} if they exceed its capacity.
+     */
+    public long retryAfterNanos() {
+        return retryAfterNanos;
+    }
+
+    /** {@link #retryAfterNanos()} as a duration; {@code null} if no wait helps. */
+    public @Nullable Duration retryAfter() {
+        return retryAfterNanos == LimitAlgorithm.NEVER ? null : Duration.ofNanos(retryAfterNanos);
+    }
+
+    /** The minimum time in nanoseconds until {@link #remaining} grows; 0 if it is at its maximum. */
+    public long nextAvailableNanos() {
+        return nextAvailableNanos;
+    }
+
+    /** {@link #nextAvailableNanos()} as a duration. */
     public Duration nextAvailable() {
         return Duration.ofNanos(nextAvailableNanos);
     }
 
-    /** {@code fullAfterNanos} as a duration. */
+    /** The minimum time in nanoseconds until no permits are used any more. */
+    public long fullAfterNanos() {
+        return fullAfterNanos;
+    }
+
+    /** {@link #fullAfterNanos()} as a duration. */
     public Duration fullAfter() {
         return Duration.ofNanos(fullAfterNanos);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof LimitStatus status
+                && remaining == status.remaining
+                && retryAfterNanos == status.retryAfterNanos
+                && nextAvailableNanos == status.nextAvailableNanos
+                && fullAfterNanos == status.fullAfterNanos
+                && limit.equals(status.limit)
+                && charge.equals(status.charge);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * charge.hashCode() + Long.hashCode(remaining);
+    }
+
+    /** For logs and failed tests; without the key, which may be a secret. */
+    @Override
+    public String toString() {
+        return policy().name() + " (" + limit + "): " + remaining + " remaining, retry after " + retryAfter()
+                + ", full after " + fullAfter();
     }
 }

@@ -1,11 +1,11 @@
 package dev.ratelimit;
 
-/** What holds for a policy while its store, on some other machine, does not answer. */
+/** What happens under a policy while its store, on another machine, does not answer. */
 public enum OnStoreFailure {
-    /** Each instance decides by itself, in memory. */
+    /** Each instance decides alone, in memory. */
     LOCAL,
-    /** The policy does not apply: everybody passes. */
+    /** Fail open: the policy does not apply. */
     ALLOW,
-    /** Nobody passes: {@link StoreUnavailableException}. */
+    /** Fail closed: every request is refused with a {@link StoreUnavailableException}. */
     DENY
 }

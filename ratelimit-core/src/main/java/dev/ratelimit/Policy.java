@@ -3,17 +3,18 @@ package dev.ratelimit;
 import java.util.List;
 
 /**
- * A name and the limits that a key has under it, all of which must admit. Immutable.
+ * A name and the limits of each key under it, all of which must admit. Immutable.
  *
- * <p>A store knows a policy by its name and a limit by its place in the list. To change a limit while running, charge a
- * policy of the same name with other limits: what keys have used is kept, in proportion ({@link Limit#adopt}).
+ * <p>A store identifies a policy by its name and a limit by its position in the list. To change a limit at run time,
+ * charge a policy of the same name with other limits: used permits are kept, in proportion
+ * ({@link LimitAlgorithm#adopt}).
  *
  * @param name 1 to 100 printable ASCII characters without {@code "} and {@code \}; it appears in headers and metrics
  * @param limits at least one
  */
 public record Policy(String name, List<Limit> limits) {
 
-    /** Checks the name and copies the list. */
+    /** Validates the name and copies the list. */
     public Policy {
         if (name.isEmpty() || name.length() > 100 || !name.chars().allMatch(Policy::printable)) {
             throw new IllegalArgumentException(
@@ -25,12 +26,18 @@ public record Policy(String name, List<Limit> limits) {
         }
     }
 
-    /** A policy of one limit or several. */
+    /** Creates a policy with one or several limits. */
     public static Policy of(String name, Limit... limits) {
         return new Policy(name, List.of(limits));
     }
 
-    /** One permit of the single budget of a policy without keys. */
+    /** The same limits with their functions, for stores. */
+    @SuppressWarnings("unchecked") // each limit is one, as Limit is sealed, and the list is unmodifiable
+    public List<LimitAlgorithm> algorithms() {
+        return (List<LimitAlgorithm>) (List<? extends Limit>) limits;
+    }
+
+    /** One permit of the only budget of a policy without keys. */
     public Charge charge() {
         return new Charge(this, "", 1);
     }
@@ -43,7 +50,7 @@ public record Policy(String name, List<Limit> limits) {
     /**
      * Several permits of this key's budget.
      *
-     * @throws IllegalArgumentException when {@code permits} is negative
+     * @throws IllegalArgumentException if {@code permits} is negative
      */
     public Charge charge(String key, long permits) {
         return new Charge(this, key, permits);

@@ -8,9 +8,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 /**
- * So many permits a period: what {@code "100/minute"} says, before an algorithm gives it a meaning.
+ * A number of permits per period, such as {@code "100/minute"}; an algorithm defines how it is applied.
  *
  * <p>The period is a {@link Duration} of 1 ns to 292 years, or one calendar month ({@code Period.ofMonths(1)}), which
  * only clock-aligned windows can follow. Immutable.
@@ -21,18 +23,20 @@ import java.util.Map;
 public record Rate(long permits, TemporalAmount period) {
 
     private static final Map<String, Duration> UNITS = units();
+    private static final Map<String, String> WORDS = words();
+    private static final Pattern PER = Pattern.compile("/|\\sper(?=\\s|$)");
     private static final Period MONTH = Period.ofMonths(1);
-    private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
+    private static final Duration MAX_PERIOD = Duration.ofNanos(Long.MAX_VALUE);
     private static final String PERIODS =
             "write second, minute, hour, day or month, a number with ms, s, m, h or d such as 10s, or an ISO duration";
 
-    /** Checks the two parts. */
+    /** Validates both components. */
     public Rate {
         if (permits < 1) {
             throw new IllegalArgumentException("permits must be at least 1 but was " + permits);
         }
         if (period instanceof Duration duration) {
-            if (duration.isNegative() || duration.isZero() || duration.compareTo(LONGEST) > 0) {
+            if (duration.isNegative() || duration.isZero() || duration.compareTo(MAX_PERIOD) > 0) {
                 throw new IllegalArgumentException("period must be from 1 ns to 292 years but was " + duration);
             }
         } else if (!period.equals(MONTH)) {
@@ -43,27 +47,25 @@ public record Rate(long permits, TemporalAmount period) {
     /**
      * A rate over a duration.
      *
-     * @throws IllegalArgumentException when permits or period is out of range
+     * @throws IllegalArgumentException if permits or period is out of range
      */
     public static Rate of(long permits, Duration period) {
         return new Rate(permits, period);
     }
 
     /**
-     * Reads one rate: {@code N/period}, the period being {@code second}, {@code minute}, {@code hour}, {@code day},
-     * {@code month} or {@code s m h d}, a number with a unit ({@code 10s}, {@code 5m}, {@code 24h}, {@code 250ms}), or
-     * an ISO duration ({@code PT10S}).
+     * Parses one rate: {@code N/period} or {@code N per period}. The period is {@code second}, {@code minute},
+     * {@code hour}, {@code day}, {@code month} or {@code s m h d}, a number with a unit ({@code 10s}, {@code 5m},
+     * {@code 24h}, {@code 250ms}), or an ISO duration ({@code PT10S}). Common abbreviations and plurals are accepted in
+     * any case: {@code 5/min}, {@code 100/Hours}.
      *
-     * @throws IllegalArgumentException when the text is no rate; the message points at the mistake
+     * @throws IllegalArgumentException if the text is not a rate; the message describes the mistake
      */
     public static Rate parse(String text) {
         String rate = text.strip();
-        int slash = rate.indexOf('/');
-        if (slash < 0) {
-            throw noPeriod(rate);
-        }
-        String count = rate.substring(0, slash).strip();
-        String period = rate.substring(slash + 1).strip();
+        String[] parts = PER.split(rate, 2);
+        String count = parts[0].strip();
+        String period = parts.length == 2 ? parts[1].strip() : "";
         if (period.isEmpty()) {
             throw noPeriod(rate);
         }
@@ -71,10 +73,10 @@ public record Rate(long permits, TemporalAmount period) {
     }
 
     /**
-     * Reads one rate or several, separated by semicolons: {@code "100/minute; 1000/hour"}.
+     * Parses one or several rates, separated by semicolons: {@code "100/minute; 1000/hour"}.
      *
      * @return at least one rate, in the order written
-     * @throws IllegalArgumentException when a part is no rate, or two parts have the same period
+     * @throws IllegalArgumentException if a part is not a rate, or two parts have the same period
      */
     public static List<Rate> parseAll(String text) {
         List<Rate> rates = new ArrayList<>();
@@ -82,7 +84,7 @@ public record Rate(long permits, TemporalAmount period) {
             Rate rate = parse(part);
             if (rates.stream().anyMatch(other -> other.period.equals(rate.period))) {
                 throw new IllegalArgumentException(
-                        quote(text) + " has two rates per " + rate.periodText() + "; keep the one that is meant");
+                        quote(text) + " has two rates per " + rate.periodText() + "; keep one of them");
             }
             rates.add(rate);
         }
@@ -94,14 +96,14 @@ public record Rate(long permits, TemporalAmount period) {
         return period instanceof Period;
     }
 
-    /** The period in nanoseconds; for a month the longest, 31 days. */
+    /** The period in nanoseconds; for a month that of the longest, 31 days. */
     public long periodNanos() {
         return period instanceof Duration duration
                 ? duration.toNanos()
                 : Duration.ofDays(31).toNanos();
     }
 
-    /** For people: {@code 600 per minute}. */
+    /** A description for readers: {@code 600 per minute}. */
     public String describe() {
         return permits + " per " + periodText();
     }
@@ -148,7 +150,7 @@ public record Rate(long permits, TemporalAmount period) {
             long permits = Long.parseLong(count);
             if (permits == 0) {
                 throw new IllegalArgumentException(quote(rate)
-                        + " permits nothing; at least 1 must be permitted (to switch a policy off, set mode: off)");
+                        + " permits nothing; write at least 1 permit (to switch a policy off, set mode: off)");
             }
             return permits;
         } catch (NumberFormatException tooLarge) {
@@ -158,14 +160,16 @@ public record Rate(long permits, TemporalAmount period) {
     }
 
     private static TemporalAmount parsePeriod(String period, String rate) {
-        if (period.equals("month")) {
-            return MONTH;
-        }
         int digits = 0;
         while (digits < period.length() && isDigit(period.charAt(digits))) {
             digits++;
         }
-        Duration unit = UNITS.get(period.substring(digits).strip());
+        String written = period.substring(digits).strip();
+        String word = WORDS.getOrDefault(written, written);
+        if (word.equals("month") && digits == 0) {
+            return MONTH;
+        }
+        Duration unit = UNITS.get(word);
         try {
             if (unit != null) {
                 return digits == 0 ? unit : positive(unit.multipliedBy(Long.parseLong(period, 0, digits, 10)), rate);
@@ -185,7 +189,7 @@ public record Rate(long permits, TemporalAmount period) {
     }
 
     private static Duration positive(Duration period, String rate) {
-        if (period.isNegative() || period.isZero() || period.compareTo(LONGEST) > 0) {
+        if (period.isNegative() || period.isZero() || period.compareTo(MAX_PERIOD) > 0) {
             throw new IllegalArgumentException(quote(rate) + ": the period must be from 1 ns to 292 years");
         }
         return period;
@@ -195,7 +199,7 @@ public record Rate(long permits, TemporalAmount period) {
         if (rate.isEmpty()) {
             return new IllegalArgumentException("the limit is empty; write 10/second or 100/minute");
         }
-        String count = rate.endsWith("/") ? rate.substring(0, rate.length() - 1).strip() : rate;
+        String count = PER.split(rate, 2)[0].strip();
         if (!isNumber(count)) {
             return new IllegalArgumentException(quote(rate) + " is not a limit; write 10/second, 10/minute or 10/hour");
         }
@@ -220,6 +224,19 @@ public record Rate(long permits, TemporalAmount period) {
             quoted.append(c >= ' ' && c <= '~' ? String.valueOf(c) : String.format("\\u%04x", (int) c));
         }
         return quoted.append(shown < text.length() ? "..." : "").append('\'').toString();
+    }
+
+    /** The words for units as people write them, in any case, and ours. */
+    private static Map<String, String> words() {
+        Map<String, String> words = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        Map.of("second", "sec", "minute", "min", "hour", "hr", "day", "day", "month", "month")
+                .forEach((word, abbreviation) -> {
+                    words.put(word, word);
+                    words.put(word + "s", word);
+                    words.put(abbreviation, word);
+                    words.put(abbreviation + "s", word);
+                });
+        return words;
     }
 
     private static Map<String, Duration> units() {

@@ -3,57 +3,82 @@ package dev.ratelimit;
 import java.util.List;
 
 /**
- * Keeps what keys have used, and takes charges: all of a call's, or none.
+ * Keeps the used permits of keys, and takes charges: all charges of a call, or none.
  *
  * <p>A refused call changes nothing. Concurrent calls are admitted as if they came one after another: never beyond any
- * limit, and none is refused because of a charge that another call did not get. A key that is not known is full.
- * Implementations are safe for concurrent use, and pass {@code RateLimitStoreContract} of {@code ratelimit-test}.
+ * limit, and no call is refused because of a charge that another call did not get. A store on several servers that
+ * cannot guarantee the latter documents it. An unknown key has a full budget. Implementations are safe for concurrent
+ * use, and pass {@code RateLimitStoreContract} of {@code ratelimit-test}.
  *
- * <p>A refusal is a value, never an exception.
+ * <p>A refusal is a value, never an exception. A store across a network may be unable to decide. What happens then is
+ * configured for each policy ({@link OnStoreFailure}); it may be a {@link StoreUnavailableException}, with nothing
+ * charged.
  */
 public interface RateLimitStore extends AutoCloseable {
 
-    /** Takes one charge, or refuses it. A store that can decide without allocating does so here. */
+    /**
+     * Takes one charge, or refuses it. Avoids allocation if the store can.
+     *
+     * @throws StoreUnavailableException if the store cannot decide, and the policy fails closed
+     */
     default boolean tryCharge(Charge charge) {
         return decide(List.of(charge)).admitted();
     }
 
     /**
-     * Takes so many permits of one key's budget, or refuses. For who asks so often that a {@link Charge} is too much.
+     * Takes {@code permits} of one key's budget, or refuses. Avoids allocating a {@link Charge}.
      *
-     * @throws IllegalArgumentException when {@code permits} is negative
+     * @throws IllegalArgumentException if {@code permits} is negative
+     * @throws StoreUnavailableException if the store cannot decide, and the policy fails closed
      */
     default boolean tryCharge(Policy policy, String key, long permits) {
         return tryCharge(policy.charge(key, permits));
     }
 
-    /** Takes all the charges, or none. A store that can decide without allocating does so here. */
+    /**
+     * Takes all charges, or none. Avoids allocation if the store can.
+     *
+     * @throws StoreUnavailableException if the store cannot decide, and a policy fails closed
+     */
     default boolean tryCharge(List<Charge> charges) {
         return decide(charges).admitted();
     }
 
     /**
-     * Takes all the charges, or none, and says how each limit stands. Charges of 0 permits only ask;
-     * charges of the same policy and key are added up, and stand once in the answer.
+     * Takes all charges, or none, and returns the status of each limit. A charge of 0 permits only asks. Charges to the
+     * same policy and key are added up and appear once in the result.
+     *
+     * @throws StoreUnavailableException if the store cannot decide, and a policy fails closed
      */
     Decision decide(List<Charge> charges);
 
-    /** What {@link #decide} would answer, taking nothing. Remaining permits are those before the charge. */
+    /**
+     * Returns what {@link #decide} would, without taking anything. Remaining permits are those before the charge.
+     *
+     * @throws StoreUnavailableException if the store cannot decide, and a policy fails closed
+     */
     Decision peek(List<Charge> charges);
 
     /**
-     * Gives back what an admitted decision took, as far as it is still charged; no key is lifted above full. The caller
-     * sees to it that this happens at most once; {@link Permit} does.
-     *
-     * @param charges those of the decision
-     * @param decision the answer to them, from this store
+     * Refunds a decision of this store, as far as it is still charged; never raises a key above full. Has no effect on
+     * a refusal or a peek. The caller must refund at most once; {@link Reservation} ensures that.
      */
-    void refund(List<Charge> charges, Decision decision);
+    default void refund(Decision decision) {
+        refund(decision, decision.charges());
+    }
 
-    /** Forgets what the key has used: it is full again. */
+    /**
+     * Refunds a part of a decision of this store.
+     *
+     * @param part charges to budgets of {@link Decision#charges}, each with at most the permits that were charged there
+     * @throws IllegalArgumentException if the decision has no charge to one of these budgets, or one with fewer permits
+     */
+    void refund(Decision decision, List<Charge> part);
+
+    /** Resets the key to a full budget. */
     void reset(Policy policy, String key);
 
-    /** Frees what the store holds. Idempotent. */
+    /** Releases the resources of the store. Idempotent. */
     @Override
     default void close() {}
 }

@@ -3,146 +3,278 @@ package dev.ratelimit;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Asks a store for permits: at once, or with patience. Thread-safe; one for an application will do.
+ * Takes permits from a store, immediately or after waiting. Thread-safe; one per application is enough.
  *
- * <p>Every method takes one {@link Charge} or several, of one policy or several, and is all or nothing over them.
+ * <p>Every method takes one or several {@link Charge}s, of one or several policies: all of them, or none.
  *
  * <table>
  *   <caption>Which method</caption>
- *   <tr><td>{@link #tryAcquire}</td><td>yes or no, at once</td></tr>
- *   <tr><td>{@link #decide}</td><td>yes or no, with what is left and when to come back</td></tr>
+ *   <tr><td>{@link #tryAcquire}</td><td>yes or no, immediately</td></tr>
+ *   <tr><td>{@link #decide}</td><td>yes or no, with the remaining permits and when to retry</td></tr>
  *   <tr><td>{@link #peek}</td><td>the same without taking anything</td></tr>
- *   <tr><td>{@link #reserve}</td><td>at once, and can be given back</td></tr>
- *   <tr><td>{@link #acquire}, {@link #acquireAsync}</td><td>waits, and can be given back</td></tr>
+ *   <tr><td>{@link #reserve}</td><td>immediately, with a refund if needed</td></tr>
+ *   <tr><td>{@link #acquire}, {@link #acquireAsync}</td><td>waits, with a refund if needed</td></tr>
  * </table>
  */
 public final class RateLimiter {
 
-    private static final Duration LONGEST_WAIT = Duration.ofNanos(Long.MAX_VALUE / 2);
+    private static final Duration MAX_WAIT = Duration.ofNanos(Long.MAX_VALUE / 2);
+
+    /** No alarm is exact: after one that rings this late, permits due at the deadline can still be taken. */
+    private static final long TOLERANCE_NANOS = 10_000_000;
 
     private final RateLimitStore store;
     private final Ticker ticker;
+    private final Scheduler scheduler;
+    private final Executor executor;
 
-    /** A limiter on this store that waits by the system's clock. */
+    /** Creates a limiter on this store that waits by the system's clock. */
     public RateLimiter(RateLimitStore store) {
         this(store, Ticker.system());
     }
 
-    /** A limiter on this store; {@code ticker} times the waiting, decisions go by the store's own time. */
+    /**
+     * Creates a limiter on this store; {@code ticker} is used for waits, decisions use the store's own time. Its
+     * scheduler is {@linkplain Scheduler#of that of the ticker}.
+     */
     public RateLimiter(RateLimitStore store, Ticker ticker) {
-        this.store = store;
-        this.ticker = ticker;
+        this(store, ticker, Scheduler.of(ticker));
     }
 
-    /** Takes the charge or not. On an in-memory store and a policy of one limit, nothing is allocated. */
+    /** Creates a limiter whose waits use this ticker and this scheduler. */
+    public RateLimiter(RateLimitStore store, Ticker ticker, Scheduler scheduler) {
+        this(store, ticker, scheduler, scheduler.executor());
+    }
+
+    /**
+     * Creates a limiter with an executor for {@link #acquireAsync} that replaces {@link Scheduler#executor()}: it asks
+     * the store again and runs dependents of the future. Provide one if either takes long: a store across a network, or
+     * dependents that block.
+     */
+    public RateLimiter(RateLimitStore store, Ticker ticker, Scheduler scheduler, Executor executor) {
+        this.store = store;
+        this.ticker = ticker;
+        this.scheduler = scheduler;
+        this.executor = executor;
+    }
+
+    /** Tries to take the charge. Does not allocate on an in-memory store and a policy with a single limit. */
     public boolean tryAcquire(Charge charge) {
         return store.tryCharge(charge);
     }
 
-    /** Takes one permit of this key's budget or not. Like {@code tryAcquire(policy.charge(key))}, without making a charge. */
+    /**
+     * Tries to take one permit of this key's budget. Like {@code tryAcquire(policy.charge(key))}, without creating a
+     * charge.
+     */
     public boolean tryAcquire(Policy policy, String key) {
         return store.tryCharge(policy, key, 1);
     }
 
-    /** Takes all the charges or none. */
+    /**
+     * Tries to take permits of this key's budget. Like {@code tryAcquire(policy.charge(key, permits))}, without
+     * creating a charge.
+     *
+     * @throws IllegalArgumentException if {@code permits} is negative
+     */
+    public boolean tryAcquire(Policy policy, String key, long permits) {
+        return store.tryCharge(policy, key, permits);
+    }
+
+    /** Takes all charges or none. */
+    public boolean tryAcquire(List<Charge> charges) {
+        return store.tryCharge(charges);
+    }
+
+    /** Takes all charges or none. */
     public boolean tryAcquire(Charge... charges) {
         return store.tryCharge(List.of(charges));
     }
 
-    /** Takes all the charges or none, and says how each limit stands. */
+    /** Takes all charges or none, and returns the status of each limit. */
     public Decision decide(Charge... charges) {
         return store.decide(List.of(charges));
     }
 
-    /** What {@link #decide} would answer, without taking anything. */
+    /** Takes all charges or none, and returns the status of each limit. */
+    public Decision decide(List<Charge> charges) {
+        return store.decide(charges);
+    }
+
+    /** Returns what {@link #decide} would, without taking anything. */
+    public Decision peek(List<Charge> charges) {
+        return store.peek(charges);
+    }
+
+    /** Returns what {@link #decide} would, without taking anything. */
     public Decision peek(Charge... charges) {
         return store.peek(List.of(charges));
     }
 
-    /** How the key stands under the policy's limits. */
+    /** The status of the policy's limits for this key. */
     public List<LimitStatus> inspect(Policy policy, String key) {
         return store.peek(List.of(policy.charge(key, 0))).limits();
     }
 
-    /** Forgets what the key has used. */
+    /** Returns a view of this limiter for the keys of one policy. */
+    public PolicyLimiter forPolicy(Policy policy) {
+        return new PolicyLimiter(this, policy);
+    }
+
+    /** Resets the key to a full budget. */
     public void reset(Policy policy, String key) {
         store.reset(policy, key);
     }
 
-    /** Takes all the charges or none, at once, so that they can be given back. */
-    public Permit reserve(Charge... charges) {
+    /** Takes all charges or none, so that they can later be refunded or settled at another cost. */
+    public Reservation reserve(Charge... charges) {
         return reserve(List.of(charges));
     }
 
     /**
-     * Waits until all the charges are taken, for at most {@code maxWait}. Fails at once, with a refused permit, as soon
-     * as the wait cannot succeed in time. Who waits holds nothing; who comes while others wait is not queued behind
-     * them.
+     * Waits at most {@code maxWait} until all charges are taken. Fails immediately, with a refused reservation, if the
+     * wait cannot succeed in time. Waiting callers hold no permits and do not queue: a later call may be admitted
+     * first. Only the calling thread is used.
+     *
+     * <p>A wait that ends more than 10 ms after {@code maxWait}, because the scheduler is late, charges nothing either.
+     * Its refused decision tells the status of the limits at that time, and may name no wait.
      *
      * @param maxWait zero or more
-     * @throws InterruptedException when interrupted while waiting; nothing is charged then
-     * @throws IllegalArgumentException when {@code maxWait} is negative
+     * @throws InterruptedException if interrupted while waiting; nothing is then charged
+     * @throws IllegalArgumentException if {@code maxWait} is negative
      */
-    public Permit acquire(Duration maxWait, Charge... charges) throws InterruptedException {
-        CompletableFuture<Permit> waiting = acquireAsync(maxWait, charges);
-        try {
-            return waiting.get();
-        } catch (InterruptedException interrupted) {
-            if (!waiting.cancel(false) && !waiting.isCompletedExceptionally()) {
-                waiting.join().refund();
-            }
-            throw interrupted;
-        } catch (ExecutionException failed) {
-            if (failed.getCause() instanceof Error error) {
-                throw error;
-            }
-            throw failed.getCause() instanceof RuntimeException cause
-                    ? cause
-                    : new CompletionException(failed.getCause());
+    public Reservation acquire(Duration maxWait, Charge... charges) throws InterruptedException {
+        long deadline = deadline(maxWait);
+        List<Charge> asked = List.of(charges);
+        Reservation reservation = reserve(asked);
+        while (worthWaiting(reservation, deadline)) {
+            scheduler.sleep(reservation.decision().retryAfterNanos());
+            reservation = reserveBy(deadline, asked);
         }
+        return reservation;
     }
 
     /**
-     * Like {@link #acquire}, holding no thread. Completes on the calling thread when the answer is known at once, else on
-     * one of the ticker's. Cancelling the future ends the wait and leaves nothing charged.
+     * Like {@link #acquire}, without blocking a thread. Completes on the calling thread if the result is known
+     * immediately, otherwise on the limiter's executor. Cancelling the future ends the wait, and leaves nothing charged
+     * and nothing in memory.
      *
      * @param maxWait zero or more
-     * @return completed with a permit, admitted or refused; exceptionally when the store fails
-     * @throws IllegalArgumentException when {@code maxWait} is negative
+     * @return completed with a reservation, admitted or refused; exceptionally if the store fails
+     * @throws IllegalArgumentException if {@code maxWait} is negative
      */
-    public CompletableFuture<Permit> acquireAsync(Duration maxWait, Charge... charges) {
+    @SuppressWarnings("FutureReturnValueIgnored") // cancelling an alarm does not fail
+    public CompletableFuture<Reservation> acquireAsync(Duration maxWait, Charge... charges) {
+        Wait wait = new Wait(List.of(charges), deadline(maxWait));
+        wait.attempt();
+        wait.result.whenComplete((reservation, failure) -> wait.cancelAlarm());
+        return wait.result;
+    }
+
+    private long deadline(Duration maxWait) {
         if (maxWait.isNegative()) {
             throw new IllegalArgumentException("maxWait must not be negative but was " + maxWait);
         }
-        long patience = (maxWait.compareTo(LONGEST_WAIT) < 0 ? maxWait : LONGEST_WAIT).toNanos();
-        CompletableFuture<Permit> result = new CompletableFuture<>();
-        attempt(List.of(charges), ticker.nanos() + patience, result);
-        return result;
+        return ticker.nanos() + (maxWait.compareTo(MAX_WAIT) < 0 ? maxWait : MAX_WAIT).toNanos();
     }
 
-    private void attempt(List<Charge> charges, long deadline, CompletableFuture<Permit> result) {
-        if (result.isDone()) {
-            return;
+    /** Takes all charges or none after a wait; none if the wait ended too late. */
+    private Reservation reserveBy(long deadline, List<Charge> charges) {
+        if (ticker.nanos() - deadline <= TOLERANCE_NANOS) {
+            return reserve(charges);
         }
-        try {
-            Permit permit = reserve(charges);
-            long wait = permit.decision().retryAfterNanos();
-            if (!permit.admitted() && wait <= deadline - ticker.nanos()) {
-                ticker.schedule(() -> attempt(charges, deadline, result), wait);
-            } else if (!result.complete(permit)) {
-                permit.refund();
+        Decision now = store.peek(charges);
+        return new Reservation(store, new Decision(false, now.charges(), now.limits(), null));
+    }
+
+    private boolean worthWaiting(Reservation reservation, long deadline) {
+        return !reservation.admitted() && reservation.decision().retryAfterNanos() <= deadline - ticker.nanos();
+    }
+
+    /** Takes all charges or none, so that they can later be refunded or settled at another cost. */
+    public Reservation reserve(List<Charge> charges) {
+        return new Reservation(store, store.decide(charges));
+    }
+
+    /** Between two attempts, only an alarm exists, which is cancelled when the future is completed or cancelled. */
+    private final class Wait {
+
+        final CompletableFuture<Reservation> result = new CompletableFuture<>();
+
+        private final List<Charge> charges;
+        private final long deadline;
+        private int attempts;
+        private Scheduler.@Nullable Alarm alarm;
+
+        Wait(List<Charge> charges, long deadline) {
+            this.charges = charges;
+            this.deadline = deadline;
+        }
+
+        void attempt() {
+            if (result.isDone()) {
+                return;
             }
-        } catch (RuntimeException | Error e) {
-            // also an error: nobody else would ever tell who waits
-            result.completeExceptionally(e);
+            try {
+                int attempt = begin();
+                Reservation reservation = attempt == 1 ? reserve(charges) : reserveBy(deadline, charges);
+                if (worthWaiting(reservation, deadline)) {
+                    set(
+                            attempt,
+                            scheduler.schedule(
+                                    this::ring, reservation.decision().retryAfterNanos()));
+                    if (result.isDone()) {
+                        cancelAlarm();
+                    }
+                } else if (!result.complete(reservation)) {
+                    reservation.refund();
+                }
+            } catch (RuntimeException | Error e) {
+                // including errors: otherwise the future would never be completed
+                result.completeExceptionally(e);
+            }
         }
-    }
 
-    private Permit reserve(List<Charge> charges) {
-        return new Permit(store, charges, store.decide(charges));
+        private synchronized int begin() {
+            return ++attempts;
+        }
+
+        /** Does nothing after the alarm has run, because the next attempt may have set another. */
+        private synchronized void set(int attempt, Scheduler.Alarm next) {
+            if (attempt == attempts) {
+                alarm = next;
+            }
+        }
+
+        /** Continues on the executor: dependents of the future must not block the scheduler's thread. */
+        private void ring() {
+            try {
+                executor.execute(this::attempt);
+            } catch (RuntimeException | Error e) {
+                fail(e);
+            }
+        }
+
+        private void fail(Throwable failure) {
+            try {
+                scheduler.executor().execute(() -> result.completeExceptionally(failure));
+            } catch (RuntimeException | Error e) {
+                result.completeExceptionally(failure);
+            }
+        }
+
+        void cancelAlarm() {
+            Scheduler.Alarm last;
+            synchronized (this) {
+                last = alarm;
+            }
+            if (last != null) {
+                last.cancel();
+            }
+        }
     }
 }

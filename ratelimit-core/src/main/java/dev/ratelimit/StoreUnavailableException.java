@@ -3,8 +3,8 @@ package dev.ratelimit;
 import java.time.Duration;
 
 /**
- * A policy could not be decided, because its store did not answer, and is not to be passed then. Nothing is charged that
- * could be given back. Has no stack trace: while a store is away there are many, and all from the same place.
+ * Thrown if the store did not answer and the policy fails closed ({@link OnStoreFailure#DENY}). Nothing is charged that
+ * could be refunded. Has no stack trace: during an outage there are many, all from the same place.
  */
 public final class StoreUnavailableException extends RuntimeException {
 
@@ -14,24 +14,24 @@ public final class StoreUnavailableException extends RuntimeException {
     private final Duration retryAfter;
 
     /**
-     * Of this policy.
+     * Creates an exception for this policy.
      *
      * @param policy the name
-     * @param retryAfter when it makes sense to ask again, more than zero
-     * @param reason what happened to the store
+     * @param retryAfter when to retry, positive
+     * @param reason the failure of the store
      */
     public StoreUnavailableException(String policy, Duration retryAfter, String reason) {
-        super("policy " + policy + " cannot be decided: " + reason, null, false, false);
+        super("policy " + policy + " could not be checked: " + reason, null, false, false);
         this.policy = policy;
         this.retryAfter = retryAfter;
     }
 
-    /** The name of the policy that is not to be passed. */
+    /** The name of the policy that could not be checked. */
     public String policy() {
         return policy;
     }
 
-    /** When it makes sense to ask again. */
+    /** When to retry. */
     public Duration retryAfter() {
         return retryAfter;
     }

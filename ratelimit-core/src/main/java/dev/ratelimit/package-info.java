@@ -1,4 +1,5 @@
 /** The vocabulary of rate limiting: limits, policies, charges, decisions, and the store that takes them. */
+@CheckReturnValue
 @NullMarked
 package dev.ratelimit;
 

@@ -9,7 +9,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
-/** The root is the vocabulary, leaves implement it, and nothing else is needed. */
+/** The root package is the vocabulary, sub-packages implement it, and there are no other dependencies. */
 @AnalyzeClasses(packages = "dev.ratelimit", importOptions = DoNotIncludeTests.class)
 class ArchitectureTest {
 

@@ -4,16 +4,16 @@ import java.util.Arrays;
 import java.util.Random;
 import java.util.function.IntSupplier;
 
-/** How often which key is asked for. */
+/** How often each key is used. */
 public enum Access {
-    /** Each as often as any other. */
+    /** All keys are used equally often. */
     UNIFORM {
         @Override
         IntSupplier ranks(int keys, Random random) {
             return () -> random.nextInt(keys);
         }
     },
-    /** Zipf's law with exponent 0.99: of a million keys, the first is asked for in one of 15 calls. */
+    /** Zipf's law with exponent 0.99: of a million keys, the first is used in one of 15 calls. */
     ZIPF {
         @Override
         IntSupplier ranks(int keys, Random random) {
@@ -35,7 +35,7 @@ public enum Access {
 
     abstract IntSupplier ranks(int keys, Random random);
 
-    /** Which keys to ask for, one after the other: a power of two of them, about four times as many as there are keys. */
+    /** The sequence of keys: a power of two, about four times as many as there are keys. */
     int[] sequence(int keys) {
         Random random = new Random(1);
         int[] keyOfRank = shuffled(keys, random);
@@ -47,7 +47,7 @@ public enum Access {
         return sequence;
     }
 
-    /** So that keys often asked for are not neighbours in memory. */
+    /** Shuffles, so that frequently used keys are not adjacent in memory. */
     private static int[] shuffled(int keys, Random random) {
         int[] order = new int[keys];
         for (int i = 0; i < keys; i++) {

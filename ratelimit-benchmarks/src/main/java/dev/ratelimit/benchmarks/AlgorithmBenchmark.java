@@ -27,8 +27,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Yes or no under one limit of each algorithm, one thread. {@code admitted} has room for more than can be asked for in
- * its 10 microseconds; {@code refused} asks for as much as has been used, for a day to come.
+ * Yes or no under one limit of each algorithm, in one thread. {@code admitted} admits more calls than fit into its 10
+ * microseconds; {@code refused} is exhausted for a day.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -41,7 +41,7 @@ public class AlgorithmBenchmark {
     private static final Duration SHORT = Duration.ofNanos(10_000);
     private static final Duration DAY = Duration.ofDays(1);
 
-    /** An algorithm, and how many permits a period its state has room for. */
+    /** An algorithm, and the permits per period. */
     public enum Kind {
         /** The state is one long. */
         TOKEN_BUCKET(10_000, TokenBucket::of),
@@ -55,7 +55,7 @@ public class AlgorithmBenchmark {
         FIXED_WINDOW_ON_CLOCK(10_000, rate -> FixedWindow.onClock(rate, ZoneOffset.UTC)),
         /** Three longs. */
         SLIDING_WINDOW(10_000, SlidingWindow::of),
-        /** A long for each permit in the window. */
+        /** A long per permit in the window. */
         SLIDING_LOG(10_000, SlidingLog::of);
 
         private final long permits;
@@ -79,21 +79,21 @@ public class AlgorithmBenchmark {
     private Charge endless = kind.every(SHORT).charge();
     private Charge empty = kind.every(DAY).charge();
 
-    /** Uses up what is to refuse. */
+    /** Exhausts the limit that is to refuse. */
     @Setup
     public void use() {
         endless = kind.every(SHORT).charge();
         empty = kind.every(DAY).charge("", kind.permits);
-        limiter.tryAcquire(empty);
+        boolean unused = limiter.tryAcquire(empty);
     }
 
-    /** With room for all. */
+    /** Always admitted. */
     @Benchmark
     public boolean admitted() {
         return limiter.tryAcquire(endless);
     }
 
-    /** With room for none. */
+    /** Always refused. */
     @Benchmark
     public boolean refused() {
         return limiter.tryAcquire(empty);

@@ -3,9 +3,9 @@ package dev.ratelimit.benchmarks;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The floor of limits by key: one array of pairs of longs, a 64-bit hash of the key and its {@link Gcra}'s arrival time, found by
- * open addressing. It stores no keys, forgets none, never grows, and takes two keys of one hash for one. Times count from
- * the start, so that 0 is full.
+ * The floor of limits by key: one array of pairs of longs, a 64-bit hash of the key and the arrival time of its
+ * {@link Gcra}, with open addressing. It stores no keys, drops none, never grows, and does not distinguish two keys
+ * with the same hash. Times are relative to the start, so that 0 is full.
  */
 final class BareTable {
 
@@ -15,7 +15,7 @@ final class BareTable {
     private final int mask;
     private final Gcra gcra;
 
-    /** With room for {@code keys}, of which a quarter to a half of all places are taken. */
+    /** A table for {@code keys}, which fill a quarter to a half of it. */
     BareTable(int keys, Gcra gcra) {
         int places = Integer.highestOneBit(keys) * 4;
         this.pairs = new AtomicLongArray(places * 2);
@@ -44,12 +44,12 @@ final class BareTable {
         }
     }
 
-    /** Gives back what was taken at this place. */
+    /** Refunds the permit of this slot. */
     void refund(int place) {
         pairs.updateAndGet(place + 1, gcra::refund);
     }
 
-    /** The place of a key, taken for it where it had none. */
+    /** Finds the slot of a key, or reserves one. */
     int find(String key) {
         long hash = hash(key);
         int slot = (int) (hash >>> 32) & mask;
@@ -59,7 +59,7 @@ final class BareTable {
             if (found == hash || (found == 0 && pairs.compareAndSet(place, 0, hash))) {
                 return place;
             }
-            // also where another thread came first, perhaps with the same key
+            // even if another thread was faster, perhaps with the same key
             if (found != 0) {
                 slot = (slot + 1) & mask;
             }

@@ -7,15 +7,15 @@ import io.github.bucket4j.Bucket;
 import java.time.Duration;
 import java.util.function.Function;
 
-/** Bucket4j's buckets, as its documentation makes them: lock-free, by {@link System#currentTimeMillis}. */
+/** Bucket4j's buckets, created as its documentation says: lock-free, with {@link System#currentTimeMillis}. */
 final class Bucket4j {
 
-    /** Kept, so that no call makes one. */
+    /** Kept, so that calls do not create one. */
     private final Function<String, Bucket> making;
 
     private final Cache<String, Bucket> buckets;
 
-    /** A bucket for each of so many keys, and a fifth more, in a Caffeine cache. */
+    /** A bucket for each of this number of keys, plus a fifth, in a Caffeine cache. */
     Bucket4j(Rate rate, int keys) {
         this.making = absent -> bucket(rate);
         this.buckets = Caffeine.newBuilder().maximumSize(keys + keys / 5).build();

@@ -18,8 +18,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Three limits of one request: one that all share, one of ten endpoints', and one of many users' by Zipf's law. All admit,
- * or the user's refuses, which is the last to be asked and leaves the others as they were.
+ * Three limits per request: a shared one, one of ten endpoints', and one of many users' by Zipf's law. All admit, or
+ * the user's refuses, which is asked last and leaves the others unchanged.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -49,15 +49,15 @@ public class ChainBenchmark {
         }
     }
 
-    /** Who decides. */
+    /** The limiter. */
     @Param
     public ChainContender contender = ChainContender.OURS;
 
-    /** Which answer. */
+    /** The outcome. */
     @Param
     public Outcome outcome = Outcome.ADMITTED;
 
-    /** How many users there are. */
+    /** The number of users. */
     @Param({"1000000"})
     public int users = 1000;
 
@@ -65,7 +65,7 @@ public class ChainBenchmark {
     private String[] asked = {};
     private int[] sequence = {};
 
-    /** Where a thread is in the sequence. */
+    /** The position of a thread in the sequence. */
     @State(Scope.Thread)
     public static class Walk {
 
@@ -73,7 +73,7 @@ public class ChainBenchmark {
         private Keys keys = new Keys(new String[] {""}, new int[1]);
         private int turn;
 
-        /** Starts anywhere. */
+        /** Starts at a random position. */
         @Setup
         public void start(ChainBenchmark benchmark) {
             keys = new Keys(benchmark.asked, benchmark.sequence);
@@ -85,7 +85,7 @@ public class ChainBenchmark {
         }
     }
 
-    /** Asks for every user, so that all are known, and leaves the heap as it is after a while. */
+    /** Uses every user once, so that all are known and the heap is in a steady state. */
     @Setup
     public void fill() {
         chain = contender.open(users, outcome.ofUser);
@@ -101,7 +101,7 @@ public class ChainBenchmark {
         System.gc();
     }
 
-    /** Yes or no, or a full answer. */
+    /** Yes or no, or a full decision. */
     @Benchmark
     public Object decide(Walk walk) {
         return chain.ask(walk.endpoint(), walk.keys.next());

@@ -7,9 +7,9 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import io.github.bucket4j.Bucket;
 
-/** Who decides about a request under three limits: one that all share, its endpoint's, and its user's. */
+/** Limiters of a request under three limits: a shared one, its endpoint's, and its user's. */
 public enum ChainContender {
-    /** The floor: one reading of the clock for all three, yes or no, and one after the other, with nothing given back. */
+    /** The floor: one reading of the clock for all three, yes or no, one after another, without refunds. */
     BARE_TABLE {
         @Override
         Chain open(int users, Rate ofUser) {
@@ -34,7 +34,7 @@ public enum ChainContender {
                     policies.global.charge(), policies.endpoint.charge(endpoint), policies.user.charge(user));
         }
     },
-    /** The same, answered in full: what is left and when to come back, for each limit. */
+    /** This library with a full decision: the remaining permits and the wait for each limit. */
     OURS_IN_FULL {
         @Override
         Chain open(int users, Rate ofUser) {
@@ -44,8 +44,8 @@ public enum ChainContender {
         }
     },
     /**
-     * Bucket4j, lock-free, users and endpoints in Caffeine caches. It takes one after the other and gives back; in between
-     * others see the tokens gone. Yes or no.
+     * Bucket4j, lock-free, users and endpoints in Caffeine caches. It takes from one after another and refunds; in
+     * between, other callers see the tokens missing. Yes or no.
      */
     BUCKET4J {
         @Override
@@ -75,7 +75,7 @@ public enum ChainContender {
 
     abstract Chain open(int users, Rate ofUser);
 
-    /** Answers with a boolean, or with a decision. */
+    /** Returns a boolean or a decision. */
     interface Chain {
         Object ask(String endpoint, String user);
     }

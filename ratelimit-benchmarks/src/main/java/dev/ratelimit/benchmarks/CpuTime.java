@@ -13,8 +13,8 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * A profiler of JMH: CPU time of the whole process for one call, in nanoseconds. It has in it what collectors and caches do
- * on threads of their own, and has not in it the time in which others had the core.
+ * A profiler for JMH: CPU time of the whole process per call, in nanoseconds. It includes the threads of collectors and
+ * caches, and excludes the time in which other processes used the core.
  */
 public final class CpuTime implements InternalProfiler {
 

@@ -3,7 +3,10 @@ package dev.ratelimit.benchmarks;
 import java.lang.ref.Reference;
 import java.util.function.Predicate;
 
-/** Prints how many bytes of heap a contender takes for so many keys: the JVM of a contender in the memory benchmark. */
+/**
+ * Prints how many bytes of heap a contender uses for a number of keys. Runs in the JVM of a contender in the memory
+ * benchmark.
+ */
 public final class FilledHeap {
 
     private static final int CALLS = 5;
@@ -14,7 +17,7 @@ public final class FilledHeap {
     public static void main(String[] arguments) throws InterruptedException {
         KeyedContender contender = KeyedContender.valueOf(arguments[0]);
         String[] keys = Keys.make(Integer.parseInt(arguments[1]));
-        // loads the classes, which are no key's
+        // loads the classes, which do not belong to keys
         fill(contender, contender.open(10), Keys.make(10));
         long before = used();
         Predicate<String> limiter = contender.open(keys.length);
@@ -27,7 +30,7 @@ public final class FilledHeap {
         }
     }
 
-    /** Several calls for each, so that none is full again, and may be forgotten, before it is counted. */
+    /** Makes several calls for each key, so that none is full again and dropped before it is measured. */
     private static void fill(KeyedContender contender, Predicate<String> limiter, String[] keys) {
         for (String key : keys) {
             for (int i = 0; i < CALLS; i++) {
@@ -36,7 +39,7 @@ public final class FilledHeap {
         }
     }
 
-    /** The least of several collections: caches also do their maintenance meanwhile. */
+    /** The minimum of several collections, because caches do their maintenance in the meantime. */
     private static long used() throws InterruptedException {
         Runtime runtime = Runtime.getRuntime();
         long least = Long.MAX_VALUE;

@@ -7,7 +7,7 @@ import dev.ratelimit.Rate;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
-/** Guava's limiter, which knows a rate and holds one second's permits at most. */
+/** Guava's limiter, which has a rate and holds at most one second's permits. */
 @SuppressWarnings("UnstableApiUsage")
 final class Guava {
 
@@ -18,7 +18,10 @@ final class Guava {
         return limiter::tryAcquire;
     }
 
-    /** A limiter for each of so many keys, and a fifth more, in a Caffeine cache; refilled faster than anybody can ask. */
+    /**
+     * A limiter for each of this number of keys, plus a fifth, in a Caffeine cache; refilled faster than callers can
+     * use it.
+     */
     static Predicate<String> byKey(int keys) {
         Cache<String, RateLimiter> limiters =
                 Caffeine.newBuilder().maximumSize(keys + keys / 5).build();

@@ -1,8 +1,8 @@
 package dev.ratelimit.benchmarks;
 
 /**
- * The heap of a measurement. Its young part is small and of one size: where it grows meanwhile, what allocates pays for pages that
- * the system hands out for the first time, which may cost more than all the rest.
+ * The heap of a measurement. Its young part is small and has a fixed size: if it grows, an allocating contender pays
+ * for pages that the system provides for the first time, which may cost more than everything else.
  */
 final class Heap {
 

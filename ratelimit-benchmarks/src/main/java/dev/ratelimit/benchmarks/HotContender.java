@@ -11,9 +11,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
-/** Who decides about one key, known beforehand. */
+/** Limiters of a single key, known in advance. */
 public enum HotContender {
-    /** The clock and one compare-and-swap. */
+    /** One reading of the clock and one compare-and-swap. */
     FLOOR(rate -> {
         Gcra gcra = new Gcra(rate);
         AtomicLong arrival = new AtomicLong(System.nanoTime());

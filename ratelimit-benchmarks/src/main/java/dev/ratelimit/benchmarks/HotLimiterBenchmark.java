@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One hot token bucket. {@code admitted} is refilled as fast as anybody can ask, {@code refused} is empty for a day. With
- * {@code -t 2} what counts is how the cache line travels between two cores.
+ * One hot token bucket. {@code admitted} is refilled faster than callers can use it, {@code refused} is empty for a
+ * day. With {@code -t 2}, the cost is that of moving the cache line between two cores.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -33,14 +33,14 @@ public class HotLimiterBenchmark {
     private static final Rate ENDLESS = Rate.of(1_000_000_000, Duration.ofSeconds(1));
     private static final Rate ONE_A_DAY = Rate.of(1, Duration.ofDays(1));
 
-    /** Who decides. */
+    /** The limiter. */
     @Param
     public HotContender contender = HotContender.OURS;
 
     private BooleanSupplier endless = () -> true;
     private BooleanSupplier empty = () -> false;
 
-    /** Empties what is to refuse. */
+    /** Exhausts the bucket that is to refuse. */
     @Setup
     public void open() {
         endless = contender.open(ENDLESS);
@@ -48,13 +48,13 @@ public class HotLimiterBenchmark {
         Proof.of(endless.getAsBoolean() && empty.getAsBoolean() && !empty.getAsBoolean(), contender);
     }
 
-    /** With room for all. */
+    /** Always admitted. */
     @Benchmark
     public boolean admitted() {
         return endless.getAsBoolean();
     }
 
-    /** With room for none. */
+    /** Always refused. */
     @Benchmark
     public boolean refused() {
         return empty.getAsBoolean();

@@ -15,8 +15,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A token bucket for each of many keys, admitted. Most of it is memory: the keys asked for are equal to those stored, but
- * other objects, as they are when they come with a request.
+ * A token bucket for each of many keys, always admitted. The cost is mostly that of memory: the keys of calls are equal
+ * to the stored ones, but other objects, as in requests.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -28,18 +28,18 @@ import org.openjdk.jmh.annotations.Warmup;
         jvmArgsAppend = {Heap.GC, Heap.MOST, Heap.YOUNG})
 public class KeyedBenchmark {
 
-    /** So many calls leave every key less than full for a minute and a half. */
+    /** This many calls leave every key less than full for a minute and a half. */
     private static final int CALLS_BEFORE = 20;
 
-    /** Who decides. */
+    /** The limiter. */
     @Param({"NOTHING", "BARE_TABLE", "MAP", "OURS", "BUCKET4J", "RESILIENCE4J", "GUAVA"})
     public KeyedContender contender = KeyedContender.OURS;
 
-    /** How many keys there are. */
+    /** The number of keys. */
     @Param({"1000", "100000", "1000000"})
     public int keys = 1000;
 
-    /** How often which key is asked for. */
+    /** How often each key is used. */
     @Param
     public Access access = Access.ZIPF;
 
@@ -47,20 +47,20 @@ public class KeyedBenchmark {
     private String[] asked = {};
     private int[] sequence = {};
 
-    /** Where a thread is in the sequence. */
+    /** The position of a thread in the sequence. */
     @State(Scope.Thread)
     public static class Walk {
 
         private Keys keys = new Keys(new String[] {""}, new int[1]);
 
-        /** Starts anywhere. */
+        /** Starts at a random position. */
         @Setup
         public void start(KeyedBenchmark benchmark) {
             keys = new Keys(benchmark.asked, benchmark.sequence);
         }
     }
 
-    /** Asks for every key, so that all are known, and leaves the heap as it is after a while. */
+    /** Uses every key once, so that all are known and the heap is in a steady state. */
     @Setup
     public void fill() {
         limiter = contender.open(keys);
@@ -74,7 +74,7 @@ public class KeyedBenchmark {
         System.gc();
     }
 
-    /** With room for all. */
+    /** Always admitted. */
     @Benchmark
     public boolean admitted(Walk walk) {
         return limiter.test(walk.keys.next());

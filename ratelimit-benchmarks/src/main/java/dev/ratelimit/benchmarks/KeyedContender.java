@@ -12,13 +12,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 import java.util.function.Predicate;
 
-/** Who decides about a key among many, each with a budget of its own. */
+/** Limiters of many keys, each with its own budget. */
 public enum KeyedContender {
-    /** Decides nothing: reads the key's hash. What the benchmark itself costs. */
+    /** No decision: only reads the hash of the key. The cost of the benchmark itself. */
     NOTHING(keys -> key -> key.hashCode() != 1),
     /** The floor. */
     BARE_TABLE(keys -> new BareTable(keys, new Gcra(Keys.AMPLE))::tryAcquire),
-    /** The floor of anything that uses the JDK's map: an {@link AtomicLong} for each key. */
+    /** The floor of anything that uses the JDK's map: an {@link AtomicLong} per key. */
     MAP(keys -> {
         Gcra gcra = new Gcra(Keys.AMPLE);
         ConcurrentHashMap<String, AtomicLong> arrivals = new ConcurrentHashMap<>();
@@ -52,7 +52,7 @@ public enum KeyedContender {
         this.opening = opening;
     }
 
-    /** With room for so many keys. */
+    /** Creates a limiter for this number of keys. */
     Predicate<String> open(int keys) {
         return opening.apply(keys);
     }

@@ -4,12 +4,12 @@ import dev.ratelimit.Rate;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Makes keys, and walks through a sequence of them. One walk for each thread; all share the arrays. */
+/** Creates keys, and walks through a sequence of them. One walk per thread; all share the arrays. */
 final class Keys {
 
     /**
-     * More than a minute's calls, coming back so slowly, one in five seconds, that no key is ever full: what is full may be
-     * forgotten, and is another thing to measure.
+     * More than a minute's calls, refilled so slowly, one in five seconds, that no key is ever full: a full key may be
+     * dropped, which would be another measurement.
      */
     static final Rate AMPLE = Rate.of(400_000_000, Duration.ofSeconds(2_000_000_000));
 
@@ -23,7 +23,7 @@ final class Keys {
         this.next = ThreadLocalRandom.current().nextInt(sequence.length);
     }
 
-    /** New strings, whose hashes are known already, as those of a request's parts are not: that would be measured, too. */
+    /** New strings with known hashes. The strings of requests have none, but computing them would also be measured. */
     static String[] make(int number) {
         String[] keys = new String[number];
         for (int i = 0; i < number; i++) {

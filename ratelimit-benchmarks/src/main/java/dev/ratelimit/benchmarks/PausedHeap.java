@@ -11,8 +11,8 @@ import javax.management.NotificationEmitter;
 import javax.management.openmbean.CompositeData;
 
 /**
- * Prints how many collections of the young generation there were, and their mean and longest pause in milliseconds, while
- * two threads ask for many keys at random: the JVM of a contender in the memory benchmark.
+ * Prints the number of collections of the young generation, and their mean and maximum pause in milliseconds, while two
+ * threads use many keys at random. Runs in the JVM of a contender in the memory benchmark.
  */
 public final class PausedHeap {
 
@@ -41,7 +41,7 @@ public final class PausedHeap {
                 all.stream().mapToLong(Long::longValue).max().orElse(0));
     }
 
-    /** Whose keys are made for each call, as they are of a request. */
+    /** Creates new keys for each call, as requests do. */
     private static void ask(KeyedContender contender, Predicate<String> limiter, int keys, long seconds)
             throws InterruptedException {
         long end = System.nanoTime() + seconds * 1_000_000_000L;

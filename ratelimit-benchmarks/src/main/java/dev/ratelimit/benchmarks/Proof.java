@@ -1,6 +1,6 @@
 package dev.ratelimit.benchmarks;
 
-/** A contender that does not decide as it should is not measured. */
+/** Rejects contenders that do not decide correctly. */
 final class Proof {
 
     private Proof() {}

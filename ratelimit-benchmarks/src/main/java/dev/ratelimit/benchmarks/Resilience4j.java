@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
-/** Resilience4j's limiter, a counter of cycles; who is refused does not wait. */
+/** Resilience4j's limiter, a counter of cycles; refused callers do not wait. */
 final class Resilience4j {
 
     private Resilience4j() {}
@@ -18,7 +18,7 @@ final class Resilience4j {
         return limiter::acquirePermission;
     }
 
-    /** A limiter for each key in its registry, which keeps all. */
+    /** A limiter for each key in its registry, which keeps all of them. */
     static Predicate<String> byKey(Rate rate) {
         RateLimiterRegistry registry = RateLimiterRegistry.of(config(rate));
         return key -> registry.rateLimiter(key).acquirePermission();

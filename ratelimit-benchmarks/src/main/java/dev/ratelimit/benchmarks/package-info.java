@@ -1,4 +1,4 @@
-/** What a decision costs: benchmarks of the hot path, against the hardware's floor and against others. */
+/** The cost of decisions: benchmarks of the hot path, compared with the hardware's floor and with other libraries. */
 @NullMarked
 package dev.ratelimit.benchmarks;
 

@@ -2,11 +2,13 @@ package dev.ratelimit.algorithm;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.FixedWindow.Align;
+import dev.ratelimit.algorithm.SlidingWindow.Rounding;
+import dev.ratelimit.algorithm.TokenBucket.Refill;
 import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -33,31 +35,38 @@ public enum Algorithm {
     /**
      * The algorithm of this name.
      *
-     * @throws IllegalArgumentException when there is none; the message lists those there are
+     * @throws IllegalArgumentException if there is none; the message lists the algorithms
      */
     public static Algorithm named(String name) {
         return Arrays.stream(values())
                 .filter(algorithm -> algorithm.toString().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("algorithm must be one of "
-                        + Arrays.stream(values()).map(Algorithm::toString).collect(Collectors.joining(", "))));
+                .orElseThrow(() -> new IllegalArgumentException("unknown algorithm '" + name + "'; write "
+                        + names()
+                        + (name.equals("leaky-bucket") ? " (a leaky bucket is called token-bucket)" : "")));
+    }
+
+    private static String names() {
+        int last = values().length - 1;
+        return Arrays.stream(values()).limit(last).map(Algorithm::toString).collect(Collectors.joining(", ")) + " or "
+                + values()[last];
     }
 
     /**
-     * A limit of this algorithm.
+     * Creates a limit of this algorithm.
      *
-     * @throws IllegalArgumentException when an option is given that the algorithm does not have, or the rate does not fit
+     * @throws IllegalArgumentException if the algorithm does not have an option, or does not support the rate
      */
     public Limit limit(Rate rate, LimitOptions given) {
         String foreign = foreignOption(given);
         if (foreign != null) {
-            throw new IllegalArgumentException(foreign + " is no option of " + this + ", which has "
-                    + (options.isEmpty() ? "none" : String.join(" and ", options)));
+            throw new IllegalArgumentException(foreign + " is not an option of " + this + ", which has "
+                    + (options.isEmpty() ? "none" : String.join(" and ", options)) + "; remove it");
         }
         return factory.apply(rate, given);
     }
 
-    /** The first option given that this algorithm does not have, or {@code null}. */
+    /** The first option that this algorithm does not have, or {@code null}. */
     public @Nullable String foreignOption(LimitOptions given) {
         return given.names().stream()
                 .filter(option -> !options.contains(option))
@@ -72,21 +81,21 @@ public enum Algorithm {
     }
 
     private static Limit tokenBucket(Rate rate, LimitOptions options) {
-        long burst = Objects.requireNonNullElse(options.burst(), rate.permits());
-        return TokenBucket.of(rate, burst, Objects.requireNonNullElse(options.refill(), TokenBucket.Refill.CONTINUOUS));
+        return TokenBucket.of(
+                rate, options.number("burst", rate.permits()), options.choice("refill", Refill.CONTINUOUS));
     }
 
     private static Limit fixedWindow(Rate rate, LimitOptions options) {
-        if (options.align() == FixedWindow.Align.CLOCK) {
-            return FixedWindow.onClock(rate, Objects.requireNonNullElse(options.zone(), ZoneOffset.UTC));
+        if (options.choice("align", Align.FIRST_HIT) == Align.CLOCK) {
+            return FixedWindow.onClock(rate, options.zone("zone", ZoneOffset.UTC));
         }
-        if (options.zone() != null) {
+        if (options.names().contains("zone")) {
             throw new IllegalArgumentException("zone needs align: clock");
         }
         return FixedWindow.of(rate);
     }
 
     private static Limit slidingWindow(Rate rate, LimitOptions options) {
-        return SlidingWindow.of(rate, Objects.requireNonNullElse(options.rounding(), SlidingWindow.Rounding.EXACT));
+        return SlidingWindow.of(rate, options.choice("rounding", Rounding.EXACT));
     }
 }

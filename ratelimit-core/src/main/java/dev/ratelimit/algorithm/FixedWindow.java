@@ -1,23 +1,27 @@
 package dev.ratelimit.algorithm;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Rate;
 import java.time.Duration;
 import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * At most N permits a window. A window is opened by the first admitted permit, or follows the clock: multiples of its
- * length since the epoch, whole days and months by the calendar of a zone.
+ * At most N permits per window. The first admitted permit opens a window, or windows follow the clock: multiples of
+ * their length since the epoch, or whole days and months in the calendar of a zone.
  *
- * <p>The state is the end of the window and the permits taken in it. The cheapest algorithm, and the coarsest: across a
- * boundary up to 2N permits fit in a short span (2N - 1 where the first permit opens the window). Immutable.
+ * <p>The state is the end of the window and the permits taken in it. If the clock is set back, permits stay used until
+ * that end, or for one period if the end is further away; {@link #admits} writes the end of that period into the state
+ * at the first question after the step. The cheapest and least precise algorithm: around a boundary, up to 2N permits
+ * fit into a short time (2N - 1 if the first permit opens the window). Immutable.
  */
-public final class FixedWindow implements Limit {
+public final class FixedWindow implements LimitAlgorithm {
 
     /** Where windows start. */
     public enum Align {
-        /** At the first permit after the last window. */
+        /** At the first permit after the previous window. */
         FIRST_HIT,
         /** At multiples of the window by the wall clock. */
         CLOCK
@@ -25,18 +29,20 @@ public final class FixedWindow implements Limit {
 
     private final Rate rate;
     private final Windows windows;
+    private final long farthest;
 
     private FixedWindow(Rate rate, Windows windows) {
         this.rate = rate;
         this.windows = windows;
+        this.farthest = windows.farthest();
     }
 
     /**
-     * Windows opened by the first permit.
+     * Windows that the first permit opens.
      *
-     * @throws IllegalArgumentException when the rate is per month
+     * @throws IllegalArgumentException if the rate is per month
      */
-    public static Limit of(Rate rate) {
+    public static FixedWindow of(Rate rate) {
         if (rate.perMonth()) {
             throw new IllegalArgumentException("months follow the calendar; for " + rate + " set align: clock");
         }
@@ -46,9 +52,10 @@ public final class FixedWindow implements Limit {
     /**
      * Windows that follow the wall clock.
      *
-     * @param zone whose midnight starts whole days and months; other lengths are multiples since the epoch in UTC
+     * @param zone the time zone of whole days and months; other windows are multiples of their length since the epoch
+     *     in UTC
      */
-    public static Limit onClock(Rate rate, ZoneId zone) {
+    public static FixedWindow onClock(Rate rate, ZoneId zone) {
         if (rate.perMonth()) {
             return new FixedWindow(rate, new Windows.Months(zone));
         }
@@ -59,7 +66,8 @@ public final class FixedWindow implements Limit {
     }
 
     /**
-     * The end of the window that contains this time, or that a permit opens then; it is the next one's start.
+     * The end of the window that contains this time, or that a permit opens then; it is also the start of the next
+     * window.
      *
      * @param now in nanoseconds, on the timeline of {@link #wallClock()}
      */
@@ -67,7 +75,15 @@ public final class FixedWindow implements Limit {
         return windows.end(now);
     }
 
-    /** Whose midnight starts the windows; {@code null} where they do not follow a calendar. */
+    /**
+     * How far ahead a window may end, in nanoseconds: the length of the longest, including the hours that a zone's
+     * clocks repeat. If a window ends later, the clock has been set back.
+     */
+    public long farthestEndNanos() {
+        return farthest;
+    }
+
+    /** The time zone of the windows; {@code null} if they do not follow a calendar. */
     public @Nullable ZoneId zone() {
         return windows.zone();
     }
@@ -93,6 +109,12 @@ public final class FixedWindow implements Limit {
     }
 
     @Override
+    public FixedWindow scaled(double share) {
+        Rate part = new Share(share).of(rate);
+        return wallClock() ? onClock(part, Objects.requireNonNullElse(zone(), ZoneOffset.UTC)) : of(part);
+    }
+
+    @Override
     public int stateSize() {
         return 2;
     }
@@ -105,6 +127,7 @@ public final class FixedWindow implements Limit {
 
     @Override
     public boolean admits(long[] state, int at, long permits, long now) {
+        state[at] = end(state, at, now);
         return permits <= remaining(state, at, now);
     }
 
@@ -119,7 +142,7 @@ public final class FixedWindow implements Limit {
 
     @Override
     public void refund(long[] state, int at, long permits, long ageNanos, long now) {
-        boolean thisWindow = open(state, at, now) && now - ageNanos - windows.start(state[at]) >= 0;
+        boolean thisWindow = open(state, at, now) && now - ageNanos - windows.start(end(state, at, now)) >= 0;
         if (thisWindow) {
             state[at + 1] = Math.max(0, state[at + 1] - permits);
         }
@@ -135,28 +158,35 @@ public final class FixedWindow implements Limit {
         if (permits > rate.permits()) {
             return NEVER;
         }
-        return admits(state, at, permits, now) ? 0 : state[at] - now;
+        return permits <= remaining(state, at, now) ? 0 : end(state, at, now) - now;
     }
 
     @Override
     public long fullAfterNanos(long[] state, int at, long now) {
-        return open(state, at, now) ? state[at] - now : 0;
+        return open(state, at, now) ? end(state, at, now) - now : 0;
     }
 
     @Override
-    public boolean adopt(long[] state, int at, Limit former, long[] formerState, long now) {
+    public boolean adopt(long[] state, int at, LimitAlgorithm former, long[] formerState, long now) {
         if (!(former instanceof FixedWindow window && window.windows.equals(windows))) {
             return false;
         }
         state[at] = formerState[0];
-        state[at + 1] = WideMath.mulDivCeil(formerState[1], rate.permits(), former.capacity());
+        state[at + 1] = WideMath.share(formerState[1], rate.permits(), former.capacity());
         return true;
     }
 
-    /** Whether permits are charged to a window that contains now. */
+    /** Whether the permits belong to a window that contains now. */
     private boolean open(long[] state, int at, long now) {
-        long left = state[at] - now;
-        return state[at + 1] > 0 && left > 0 && left <= windows.farthest();
+        return state[at + 1] > 0 && end(state, at, now) - now > 0;
+    }
+
+    /**
+     * The end of the window that the permits belong to. A window that was opened before the clock was set back may be
+     * in the future: it lasts one period from now on.
+     */
+    private long end(long[] state, int at, long now) {
+        return state[at] - now <= farthest ? state[at] : now + farthest;
     }
 
     @Override

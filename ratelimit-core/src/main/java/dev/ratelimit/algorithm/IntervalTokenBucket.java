@@ -2,20 +2,20 @@ package dev.ratelimit.algorithm;
 
 import static dev.ratelimit.algorithm.WideMath.ceilDiv;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Rate;
 
 /**
- * The token bucket whose tokens come back a period's worth at a time, at whole periods after the charge that found the
- * bucket full: what a timer would do, without one.
+ * The token bucket that refills the tokens of one period at a time, at whole periods after the charge that found the
+ * bucket full, as a timer would, but without a timer.
  *
- * <p>The state is the time of the last refill that is accounted for, and the tokens missing then. In any interval of
- * length t at most {@code capacity + R * (floor(t / P) + 1)} permits are admitted. Made by {@link TokenBucket#of(Rate, long,
- * TokenBucket.Refill)}. Immutable.
+ * <p>The state is the time of the last refill so far, and the missing tokens after it. In any interval of length t, at
+ * most {@code capacity + R * (floor(t / P) + 1)} permits are admitted. Created by
+ * {@link TokenBucket#of(Rate, long, TokenBucket.Refill)}. Immutable.
  */
-public final class IntervalTokenBucket implements Limit {
+public final class IntervalTokenBucket implements LimitAlgorithm {
 
-    private static final long MOST_NANOS_TO_FULL = 1L << 62;
+    private static final long MAX_NANOS_TO_FULL = 1L << 62;
 
     private final Rate rate;
     private final long capacity;
@@ -23,11 +23,12 @@ public final class IntervalTokenBucket implements Limit {
     private final long periodNanos;
 
     IntervalTokenBucket(Rate rate, long capacity) {
+        TokenBucket.check(rate, capacity);
         this.rate = rate;
         this.capacity = capacity;
         this.refill = rate.permits();
         this.periodNanos = rate.periodNanos();
-        if (ceilDiv(capacity, refill) > MOST_NANOS_TO_FULL / periodNanos) {
+        if (ceilDiv(capacity, refill) > MAX_NANOS_TO_FULL / periodNanos) {
             throw new IllegalArgumentException("a token bucket of " + rate + " with burst " + capacity
                     + " cannot be represented: an empty bucket must be full again within 146 years");
         }
@@ -46,6 +47,12 @@ public final class IntervalTokenBucket implements Limit {
     @Override
     public long replenishNanos() {
         return ceilDiv(capacity, refill) * periodNanos;
+    }
+
+    @Override
+    public IntervalTokenBucket scaled(double share) {
+        Share part = new Share(share);
+        return new IntervalTokenBucket(part.ofRefill(rate, capacity), part.of(capacity));
     }
 
     @Override
@@ -94,7 +101,7 @@ public final class IntervalTokenBucket implements Limit {
         return untilMissingAtMost(0, state, at, now);
     }
 
-    /** Refills come at fixed times from the first charge on; the least number of them that is enough decides. */
+    /** Refills are at fixed times after the first charge; the minimum number of sufficient refills decides. */
     private long untilMissingAtMost(long tolerated, long[] state, int at, long now) {
         if (missing(state, at, now) <= tolerated) {
             return 0;

@@ -1,18 +1,18 @@
 package dev.ratelimit.algorithm;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Rate;
 
 /**
- * The times of the admitted permits: whatever lies in {@code (now - W, now]} counts. Never more than N permits in any
- * window, at 8 bytes for each that is remembered.
+ * The times of the admitted permits: all in {@code (now - W, now]} count. Never more than N permits in any window, with
+ * 8 bytes per remembered permit, in a ring buffer with at most four times as many places.
  *
- * <p>The state is a ring: the index of the oldest time, how many there are, then the times, which never decrease. It
- * grows with use up to N. Immutable.
+ * <p>The state is a ring buffer: the index of the oldest time, the number of times, then the times, which never
+ * decrease. It grows with use up to N, and shrinks when a charge finds at most a quarter of it in use. Immutable.
  */
-public final class SlidingLog implements Limit {
+public final class SlidingLog implements LimitAlgorithm {
 
-    private static final long MOST_PERMITS = 1_000_000;
+    private static final long MAX_PERMITS = 1_000_000;
     private static final int HEAD = 0;
     private static final int COUNT = 1;
     private static final int TIMES = 2;
@@ -24,12 +24,12 @@ public final class SlidingLog implements Limit {
 
     private SlidingLog(Rate rate) {
         if (rate.perMonth()) {
-            throw new IllegalArgumentException(
-                    "a sliding log has no calendar; for " + rate + " use algorithm fixed-window with align: clock");
+            throw new IllegalArgumentException("a sliding log cannot follow the calendar; for " + rate
+                    + " use algorithm fixed-window with align: clock");
         }
-        if (rate.permits() > MOST_PERMITS) {
-            throw new IllegalArgumentException("a sliding log remembers each permit, so it takes at most "
-                    + MOST_PERMITS + " a window but was given " + rate + "; use algorithm sliding-window");
+        if (rate.permits() > MAX_PERMITS) {
+            throw new IllegalArgumentException("a sliding log remembers each permit, so it holds at most " + MAX_PERMITS
+                    + " per window but was given " + rate + "; use algorithm sliding-window");
         }
         this.rate = rate;
         this.limit = (int) rate.permits();
@@ -37,11 +37,11 @@ public final class SlidingLog implements Limit {
     }
 
     /**
-     * The permits of one period in any such period.
+     * Admits the permits of one period in any such period.
      *
-     * @throws IllegalArgumentException when the rate is per month, or of more than a million permits
+     * @throws IllegalArgumentException if the rate is per month, or has more than a million permits
      */
-    public static Limit of(Rate rate) {
+    public static SlidingLog of(Rate rate) {
         return new SlidingLog(rate);
     }
 
@@ -58,6 +58,11 @@ public final class SlidingLog implements Limit {
     @Override
     public long replenishNanos() {
         return window;
+    }
+
+    @Override
+    public SlidingLog scaled(double share) {
+        return of(new Share(share).of(rate));
     }
 
     @Override
@@ -135,18 +140,21 @@ public final class SlidingLog implements Limit {
 
     @Override
     public long[] grow(long[] state, long permits, long now) {
-        long needed = Math.min(limit, limit - remaining(state, 0, now) + permits);
-        int times = state.length - TIMES;
-        if (needed <= times) {
+        int expired = firstAfter(state, 0, now - window);
+        int live = (int) state[COUNT] - expired;
+        long needed = Math.min(limit, live + permits);
+        int times = times(state, 0);
+        boolean tooLarge = times > FIRST_TIMES && needed <= times / 4;
+        if (needed <= times && !tooLarge) {
             return state;
         }
-        long[] larger = new long[TIMES + (int) Math.min(limit, Math.max(needed, 2L * times))];
-        int count = (int) state[COUNT];
-        for (int i = 0; i < count; i++) {
-            larger[TIMES + i] = time(state, 0, i);
+        long wanted = tooLarge ? Math.max(FIRST_TIMES, 2 * needed) : Math.max(needed, 2L * times);
+        long[] other = new long[TIMES + (int) Math.min(limit, wanted)];
+        for (int i = 0; i < live; i++) {
+            other[TIMES + i] = time(state, 0, expired + i);
         }
-        larger[COUNT] = count;
-        return larger;
+        other[COUNT] = live;
+        return other;
     }
 
     private void dropExpired(long[] state, int at, long now) {
@@ -155,7 +163,7 @@ public final class SlidingLog implements Limit {
         state[at + COUNT] -= expired;
     }
 
-    /** The index, from the oldest on, of the first time after {@code time}: a binary search. */
+    /** The index, counted from the oldest, of the first time after {@code time}: a binary search. */
     private static int firstAfter(long[] state, int at, long time) {
         int low = 0;
         int high = (int) state[at + COUNT];

@@ -1,27 +1,27 @@
 package dev.ratelimit.algorithm;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Rate;
 
 /**
- * Two counters: what was admitted in the window before this one counts by the share of it that a window ending now still
- * covers. {@code estimate = previous * (W - elapsed) / W + current}, decided without division.
+ * Two counters: the previous window counts by the share of it that a window ending now still covers.
+ * {@code estimate = previous * (W - elapsed) / W + current}, compared without division.
  *
- * <p>The state is the start of the current window and the two counts. Windows start at the first admitted permit; after
- * two idle ones they start anew. An estimate, not exact: in one window's length up to {@code 2N - 1} permits fit, with
- * {@link Rounding#FLOOR} {@code 2N}. Immutable.
+ * <p>The state is the start of the current window and the two counts. Windows start at the first admitted permit, and
+ * start again after two idle ones. An estimate, not exact: in one window's length up to {@code 2N - 1} permits fit,
+ * with {@link Rounding#FLOOR} {@code 2N}. Immutable.
  */
-public final class SlidingWindow implements Limit {
+public final class SlidingWindow implements LimitAlgorithm {
 
     /** What is compared with the limit. */
     public enum Rounding {
-        /** The estimate as it is. */
+        /** The exact estimate. */
         EXACT,
         /** The estimate rounded down, as other libraries do; admits a little more. */
         FLOOR
     }
 
-    private static final long MOST_PERMITS = 1L << 62;
+    private static final long MAX_PERMITS = 1L << 62;
 
     private final Rate rate;
     private final Rounding rounding;
@@ -30,12 +30,13 @@ public final class SlidingWindow implements Limit {
 
     private SlidingWindow(Rate rate, Rounding rounding) {
         if (rate.perMonth() || rate.periodNanos() > Long.MAX_VALUE / 4) {
-            throw new IllegalArgumentException("a sliding window has no calendar and is at most 73 years long; for "
-                    + rate + " use algorithm fixed-window with align: clock");
-        }
-        if (rate.permits() > MOST_PERMITS) {
             throw new IllegalArgumentException(
-                    "a sliding window takes at most " + MOST_PERMITS + " permits but was given " + rate);
+                    "a sliding window cannot follow the calendar and is at most 73 years long; for " + rate
+                            + " use algorithm fixed-window with align: clock");
+        }
+        if (rate.permits() > MAX_PERMITS) {
+            throw new IllegalArgumentException(
+                    "a sliding window holds at most " + MAX_PERMITS + " permits but was given " + rate);
         }
         this.rate = rate;
         this.rounding = rounding;
@@ -44,20 +45,20 @@ public final class SlidingWindow implements Limit {
     }
 
     /**
-     * With the estimate as it is.
+     * Compares the exact estimate.
      *
-     * @throws IllegalArgumentException when the rate is per month or the window longer than 73 years
+     * @throws IllegalArgumentException if the rate is per month or the window is longer than 73 years
      */
-    public static Limit of(Rate rate) {
+    public static SlidingWindow of(Rate rate) {
         return of(rate, Rounding.EXACT);
     }
 
     /**
-     * With the estimate rounded so.
+     * Compares the estimate with this rounding.
      *
-     * @throws IllegalArgumentException when the rate is per month or the window longer than 73 years
+     * @throws IllegalArgumentException if the rate is per month or the window is longer than 73 years
      */
-    public static Limit of(Rate rate, Rounding rounding) {
+    public static SlidingWindow of(Rate rate, Rounding rounding) {
         return new SlidingWindow(rate, rounding);
     }
 
@@ -79,6 +80,11 @@ public final class SlidingWindow implements Limit {
     @Override
     public long replenishNanos() {
         return window;
+    }
+
+    @Override
+    public SlidingWindow scaled(double share) {
+        return of(new Share(share).of(rate), rounding);
     }
 
     @Override
@@ -152,17 +158,17 @@ public final class SlidingWindow implements Limit {
     }
 
     @Override
-    public boolean adopt(long[] state, int at, Limit former, long[] formerState, long now) {
+    public boolean adopt(long[] state, int at, LimitAlgorithm former, long[] formerState, long now) {
         if (!(former instanceof SlidingWindow other && other.window == window)) {
             return false;
         }
         state[at] = formerState[0];
-        state[at + 1] = WideMath.mulDivCeil(formerState[1], limit, other.limit);
-        state[at + 2] = WideMath.mulDivCeil(formerState[2], limit, other.limit);
+        state[at + 1] = WideMath.share(formerState[1], limit, other.limit);
+        state[at + 2] = WideMath.share(formerState[2], limit, other.limit);
         return true;
     }
 
-    /** Whether {@code previous}, weighted with what is covered of its window, leaves room: at most {@code free}. */
+    /** Whether {@code previous}, weighted by the covered part of its window, is at most {@code free}. */
     private boolean weightFits(long previous, long covered, long free) {
         if (rounding == Rounding.EXACT) {
             return WideMath.productAtMost(previous, covered, free, window);
@@ -171,15 +177,14 @@ public final class SlidingWindow implements Limit {
         return !WideMath.productAtMost(free + 1, window, previous, covered);
     }
 
-    /** The least time since the start of a window at which {@code previous} leaves {@code free}, up to its end. */
+    /**
+     * The minimum time since the start of a window after which {@code previous}, which is more, leaves {@code free}.
+     */
     private long fitsAt(long previous, long free) {
-        if (previous <= free) {
-            return 0;
-        }
         if (rounding == Rounding.EXACT) {
             return window - WideMath.mulDivFloor(free, window, previous);
         }
-        // the largest cover with previous * cover < (free + 1) * window
+        // the maximum cover with previous * cover < (free + 1) * window
         return window + 1 - WideMath.mulDivCeil(free + 1, window, previous);
     }
 
@@ -195,7 +200,7 @@ public final class SlidingWindow implements Limit {
         }
     }
 
-    /** How many windows have begun since the state was written: 0, 1 or, for all that is longer ago, 2. */
+    /** How many windows have begun since the state was written: 0, 1 or, for all longer times, 2. */
     private int begun(long[] state, int at, long now) {
         long age = now - state[at];
         if (age < window) {

@@ -2,7 +2,7 @@ package dev.ratelimit.algorithm;
 
 import static dev.ratelimit.algorithm.WideMath.ceilDiv;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Rate;
 import java.math.BigInteger;
 
@@ -11,27 +11,30 @@ import java.math.BigInteger;
  * algorithm (ITU-T I.371, virtual scheduling): the state is the theoretical arrival time, the time at which the bucket
  * is full again.
  *
- * <p>Time is counted in ticks of {@code 1/s} ns, so chosen that a permit takes a whole number {@code c} of them: with
- * {@code P/R = c/s} in lowest terms, nothing is rounded. What is missing from the bucket, the <em>debt</em>, lies
- * between 0 and {@code capacity * c}. Where {@code s} is small, the state is one long, {@code now * s + debt}, in
- * arithmetic modulo 2^64; else it is two, the time of the last charge and the debt then.
+ * <p>Time is counted in ticks of {@code 1/s} ns, so that a permit takes a whole number {@code c} of ticks: with
+ * {@code P/R = c/s} in lowest terms, nothing is rounded. The missing part of the bucket, the <em>debt</em>, is between
+ * 0 and {@code capacity * c}. If {@code s} is small, the state is one long, {@code now * s + debt}, in arithmetic
+ * modulo 2^64; otherwise it is two longs, the time of the last charge and the debt at that time.
  *
  * <p>In any interval of length t at most {@code capacity + floor(R * t / P)} permits are admitted. Immutable.
  */
-public final class TokenBucket implements Limit {
+public final class TokenBucket implements LimitAlgorithm {
 
     /** How tokens come back. */
     public enum Refill {
-        /** Each at its own time, evenly spread. */
+        /** Evenly, one by one. */
         CONTINUOUS,
-        /** All of a period's at once, at whole periods after the charge that found the bucket full. */
+        /** All of one period at once, at whole periods after the charge that found the bucket full. */
         INTERVAL
     }
 
-    /** A state of one long is unambiguous for 2^63 ticks of idleness: 4.5 years at 64 ticks a nanosecond. */
-    private static final long MOST_TICKS_IN_ONE_LONG = 64;
+    /**
+     * A state of one long is unambiguous for 2^63 ticks: 4.5 years at 64 ticks per nanosecond. A key that is idle for
+     * longer, or whose clock is set back by more, may have any number of tokens. Stores therefore remove idle keys.
+     */
+    private static final long MAX_TICKS_IN_ONE_LONG = 64;
 
-    private static final long MOST_DEBT = 1L << 61;
+    private static final long MAX_DEBT = 1L << 61;
     private static final BigInteger RATE_ERROR_OF = BigInteger.valueOf(1_000_000_000);
 
     private final Rate rate;
@@ -42,11 +45,12 @@ public final class TokenBucket implements Limit {
     private final boolean oneLong;
 
     private TokenBucket(Rate rate, long capacity) {
+        check(rate, capacity);
         this.rate = rate;
         this.capacity = capacity;
         long common = gcd(rate.permits(), rate.periodNanos());
         long exactPermit = rate.periodNanos() / common;
-        if (exactPermit <= MOST_DEBT / capacity) {
+        if (exactPermit <= MAX_DEBT / capacity) {
             this.ticksPerNano = rate.permits() / common;
             this.ticksPerPermit = exactPermit;
         } else {
@@ -54,35 +58,40 @@ public final class TokenBucket implements Limit {
             this.ticksPerPermit = coarseTicksPerPermit(rate, ticksPerNano, capacity);
         }
         this.fullDebt = capacity * ticksPerPermit;
-        this.oneLong = ticksPerNano <= MOST_TICKS_IN_ONE_LONG;
+        this.oneLong = ticksPerNano <= MAX_TICKS_IN_ONE_LONG;
     }
 
-    /** A bucket that holds one period's permits. */
-    public static Limit of(Rate rate) {
-        return of(rate, rate.permits(), Refill.CONTINUOUS);
-    }
-
-    /** A bucket that holds {@code burst} permits. */
-    public static Limit of(Rate rate, long burst) {
-        return of(rate, burst, Refill.CONTINUOUS);
+    /** Creates a bucket that holds the permits of one period. */
+    public static TokenBucket of(Rate rate) {
+        return new TokenBucket(rate, rate.permits());
     }
 
     /**
-     * A bucket that holds {@code burst} permits and is refilled so.
-     *
-     * @param burst at least 1
-     * @throws IllegalArgumentException when the rate is per month, or burst and rate cannot be represented: an empty
-     *     bucket must be full again within 73 years, and the rate must be exact to one in 10^9
+     * Creates a bucket that holds {@code burst} permits, refilled continuously; see {@link #of(Rate, long, Refill)}.
      */
-    public static Limit of(Rate rate, long burst, Refill refill) {
+    public static TokenBucket of(Rate rate, long burst) {
+        return new TokenBucket(rate, burst);
+    }
+
+    /**
+     * Creates a bucket that holds {@code burst} permits, with this kind of refill.
+     *
+     * @param burst at least 1, at most 2^61
+     * @throws IllegalArgumentException if the rate is per month, or burst and rate cannot be represented: an empty
+     *     bucket must be full again within 73 years, and the rate must be accurate to 1 in 10^9
+     */
+    public static LimitAlgorithm of(Rate rate, long burst, Refill refill) {
+        return refill == Refill.CONTINUOUS ? new TokenBucket(rate, burst) : new IntervalTokenBucket(rate, burst);
+    }
+
+    static void check(Rate rate, long burst) {
         if (burst < 1) {
             throw new IllegalArgumentException("burst must be at least 1 but was " + burst);
         }
         if (rate.perMonth()) {
-            throw new IllegalArgumentException(
-                    "a token bucket has no calendar; for " + rate + " use algorithm fixed-window with align: clock");
+            throw new IllegalArgumentException("a token bucket cannot follow the calendar; for " + rate
+                    + " use algorithm fixed-window with align: clock");
         }
-        return refill == Refill.CONTINUOUS ? new TokenBucket(rate, burst) : new IntervalTokenBucket(rate, burst);
     }
 
     @Override
@@ -98,6 +107,12 @@ public final class TokenBucket implements Limit {
     @Override
     public long replenishNanos() {
         return ceilDiv(fullDebt, ticksPerNano);
+    }
+
+    @Override
+    public TokenBucket scaled(double share) {
+        Share part = new Share(share);
+        return of(part.ofRefill(rate, capacity), part.of(capacity));
     }
 
     @Override
@@ -157,16 +172,16 @@ public final class TokenBucket implements Limit {
     }
 
     @Override
-    public boolean adopt(long[] state, int at, Limit former, long[] formerState, long now) {
+    public boolean adopt(long[] state, int at, LimitAlgorithm former, long[] formerState, long now) {
         if (!(former instanceof TokenBucket bucket)) {
             return false;
         }
         long debt = Math.min(bucket.debt(formerState, 0, now), bucket.fullDebt);
-        write(state, at, WideMath.mulDivCeil(debt, fullDebt, bucket.fullDebt), now);
+        write(state, at, WideMath.share(debt, fullDebt, bucket.fullDebt), now);
         return true;
     }
 
-    /** What is missing from the bucket now, in ticks; more than a full bucket's where the clock was set back. */
+    /** The missing ticks of the bucket now; more than a full bucket's if the clock was set back. */
     private long debt(long[] state, int at, long now) {
         if (oneLong) {
             return Math.max(0, state[at] - now * ticksPerNano);
@@ -174,8 +189,9 @@ public final class TokenBucket implements Limit {
         long debt = state[at + 1];
         long elapsed = now - state[at];
         if (elapsed < 0) {
-            long back = Math.min(-elapsed, MOST_DEBT / ticksPerNano);
-            return debt + back * ticksPerNano;
+            // at most a full bucket each time, so that repeated steps do not overflow
+            long back = elapsed == Long.MIN_VALUE ? Long.MAX_VALUE : -elapsed;
+            return Math.min(debt, MAX_DEBT) + Math.min(back, MAX_DEBT / ticksPerNano) * ticksPerNano;
         }
         return elapsed >= ceilDiv(debt, ticksPerNano) ? 0 : debt - elapsed * ticksPerNano;
     }
@@ -189,15 +205,18 @@ public final class TokenBucket implements Limit {
         }
     }
 
-    /** The finest ticks with which a full bucket still fits, for a rate whose exact ticks are too many. */
+    /** The finest ticks with which a full bucket still fits, for a rate with too many exact ticks. */
     private static long coarseTicksPerNano(Rate rate, long capacity) {
-        BigInteger ticks = BigInteger.valueOf(MOST_DEBT / capacity)
+        if (capacity > MAX_DEBT) {
+            throw unrepresentable(rate, capacity, "burst must be at most " + MAX_DEBT);
+        }
+        BigInteger ticks = BigInteger.valueOf(MAX_DEBT / capacity)
                 .multiply(BigInteger.valueOf(rate.permits()))
                 .divide(BigInteger.valueOf(rate.periodNanos()));
         if (ticks.signum() == 0) {
-            throw unrepresentable(rate, capacity);
+            throw unrepresentable(rate, capacity, "an empty bucket must be full again within 73 years");
         }
-        return ticks.min(BigInteger.valueOf(MOST_DEBT)).longValueExact();
+        return ticks.min(BigInteger.valueOf(MAX_DEBT)).longValueExact();
     }
 
     /** The ticks a permit takes, rounded up, so that the limit is never exceeded. */
@@ -207,15 +226,14 @@ public final class TokenBucket implements Limit {
         BigInteger rounded = exact.add(permits).subtract(BigInteger.ONE).divide(permits);
         BigInteger error = rounded.multiply(permits).subtract(exact);
         if (error.multiply(RATE_ERROR_OF).compareTo(exact) >= 0) {
-            throw unrepresentable(rate, capacity);
+            throw unrepresentable(rate, capacity, "with this burst, the rate is not accurate to 1 in 10^9");
         }
         return rounded.longValueExact();
     }
 
-    private static IllegalArgumentException unrepresentable(Rate rate, long capacity) {
+    private static IllegalArgumentException unrepresentable(Rate rate, long capacity, String why) {
         return new IllegalArgumentException(
-                "a token bucket of " + rate + " with burst " + capacity
-                        + " cannot be represented: an empty bucket must be full again within 73 years, and its rate exact to one in 10^9");
+                "a token bucket of " + rate + " with burst " + capacity + " cannot be represented: " + why);
     }
 
     private static long gcd(long a, long b) {

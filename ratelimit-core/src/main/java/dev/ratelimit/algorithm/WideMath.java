@@ -2,7 +2,7 @@ package dev.ratelimit.algorithm;
 
 import java.math.BigInteger;
 
-/** Products of non-negative longs that may not fit in one, exact. */
+/** Exact products of non-negative longs that may not fit in a long. */
 final class WideMath {
 
     private WideMath() {}
@@ -29,8 +29,16 @@ final class WideMath {
     /** {@code a * b / divisor}, rounded up; the result must fit in a long. */
     static long mulDivCeil(long a, long b, long divisor) {
         long floor = mulDivFloor(a, b, divisor);
-        // the low 64 bits tell equality: floor * divisor differs from a * b by less than divisor
+        // the low 64 bits are enough to compare: floor * divisor differs from a * b by less than divisor
         return floor * divisor == a * b ? floor : floor + 1;
+    }
+
+    /**
+     * Converts {@code part} of {@code former} to the same share of {@code whole}: rounded up if that is less and down
+     * if it is more, so that it does not change while two limits take turns.
+     */
+    static long share(long part, long whole, long former) {
+        return whole > former ? mulDivFloor(part, whole, former) : mulDivCeil(part, whole, former);
     }
 
     /** {@code a / b}, rounded up, for {@code a >= 0} and {@code b > 0}. */

@@ -4,34 +4,40 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneId;
+import java.time.zone.ZoneOffsetTransition;
+import java.time.zone.ZoneRules;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Where the windows of a {@link FixedWindow} start and end, in nanoseconds. Half open: the end is the next one's start. */
+/**
+ * Where the windows of a {@link FixedWindow} start and end, in nanoseconds. Half open: the end is the start of the next
+ * one.
+ */
 sealed interface Windows {
+
+    long NANOS_A_DAY = 86_400_000_000_000L;
 
     /** The end of the window that contains this time, or that a permit opens then. */
     long end(long now);
 
-    /** The start of the window with this end. */
-    long start(long end);
+    /** The start of the window with this end; not a boundary if the clock was set back and the window was moved. */
+    default long start(long end) {
+        return end - longest();
+    }
 
-    /** The length of the longest window. */
+    /** The length of the longest window, for days of the usual length. */
     long longest();
 
-    /**
-     * How far ahead the end of a window may lie before it must have been written by a clock that was set back since. By
-     * the wall clock, two windows: a step back of less than one keeps the window until its end, so that it credits
-     * nothing; a larger one starts anew, so that it locks nobody out. A monotonic clock is not set back.
-     */
+    /** How far ahead a window may end; one that ends later was opened before the clock was set back. */
     default long farthest() {
-        return wallClock() ? 2 * longest() : Long.MAX_VALUE;
+        return longest();
     }
 
     default boolean wallClock() {
         return true;
     }
 
-    /** Whose calendar they follow, if any. */
+    /** The time zone of the calendar, if they follow one. */
     default @Nullable ZoneId zone() {
         return null;
     }
@@ -44,13 +50,14 @@ sealed interface Windows {
         }
 
         @Override
-        public long start(long end) {
-            return end - longest;
-        }
-
-        @Override
         public boolean wallClock() {
             return false;
+        }
+
+        /** A monotonic clock is not set back. */
+        @Override
+        public long farthest() {
+            return Long.MAX_VALUE;
         }
 
         @Override
@@ -74,11 +81,6 @@ sealed interface Windows {
         }
 
         @Override
-        public long start(long end) {
-            return end - longest;
-        }
-
-        @Override
         public String toString() {
             return ", align clock";
         }
@@ -95,18 +97,26 @@ sealed interface Windows {
 
         @Override
         public long end(long now) {
-            return midnight(firstDay(now) + days, zone);
+            long first = firstDay(now);
+            long start = midnight(first, zone);
+            // before the window if the day begins twice
+            return start > now ? start : midnight(first + days, zone);
         }
 
         @Override
         public long start(long end) {
-            return midnight(firstDay(end - 1), zone);
+            long start = midnight(firstDay(end - 1), zone);
+            return end(start) == end ? start : end - farthest();
         }
 
-        /** Of days as they mostly are; one on which the zone sets its clocks back is an hour longer. */
         @Override
         public long longest() {
-            return Duration.ofDays(days).toNanos();
+            return days * NANOS_A_DAY;
+        }
+
+        @Override
+        public long farthest() {
+            return longest() + repeated(zone);
         }
 
         private long firstDay(long now) {
@@ -124,17 +134,24 @@ sealed interface Windows {
         @Override
         public long end(long now) {
             LocalDate first = date(now, zone).withDayOfMonth(1);
-            return midnight(first.plusMonths(1).toEpochDay(), zone);
+            long start = midnight(first.toEpochDay(), zone);
+            return start > now ? start : midnight(first.plusMonths(1).toEpochDay(), zone);
         }
 
         @Override
         public long start(long end) {
-            return midnight(date(end - 1, zone).withDayOfMonth(1).toEpochDay(), zone);
+            long start = midnight(date(end - 1, zone).withDayOfMonth(1).toEpochDay(), zone);
+            return end(start) == end ? start : end - farthest();
         }
 
         @Override
         public long longest() {
-            return Duration.ofDays(31).toNanos();
+            return 31 * NANOS_A_DAY;
+        }
+
+        @Override
+        public long farthest() {
+            return longest() + repeated(zone);
         }
 
         @Override
@@ -143,12 +160,30 @@ sealed interface Windows {
         }
     }
 
+    /** The maximum by which a day of the zone is longer than others, since 1970: by this, its clocks are set back. */
+    private static long repeated(ZoneId zone) {
+        ZoneRules rules = zone.getRules();
+        Stream<ZoneOffsetTransition> past = rules.getTransitions().stream()
+                .filter(change -> change.getInstant().isAfter(Instant.EPOCH));
+        Stream<ZoneOffsetTransition> yearly =
+                rules.getTransitionRules().stream().map(rule -> rule.createTransition(2100));
+        return Stream.concat(past, yearly)
+                .map(change -> change.getDuration().negated().toNanos())
+                .reduce(0L, Math::max);
+    }
+
     private static LocalDate date(long epochNanos, ZoneId zone) {
         return Instant.ofEpochSecond(0, epochNanos).atZone(zone).toLocalDate();
     }
 
+    /**
+     * The start of the day. If a zone set its clocks back across midnight, so that the day began twice, the second one.
+     */
     private static long midnight(long epochDay, ZoneId zone) {
-        Instant start = LocalDate.ofEpochDay(epochDay).atStartOfDay(zone).toInstant();
+        Instant start = LocalDate.ofEpochDay(epochDay)
+                .atStartOfDay(zone)
+                .withLaterOffsetAtOverlap()
+                .toInstant();
         return Math.addExact(Math.multiplyExact(start.getEpochSecond(), 1_000_000_000L), start.getNano());
     }
 }

@@ -1,196 +1,356 @@
 package dev.ratelimit.memory;
 
 import dev.ratelimit.Charge;
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.LimitState;
 import dev.ratelimit.LimitStatus;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
-/** What a transaction asks of one limit, and the slot of its state. Used again for one transaction after another. */
+/**
+ * What a transaction asks of one limit, and the slot of its state. Reused for one transaction after another.
+ *
+ * <p>Several claims may use one slot, because keys without room share a budget: then the first of them, their lead,
+ * locks the slot and asks for all. Changes are drafted outside the table, so that an exception leaves no partial change
+ * in it.
+ */
 @SuppressWarnings("NullAway.Init") // set before it is used
 final class Claim {
 
     private static final long[] NOTHING = {};
 
-    Charge charge;
-    Limit limit;
+    /** A longer draft is not kept for the next transaction. */
+    private static final int KEPT_DRAFT = 16;
 
+    private Charge charge;
+    private long permits;
+    private LimitAlgorithm limit;
     private Keyspace keyspace;
     private Segment segment;
     private long hash;
 
-    /** {@code null} when the key is not known: then it is full. */
-    private @Nullable Table table;
+    /** {@code null} if the key is unknown: then it is full. */
+    @Nullable
+    Table table;
 
-    private int slot;
+    int slot;
 
-    /** A cleared state, for a key that is not known. */
-    private long[] absent = NOTHING;
+    /** Whether the slot is locked for this claim. */
+    boolean held;
+
+    private Claim lead = this;
+
+    /** The permits of all claims on the slot; only in the lead. */
+    private long asked;
+
+    /** The limit that interprets the state, the time on its timeline, and the state. */
+    private LimitAlgorithm by;
 
     private long now;
+    private long[] state = NOTHING;
+    private int at;
 
-    void set(Charge asked, Limit met, Keyspace keys, long keyHash) {
-        charge = asked;
+    private boolean changed;
+
+    /** Whether a converted state refuses and is full sooner than under its former limit: then it is written. */
+    private boolean sooner;
+
+    private long[] draft = NOTHING;
+    private boolean drafted;
+    private boolean chargedInPlace;
+    private boolean growing;
+    private int size;
+    private int number;
+
+    void set(Charge asks, LimitAlgorithm met, Keyspace keys, long keyHash) {
+        charge = asks;
+        permits = asks.permits();
         limit = met;
         keyspace = keys;
         segment = keys.segment(keyHash);
         hash = keyHash;
     }
 
-    /** Keeps no table. */
+    /** Releases the table and anything large. */
     void clear() {
         table = null;
-    }
-
-    /** Finds the slot of the key; moves the key to this limit if it should. */
-    void locate(boolean underThisLimit) {
-        while (true) {
-            find();
-            if (table == null || !underThisLimit || table.has(slot, limit)) {
-                return;
-            }
-            segment.change(hash, limit);
+        lead = this;
+        state = NOTHING;
+        drafted = false;
+        if (draft.length > KEPT_DRAFT) {
+            draft = NOTHING;
         }
     }
 
-    private void find() {
+    long hash() {
+        return hash;
+    }
+
+    /** Finds the slot of the key. */
+    void locate() {
         Table found = segment.table();
-        int at = found.find(hash);
-        while (at == Table.NONE) {
+        int place = found.find(hash);
+        while (place == Table.NONE) {
             found = found.next;
             if (found == null) {
                 break;
             }
-            at = found.find(hash);
+            place = found.find(hash);
         }
         table = found;
-        slot = at;
+        slot = place;
+        lead = this;
+        asked = permits;
+        drafted = false;
+        chargedInPlace = false;
     }
 
-    /** Locks the slot; false when the key has left it, or got another limit. */
-    boolean lock(boolean underThisLimit) {
+    /**
+     * The order in which slots are locked: newest keyspace, newest table and last slot first; unknown keys before
+     * others.
+     */
+    static int inOrderOfLocking(Claim one, Claim other) {
+        if (one.keyspace.serial != other.keyspace.serial) {
+            return one.keyspace.serial > other.keyspace.serial ? -1 : 1;
+        }
+        Table table = one.table;
+        Table others = other.table;
+        if (table == null || others == null) {
+            return Boolean.compare(table != null, others != null);
+        }
+        return table == others ? Integer.compare(other.slot, one.slot) : Long.compare(others.serial, table.serial);
+    }
+
+    /** Locks the slot, unless the claim before has; false if the key is no longer there. */
+    boolean lock(@Nullable Claim before) {
         if (table == null) {
             return true;
         }
-        if (!table.lock(slot, hash)) {
-            return false;
+        if (before != null && before.table == table && before.slot == slot) {
+            lead = before.lead;
+            long sum = lead.asked + permits;
+            lead.asked = sum < 0 ? Long.MAX_VALUE : sum;
+            return true;
         }
-        if (underThisLimit && !TableLimits.same(limit, table.limit(slot))) {
-            table.unlock(slot);
-            return false;
-        }
-        return true;
+        held = table.lock(slot, hash);
+        return held;
     }
 
     void unlock() {
-        if (table != null) {
+        if (held && table != null) {
             table.unlock(slot);
+            held = false;
         }
     }
 
-    boolean known() {
-        return table != null;
-    }
-
-    /** Whether a key that was not known is known by now: it would be seen as of another moment than the others. */
-    boolean appeared() {
+    /** Whether an unknown key has been added in the meantime: it would be seen at another moment than the others. */
+    boolean nowExists() {
         return table == null && segment.find(hash) != null;
     }
 
-    boolean sameSlot(Claim other) {
-        return table != null && table == other.table && slot == other.slot;
+    /** Whether wall time is needed. */
+    boolean wallClock() {
+        return limit.wallClock() || (table != null && table.limit(slot).wallClock());
     }
 
-    /** Whether this slot is to be locked before the other. */
-    boolean before(Claim other) {
-        if (keyspace.serial != other.keyspace.serial) {
-            return keyspace.serial > other.keyspace.serial;
-        }
-        if (table == null || other.table == null) {
-            return table == null && other.table != null;
-        }
-        return table == other.table ? slot > other.slot : table.serial > other.table.serial;
+    boolean leads() {
+        return lead == this;
     }
 
-    /** The slot is locked, and this is the time. */
-    void at(StoreClock clock, long nanos) {
-        now = limit.wallClock() ? clock.now(limit) : nanos;
+    /** Reads the locked state for the requested limit; the state of another limit is converted, in a draft. */
+    void read(Moment moment) {
+        by = limit;
+        now = moment.on(limit);
+        changed = false;
+        sooner = false;
+        Table own = table;
+        if (own == null) {
+            draft = draft.length == limit.stateSize() ? draft : new long[limit.stateSize()];
+            limit.clear(draft, 0, now);
+            stateIs(draft, 0);
+            return;
+        }
+        LimitAlgorithm former = own.limit(slot);
+        stateIs(own.state(slot), own.offset(slot));
+        if (!TableLimits.same(limit, former)) {
+            long then = moment.on(former);
+            StoreClock.rememberStep(former, state, at, then);
+            long fullAfter = former.fullAfterNanos(state, at, then);
+            draft = new LimitState(former, state, at).carriedTo(limit, then, now);
+            stateIs(draft, 0);
+            changed = true;
+            sooner = !limit.admits(draft, 0, asked, now) && limit.fullAfterNanos(draft, 0, now) < fullAfter;
+        }
+    }
+
+    /** Reads the locked state for the limit that wrote it. */
+    void readAsWritten(Moment moment) {
+        if (table != null) {
+            by = table.limit(slot);
+            now = moment.on(by);
+            changed = false;
+            stateIs(table.state(slot), table.offset(slot));
+            StoreClock.rememberStep(by, state, at, now);
+        }
+    }
+
+    private void stateIs(long[] array, int from) {
+        state = array;
+        at = from;
+    }
+
+    /** Whether the state was converted from another limit. */
+    boolean changed() {
+        return changed;
+    }
+
+    boolean admits() {
+        return lead != this || by.admits(state, at, asked, now);
+    }
+
+    /** Whether something must be written and the key is unknown, or its table has no room for this limit yet. */
+    boolean lacksPlace(boolean admitted) {
         if (table == null) {
-            if (absent.length != limit.stateSize()) {
-                absent = new long[limit.stateSize()];
+            return admitted && permits > 0;
+        }
+        boolean written = admitted ? asked > 0 : sooner;
+        if (lead != this || !changed || !written) {
+            return false;
+        }
+        number = table.limits.known(limit);
+        return number < 0 || !table.fits(limit);
+    }
+
+    /**
+     * Adds the key or, if it has another limit, makes room for this one.
+     *
+     * @param kept the hashes of keys that must not be evicted to make room
+     * @param patient whether to look for room; otherwise the overflow is charged
+     */
+    void makePlace(LongPredicate kept, boolean patient) {
+        if (table != null) {
+            if (lead == this && changed) {
+                segment.prepare(limit);
             }
-            limit.clear(absent, 0, now);
+        } else if (permits > 0) {
+            if (segment == keyspace.overflow()) {
+                keyspace.addOverflow(limit);
+            } else if (!patient) {
+                turnToOverflow();
+            } else if (!keyspace.add(hash, limit, kept)) {
+                turnToOverflow();
+            }
         }
     }
 
-    boolean admits(long permits) {
-        return limit.admits(state(), offset(), permits, now);
+    /** From now on, uses the limit's budget in the overflow. */
+    void turnToOverflow() {
+        segment = keyspace.overflow();
+        hash = Keyspace.overflowOf(limit);
     }
 
-    /** Whether there is something to charge, and the key is not known. */
-    boolean lacksKey() {
-        return table == null && charge.permits() > 0;
+    boolean paidByOverflow() {
+        return segment == keyspace.overflow();
     }
 
-    boolean isOf(long keyHash) {
-        return hash == keyHash;
-    }
-
-    /** Makes the key, for which these keep their place; or turns to the overflow when there is no place. */
-    void addKey(LongPredicate kept) {
-        if (!keyspace.add(hash, limit, kept)) {
-            segment = keyspace.overflow();
-            hash = Keyspace.OVERFLOW;
+    /** Drafts the state after the charge; a growing state only gets room. */
+    void draftCharge() {
+        if (lead == this && table != null && asked > 0) {
+            if (inPlace()) {
+                table.makeRoom(slot, by, asked, now);
+                stateIs(table.state(slot), 0);
+            } else {
+                begin();
+                draft = by.grow(draft, asked, now);
+                by.charge(draft, 0, asked, now);
+                stateIs(draft, 0);
+            }
         }
     }
 
-    /** Takes the limit of another claim to the same budget: each would change it for itself, without end. */
-    void agree(Claim other) {
-        if (segment == other.segment && hash == other.hash) {
-            limit = other.limit;
+    /** Charges a growing state in place: copying it could take long. */
+    void chargeInPlace() {
+        if (lead == this && table != null && asked > 0 && inPlace()) {
+            by.charge(state, at, asked, now);
+            chargedInPlace = true;
         }
     }
 
-    void charge() {
-        if (table != null && charge.permits() > 0) {
-            table.charge(slot, limit, charge.permits(), now);
+    /** Reverts a charge in place. */
+    void takeBack() {
+        if (chargedInPlace) {
+            by.refund(state, at, asked, 0, now);
         }
     }
 
-    /** Gives back what was charged so long ago; in proportion, where the limit has been changed since. */
-    void refund(StoreClock clock, long ageNanos) {
+    /** Keeps a converted state although the charge is refused, if that makes the key full sooner. */
+    void draftSooner() {
+        if (lead == this && table != null && changed && sooner) {
+            begin();
+        }
+    }
+
+    /** Drafts the refund of that decision; in proportion if the limit has changed since. */
+    void draftRefund(Answer decided, Moment moment) {
         if (table != null) {
-            Limit held = table.limit(slot);
-            long capacity = limit.capacity();
-            long kept = held.share(capacity - charge.permits(), capacity);
-            held.refund(state(), offset(), held.capacity() - kept, ageNanos, clock.now(held));
+            lead.begin();
+            new LimitState(by, lead.state, lead.at).refund(limit, permits, decided.age(by, moment), now);
         }
     }
 
-    void reset(StoreClock clock) {
+    void draftReset() {
         if (table != null) {
-            Limit held = table.limit(slot);
-            held.clear(state(), offset(), clock.now(held));
+            lead.begin();
+            by.clear(lead.state, lead.at, now);
         }
     }
 
-    LimitStatus status(boolean admitted, long permits) {
-        long[] state = state();
-        int at = offset();
-        return new LimitStatus(
-                charge.policy(),
-                limit,
-                limit.remaining(state, at, now),
-                admitted ? 0 : limit.retryAfterNanos(state, at, permits, now),
-                limit.nextAvailableNanos(state, at, now),
-                limit.fullAfterNanos(state, at, now));
+    private boolean inPlace() {
+        return by.grows() && !changed;
     }
 
-    private long[] state() {
-        return table == null ? absent : table.state(slot);
+    private void begin() {
+        if (!drafted) {
+            growing = by.grows();
+            size = growing ? state.length : by.stateSize();
+            if (!changed) {
+                draft = draft.length == size ? draft : new long[size];
+                System.arraycopy(state, at, draft, 0, size);
+                stateIs(draft, 0);
+            }
+            drafted = true;
+        }
     }
 
-    private int offset() {
-        return table == null ? 0 : table.offset(slot);
+    /** Writes the drafts of some claims without a method call, so that nothing can be thrown. */
+    @SuppressWarnings("NullAway") // a drafted claim has a table with room for the limit
+    static void publish(Claim[] claims, int count) {
+        for (int i = 0; i < count; i++) {
+            Claim claim = claims[i];
+            if (claim.drafted) {
+                Table to = claim.table;
+                int index = claim.slot / to.stride;
+                if (to.grown != null) {
+                    to.grown[index] = claim.growing ? claim.draft : null;
+                }
+                for (int k = 0; !claim.growing && k < claim.size; k++) {
+                    to.longs[claim.slot + 1 + k] = claim.draft[k];
+                }
+                if (claim.changed) {
+                    if (claim.number == TableLimits.NUMBERED) {
+                        to.limits.bySlot[index] = claim.limit;
+                    }
+                    to.longs[claim.slot] = claim.hash | claim.number | Table.LOCK;
+                }
+                claim.draft = claim.growing ? NOTHING : claim.draft;
+                claim.drafted = false;
+            }
+            claim.chargedInPlace = false;
+        }
+    }
+
+    LimitStatus status(boolean admitted) {
+        LimitState stands = new LimitState(lead.by, lead.state, lead.at);
+        return admitted ? stands.admitted(charge, lead.now) : stands.refused(charge, lead.asked, lead.now);
     }
 }

@@ -1,11 +1,15 @@
 package dev.ratelimit.memory;
 
+import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Charge;
+import dev.ratelimit.CheckReturnValue;
 import dev.ratelimit.Decision;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
-import dev.ratelimit.memory.Shortcuts.Shortcut;
+import dev.ratelimit.memory.SharedBudgetCache.SharedBudget;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,55 +17,59 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the state of keys on the heap of this JVM. Exact: whatever the number of threads, calls are admitted as if they
+ * Keeps the state of keys on the heap of this JVM. Exact: with any number of threads, calls are admitted as if they
  * came one after another.
  *
- * <p>A limit whose state is one long is decided by one compare-and-set; others, and charges of several limits, take short
- * spin locks on the entries concerned. Nothing blocks for long, nothing is pinned. {@link #tryCharge} of a policy of one
- * limit allocates nothing for a key that is known, but what a {@code SlidingLog} grows by.
+ * <p>Decisions take short spin locks on the slots of their keys; a refusal by a limit whose state is one long takes
+ * none. Nothing blocks for long, and virtual threads are not pinned. {@link #tryCharge} of a policy with a single limit
+ * does not allocate for a known key, except when the ring buffer of a {@code SlidingLog} grows or shrinks, and when the
+ * ticker reads the wall clock for windows aligned with it: 24 bytes with the system's.
  *
- * <p>Bounded: each limit of each policy keeps at most so many keys. When there is no place for another, keys that are full
- * again are dropped, then of a sample the fullest; exhausted keys never. Keys that find no place share one budget. Keys
- * that are full again are also swept out every half minute, by the {@link Ticker}'s alarm, which rings only while there
- * are any.
+ * <p>Bounded: each limit of each policy keeps at most {@code maxKeys} keys. If there is no room for another, a full key
+ * is evicted, or else the one closest to full in a sample, but never an exhausted one. Keys that find no room share one
+ * budget per limit. Full keys are also swept out every half minute by an alarm of the {@link Scheduler}, which is set
+ * only while there are keys.
  *
  * <p>Thread-safe. Two stores share nothing.
  */
+@CheckReturnValue
 public final class InMemoryStore implements RateLimitStore {
 
-    /** The most keys of a limit, if nothing else is said. */
+    /** The default maximum number of keys per limit. */
     public static final int DEFAULT_MAX_KEYS = 1_000_000;
 
     private static final long SWEEP_NANOS = Duration.ofSeconds(30).toNanos();
 
-    private final Ticker ticker;
+    private final Scheduler scheduler;
     private final StoreClock clock;
     private final int maxKeys;
     private final Map<String, Integer> maxKeysOf;
     private final ConcurrentHashMap<String, List<Keyspace>> keyspaces = new ConcurrentHashMap<>();
-    private final Transactions transactions;
-    private final Chain chain;
-    private final Shortcuts shortcuts = new Shortcuts();
+    private final TransactionPool transactions;
+    private final StackTransaction stack;
+    private final SharedBudgetCache sharedBudgets = new SharedBudgetCache();
     private final AtomicBoolean sweeping = new AtomicBoolean();
+    private volatile Scheduler.@Nullable Alarm alarm;
     private volatile boolean closed;
 
     private InMemoryStore(Builder builder) {
-        this.ticker = builder.ticker;
-        this.clock = new StoreClock(ticker);
-        this.chain = new Chain(clock, this::keyspaces);
-        this.transactions = new Transactions(clock);
+        this.scheduler = builder.scheduler == null ? Scheduler.of(builder.ticker) : builder.scheduler;
+        this.clock = new StoreClock(builder.ticker);
+        this.stack = new StackTransaction(clock, this::keyspaces);
+        this.transactions = new TransactionPool(clock);
         this.maxKeys = builder.maxKeys;
         this.maxKeysOf = Map.copyOf(builder.maxKeysOf);
     }
 
-    /** A store by the system's clocks, with {@link #DEFAULT_MAX_KEYS}. */
+    /** Creates a store with the system's clocks and {@link #DEFAULT_MAX_KEYS}. */
     public static InMemoryStore create() {
         return builder().build();
     }
 
-    /** A store with other settings. */
+    /** Builds a store with other settings. */
     public static Builder builder() {
         return new Builder();
     }
@@ -74,91 +82,96 @@ public final class InMemoryStore implements RateLimitStore {
     @Override
     public boolean tryCharge(Policy policy, String key, long permits) {
         boolean shared = key.isEmpty() && permits > 0;
-        Shortcut shortcut = shared ? shortcuts.find(policy) : null;
-        if (shortcut != null) {
-            Table.Outcome outcome = shortcut.tryCharge(permits, clock);
-            if (outcome == Table.Outcome.ADMITTED || outcome == Table.Outcome.REFUSED) {
-                return outcome == Table.Outcome.ADMITTED;
+        SharedBudget sharedBudget = shared ? sharedBudgets.find(policy) : null;
+        if (sharedBudget != null) {
+            Outcome known = sharedBudget.tryCharge(permits, clock);
+            if (known.decided()) {
+                return known == Outcome.ADMITTED;
             }
-            shortcuts.forget(policy);
+            sharedBudgets.forget(policy);
         }
-        if (policy.limits().size() > 1 || permits <= 0) {
+        LimitAlgorithm limit = policy.algorithms().get(0);
+        boolean simple = policy.limits().size() == 1 && (limit.grows() || StackTransaction.remembers(limit));
+        if (!simple || permits <= 0) {
             return tryCharge(List.of(policy.charge(key, permits)));
         }
-        boolean charged = search(policy, key, permits);
-        if (shared && policy.limits().get(0).stateSize() == 1) {
-            shortcuts.remember(policy, keyspaces(policy).get(0).segment(KeyHash.OF_EMPTY));
-        }
-        return charged;
-    }
-
-    private boolean search(Policy policy, String key, long permits) {
-        boolean charged =
-                keyspaces(policy).get(0).tryCharge(key, policy.limits().get(0), permits);
+        // before anything is charged: after an exception, the call has no effect
         sweepLater();
-        return charged;
+        List<Keyspace> keyspaces = keyspaces(policy);
+        if (shared && limit.stateSize() == 1) {
+            sharedBudgets.remember(policy, keyspaces.get(0).segment(KeyHash.OF_EMPTY));
+        }
+        Outcome outcome = keyspaces.get(0).tryCharge(key, limit, permits);
+        return outcome == Outcome.OTHER_LIMIT
+                ? tryCharge(List.of(policy.charge(key, permits)))
+                : outcome == Outcome.ADMITTED;
     }
 
     @Override
     public boolean tryCharge(List<Charge> charges) {
-        Table.Outcome outcome = chain.tryCharge(charges);
-        if (outcome == Table.Outcome.ADMITTED || outcome == Table.Outcome.REFUSED) {
-            return outcome == Table.Outcome.ADMITTED;
+        // each limit reads its charge from the list, which the caller may change; an immutable list is not copied
+        List<Charge> fixed = List.copyOf(charges);
+        Outcome outcome = stack.tryCharge(fixed);
+        if (outcome.decided()) {
+            return outcome == Outcome.ADMITTED;
         }
-        Transaction transaction = transaction(charges);
-        try {
-            return decided(transaction, true);
-        } finally {
-            transaction.unlock();
-            transactions.giveBack(transaction);
-        }
+        Transaction transaction = transaction(Charge.addUp(fixed));
+        sweepLater();
+        boolean admitted = transaction.tryCharge();
+        transactions.giveBack(transaction);
+        return admitted;
     }
 
     @Override
     public Decision decide(List<Charge> charges) {
-        return answer(charges, true);
+        Answer answer = new Answer(Charge.addUp(charges));
+        Decision known = stack.decide(answer);
+        if (known != null) {
+            return known;
+        }
+        Transaction transaction = transaction(answer.charges());
+        sweepLater();
+        Decision decision = transaction.decide(answer);
+        transactions.giveBack(transaction);
+        return decision;
     }
 
     @Override
     public Decision peek(List<Charge> charges) {
-        return answer(charges, false);
-    }
-
-    private Decision answer(List<Charge> charges, boolean take) {
-        Transaction transaction = transaction(charges);
-        try {
-            return transaction.decision(decided(transaction, take));
-        } finally {
-            transaction.unlock();
-            transactions.giveBack(transaction);
-        }
-    }
-
-    /** Decides, and leaves everything locked. */
-    private boolean decided(Transaction transaction, boolean take) {
-        while (true) {
-            transaction.lock();
-            boolean admitted = transaction.admitted();
-            if (!admitted || !take) {
-                return admitted;
-            }
-            if (!transaction.lacksKeys()) {
-                transaction.charge();
-                return true;
-            }
-            transaction.unlock();
-            transaction.addKeys();
-            sweepLater();
-        }
+        List<Charge> distinct = Charge.addUp(charges);
+        Transaction transaction = transaction(distinct);
+        Decision decision = transaction.peek(distinct);
+        transactions.giveBack(transaction);
+        return decision;
     }
 
     @Override
-    public void refund(List<Charge> charges, Decision decision) {
-        if (decision.admitted()) {
-            Transaction transaction = transaction(charges);
-            transaction.refund(decision.atNanos());
-            transactions.giveBack(transaction);
+    public void refund(Decision decision, List<Charge> part) {
+        Transaction transaction = transactions.take();
+        Answer paid = decision.receipt() instanceof Answer answer ? answer : null;
+        for (Charge charge : Charge.addUp(part)) {
+            int index = decision.indexOf(charge);
+            if (paid != null) {
+                Policy policy = decision.charges().get(index).policy();
+                transaction.addPaid(
+                        policy.charge(charge.key(), charge.permits()),
+                        keyspaces(policy),
+                        paid,
+                        limitsBefore(decision.charges(), index));
+            }
         }
+        if (paid != null) {
+            transaction.refund(paid);
+        }
+        transactions.giveBack(transaction);
+    }
+
+    private static int limitsBefore(List<Charge> charges, int index) {
+        int limits = 0;
+        for (int i = 0; i < index; i++) {
+            limits += charges.get(i).policy().limits().size();
+        }
+        return limits;
     }
 
     @Override
@@ -168,35 +181,39 @@ public final class InMemoryStore implements RateLimitStore {
         transactions.giveBack(transaction);
     }
 
-    /** How many keys of the policy are remembered, over all its limits. */
+    /** The number of keys of the policy, over all its limits. */
     public long keys(String policy) {
         return known(policy).stream().mapToLong(Keyspace::size).sum();
     }
 
-    /** How many keys of the policy were dropped when they were full again, which nobody can notice. */
+    /** How many full keys of the policy were evicted, which nobody can notice. */
     public long evictedFull(String policy) {
         return known(policy).stream().mapToLong(Keyspace::evictedFullCount).sum();
     }
 
-    /** How many keys of the policy were dropped to make a place though something was charged to them. */
+    /** How many keys of the policy were evicted although permits were charged to them. */
     public long evictedActive(String policy) {
         return known(policy).stream().mapToLong(Keyspace::evictedActiveCount).sum();
     }
 
     /**
-     * The memory in bytes that the policy's tables take now; without the times that a {@code SlidingLog} remembers, 8 bytes
-     * each.
+     * The current memory of the policy's tables in bytes; without the times that a {@code SlidingLog} remembers, 8
+     * bytes each.
      */
     public long bytes(String policy) {
         return known(policy).stream().mapToLong(Keyspace::bytes).sum();
     }
 
-    /** What {@link #bytes} of the policy comes to when it has as many keys as it may. */
-    public long mostBytes(Policy policy) {
+    /**
+     * The maximum of {@link #bytes} for a policy that always has these limits. Plans and overrides may exceed it a
+     * little: by 4 bytes per key if there are more than 63 limits, and by 16 bytes for each that has used a budget of
+     * its overflow; with several algorithms, every key takes as much as the largest state.
+     */
+    public long maxBytes(Policy policy) {
         List<Keyspace> keyspaces = keyspaces(policy);
         long bytes = 0;
         for (int i = 0; i < policy.limits().size(); i++) {
-            bytes += keyspaces.get(i).mostBytes(policy.limits().get(i));
+            bytes += keyspaces.get(i).maxBytes(policy.algorithms().get(i));
         }
         return bytes;
     }
@@ -205,11 +222,14 @@ public final class InMemoryStore implements RateLimitStore {
     @Override
     public void close() {
         closed = true;
+        Scheduler.Alarm set = alarm;
+        if (set != null) {
+            set.cancel();
+        }
     }
 
-    private Transaction transaction(List<Charge> charges) {
+    private Transaction transaction(List<Charge> distinct) {
         Transaction transaction = transactions.take();
-        List<Charge> distinct = Charge.addUp(charges);
         for (int i = 0; i < distinct.size(); i++) {
             Charge charge = distinct.get(i);
             transaction.add(charge, keyspaces(charge.policy()));
@@ -235,19 +255,31 @@ public final class InMemoryStore implements RateLimitStore {
     }
 
     private List<Keyspace> newKeyspaces(Policy policy, int from) {
-        int most = maxKeysOf.getOrDefault(policy.name(), maxKeys);
+        int max = maxKeysOf.getOrDefault(policy.name(), maxKeys);
         List<Keyspace> made = new ArrayList<>();
         for (int i = from; i < policy.limits().size(); i++) {
-            made.add(new Keyspace(most, clock));
+            made.add(new Keyspace(max, clock));
         }
         return List.copyOf(made);
     }
 
-    /** Sets the alarm, unless it is set. It does not keep the store from being collected. */
+    /**
+     * Sets the alarm, unless it is already set. The alarm does not keep the store from being collected. A scheduler that
+     * fails costs only memory: without sweeps, full keys are kept until the store needs their room.
+     */
     private void sweepLater() {
         if (!sweeping.get() && !closed && sweeping.compareAndSet(false, true)) {
-            WeakReference<InMemoryStore> weak = new WeakReference<>(this);
-            ticker.schedule(() -> sweep(weak), SWEEP_NANOS);
+            try {
+                WeakReference<InMemoryStore> weak = new WeakReference<>(this);
+                Scheduler.Alarm set = scheduler.schedule(() -> sweep(weak), SWEEP_NANOS);
+                alarm = set;
+                if (closed) {
+                    set.cancel();
+                }
+            } catch (RuntimeException | Error e) {
+                // a thread may fail to start; the next call tries again
+                sweeping.set(false);
+            }
         }
     }
 
@@ -259,65 +291,90 @@ public final class InMemoryStore implements RateLimitStore {
     }
 
     private void sweep() {
-        sweeping.set(false); // first: a key that comes from here on may not be seen, and sets the next alarm
-        shortcuts.clear();
+        sweeping.set(false); // first: a new key may be missed from here on, and sets the next alarm
+        sharedBudgets.clear();
         boolean left = false;
+        Throwable failure = null;
         for (List<Keyspace> limits : keyspaces.values()) {
             for (Keyspace keyspace : limits) {
-                keyspace.sweep();
+                try {
+                    keyspace.sweep();
+                } catch (Throwable thrown) {
+                    // a limit that throws keeps only its own keys
+                    failure = thrown;
+                }
                 left |= keyspace.size() > 0;
             }
         }
         if (left) {
             sweepLater();
         }
+        if (failure != null) {
+            throw rethrown(failure);
+        }
     }
 
-    /** Settings of a store. Not thread-safe. */
+    @SuppressWarnings("unchecked") // for the scheduler, as it was thrown
+    private static <T extends Throwable> RuntimeException rethrown(Throwable failure) throws T {
+        throw (T) failure;
+    }
+
+    /** The settings of a store. Not thread-safe. */
     public static final class Builder {
 
         private Ticker ticker = Ticker.system();
+        private @Nullable Scheduler scheduler;
         private int maxKeys = DEFAULT_MAX_KEYS;
         private final Map<String, Integer> maxKeysOf = new ConcurrentHashMap<>();
 
         private Builder() {}
 
-        /** The time to go by; the system's by default. */
-        public Builder ticker(Ticker time) {
-            this.ticker = time;
+        /** The clock of the store; the system's by default. */
+        @CanIgnoreReturnValue
+        public Builder ticker(Ticker ticker) {
+            this.ticker = ticker;
+            return this;
+        }
+
+        /** The scheduler of the sweeps; {@linkplain Scheduler#of that of the ticker} by default. */
+        @CanIgnoreReturnValue
+        public Builder scheduler(Scheduler scheduler) {
+            this.scheduler = scheduler;
             return this;
         }
 
         /**
-         * The most keys that each limit of a policy keeps, {@link #DEFAULT_MAX_KEYS} by default.
+         * The maximum number of keys that each limit of a policy keeps, {@link #DEFAULT_MAX_KEYS} by default.
          *
-         * @throws IllegalArgumentException when less than 1
+         * @throws IllegalArgumentException if less than 1
          */
-        public Builder maxKeys(int most) {
-            this.maxKeys = checked(most);
+        @CanIgnoreReturnValue
+        public Builder maxKeys(int maxKeys) {
+            this.maxKeys = checked(maxKeys);
             return this;
         }
 
         /**
-         * The most keys that each limit of this policy keeps.
+         * The maximum number of keys that each limit of this policy keeps.
          *
-         * @throws IllegalArgumentException when less than 1
+         * @throws IllegalArgumentException if less than 1
          */
-        public Builder maxKeys(String policy, int most) {
-            maxKeysOf.put(policy, checked(most));
+        @CanIgnoreReturnValue
+        public Builder maxKeys(String policy, int maxKeys) {
+            maxKeysOf.put(policy, checked(maxKeys));
             return this;
         }
 
-        /** A new store. */
+        /** Builds the store. */
         public InMemoryStore build() {
             return new InMemoryStore(this);
         }
 
-        private static int checked(int most) {
-            if (most < 1) {
-                throw new IllegalArgumentException("maxKeys must be at least 1 but was " + most);
+        private static int checked(int maxKeys) {
+            if (maxKeys < 1) {
+                throw new IllegalArgumentException("maxKeys must be at least 1 but was " + maxKeys);
             }
-            return most;
+            return maxKeys;
         }
     }
 }

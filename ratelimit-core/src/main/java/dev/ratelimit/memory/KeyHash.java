@@ -3,24 +3,24 @@ package dev.ratelimit.memory;
 import java.security.SecureRandom;
 
 /**
- * A hash of a key's characters by numbers that nobody outside the process knows, so that nobody can choose keys that
- * share a place, or that crowd one part of a table.
+ * A hash of a key's characters with random numbers that are secret to the process, so that nobody can choose keys that
+ * collide or crowd a part of a table.
  *
- * <p>Three characters a time are the coefficients of a polynomial, whose value at a secret point is taken modulo the prime
- * {@code 2^61 - 1} (Carter and Wegman, "Universal classes of hash functions", 1979). Two different keys of at most n
- * characters, chosen without knowledge of the point, have the same value with a chance of at most {@code (n/3 + 2) / 2^61}.
- * The value is scrambled so that keys that are alike do not lie together; {@link #BITS} bits of that are kept.
+ * <p>Each three characters are a coefficient of a polynomial, which is evaluated at a secret point modulo the prime
+ * {@code 2^61 - 1} (Carter and Wegman, "Universal classes of hash functions", 1979). For two different keys of at most
+ * n characters, chosen without knowing the point, the collision probability is at most {@code (n/3 + 2) / 2^61}. The
+ * value is mixed so that similar keys are not adjacent; {@link #BITS} bits of it are kept.
  *
- * <p>Costs time in proportion to the length, and allocates nothing. Thread-safe.
+ * <p>Takes time in proportion to the length, and does not allocate. Thread-safe.
  */
 final class KeyHash {
 
-    /** The bits that tell keys apart. The highest bit of a hash is set and the lowest seven are not. */
+    /** The bits that identify a key. In a hash, the highest bit is set and the lowest seven are not. */
     static final int BITS = 56;
 
     private static final long PRIME = (1L << 61) - 1;
     private static final int CHARS = 3;
-    private static final long KEPT = -1L << (Long.SIZE - 1 - BITS);
+    static final long KEPT = -1L << (Long.SIZE - 1 - BITS);
 
     private static final long POINT;
     private static final long FACTOR;
@@ -31,7 +31,7 @@ final class KeyHash {
         FACTOR = random.nextLong() | 1;
     }
 
-    /** The hash of the key of policies without keys. */
+    /** The hash of the only key of policies without keys. */
     static final long OF_EMPTY = of("");
 
     private KeyHash() {}

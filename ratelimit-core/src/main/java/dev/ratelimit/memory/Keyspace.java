@@ -1,6 +1,6 @@
 package dev.ratelimit.memory;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -12,31 +12,34 @@ import org.jspecify.annotations.Nullable;
 /**
  * The keys of one limit of one policy, at most {@code maxKeys} of them, in segments.
  *
- * <p>When it is full, a new key takes the place of one that is full again, else of the fullest of a sample, but never of
- * an exhausted one: nobody gets a fresh budget by flooding the table. A key that finds no place shares the overflow's
- * budget with all the others that found none.
+ * <p>If there are {@code maxKeys}, a new key replaces a full one, or else the one closest to full in a sample, but
+ * never an exhausted one: flooding the table does not grant fresh budgets. Keys that find no room share a budget in the
+ * overflow, one for each limit.
  */
 final class Keyspace {
 
-    /** So many bits of a hash, after the highest, choose the segment; the first of them where there are fewer segments. */
+    /**
+     * This many bits of a hash, after the highest, select the segment; the first of them if there are fewer segments.
+     */
     static final int SEGMENT_BITS = 14;
 
-    /** The overflow's hash; no key's but with a chance of one in 2^56. */
-    static final long OVERFLOW = Long.MIN_VALUE;
+    /** Distributes the hash codes of limits over the bits of a key's hash. */
+    private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
-    private static final int SAMPLE = 16;
-
-    /** Few enough that the arrays stay below half a MB, from which on some collectors round them up to whole ones. */
-    private static final int KEYS_A_SEGMENT = 1 << 13;
-
-    /** The share of a full table's slots that are taken, and the standard deviations by which a segment may get more. */
+    /** The load factor of a full table, and the standard deviations by which a segment may exceed it. */
     private static final double LOAD = 0.65;
 
     private static final double DEVIATIONS = 5;
 
+    /** The maximum number of budgets in the overflow, as a power of two. */
+    private static final int OVERFLOW_BITS = 16;
+
+    /** Few enough to keep the arrays below half a MB; some collectors round larger ones up to whole regions. */
+    private static final int KEYS_A_SEGMENT = 1 << 13;
+
     private static final AtomicLong SERIALS = new AtomicLong();
 
-    /** Orders keyspaces, for locking keys of several. */
+    /** Defines the order for locking keys of several keyspaces. */
     final long serial = SERIALS.getAndIncrement();
 
     private final int maxKeys;
@@ -56,12 +59,12 @@ final class Keyspace {
         this.shift = SEGMENT_BITS - bits;
         this.segments = new AtomicReferenceArray<>(1 << bits);
         double share = (double) maxKeys / segments.length();
-        double most = bits == 0 ? share : share + DEVIATIONS * Math.sqrt(share);
-        this.slotsASegment = (long) Math.ceil(most / LOAD);
-        this.overflow = new Segment(this, clock, 1);
+        double max = bits == 0 ? share : share + DEVIATIONS * Math.sqrt(share);
+        this.slotsASegment = (long) Math.ceil(max / LOAD);
+        this.overflow = new Segment(this, clock, (long) Math.ceil((1 << OVERFLOW_BITS) / LOAD), false);
     }
 
-    /** How many keys there are. */
+    /** The number of keys. */
     int size() {
         return size.get();
     }
@@ -74,12 +77,13 @@ final class Keyspace {
         return evictedActive.sum();
     }
 
-    /** The most memory that tables of states of this limit take, without what grows. */
-    long mostBytes(Limit limit) {
-        return segments.length() * slotsASegment * Table.bytesASlot(limit);
+    /** The maximum memory of tables with states of this limit, except growing states; including one overflow budget. */
+    long maxBytes(LimitAlgorithm limit) {
+        long slots = segments.length() * Math.max(Segment.MIN_SLOTS, slotsASegment) + Segment.MIN_SLOTS;
+        return slots * Table.bytesASlot(limit);
     }
 
-    /** The memory of the tables, without what grows. */
+    /** The memory of the tables, except growing states. */
     long bytes() {
         long bytes = overflow.bytes();
         for (int i = 0; i < segments.length(); i++) {
@@ -89,7 +93,7 @@ final class Keyspace {
         return bytes;
     }
 
-    /** Where the key is, if it is anywhere. */
+    /** The segment of the key. */
     Segment segment(long hash) {
         return segment(number(hash));
     }
@@ -97,7 +101,7 @@ final class Keyspace {
     private Segment segment(int number) {
         Segment segment = segments.getAcquire(number);
         if (segment == null) {
-            segments.compareAndSet(number, null, new Segment(this, clock, slotsASegment));
+            segments.compareAndSet(number, null, new Segment(this, clock, slotsASegment, true));
             segment = segments.getAcquire(number);
         }
         return Objects.requireNonNull(segment);
@@ -107,31 +111,51 @@ final class Keyspace {
         return (int) ((hash << 1) >>> (Long.SIZE - SEGMENT_BITS)) >>> shift;
     }
 
-    /** Where those are that found no place; their hash is {@link #OVERFLOW}. */
+    /** The segment of the budgets that keys without room share: one for each limit. */
     Segment overflow() {
         return overflow;
     }
 
     /**
-     * Makes the key, unless it is there; false when there is no place, and it has to share the overflow's budget.
-     *
-     * @param kept the hashes of keys that are not removed for this one
+     * The hash of a limit's budget in the overflow, as if it were a key. There are so few of them that they always find
+     * room, however many limits a program creates; limits with the same hash share a budget, as if each replaced the
+     * other.
      */
-    boolean add(long hash, Limit limit, LongPredicate kept) {
+    static long overflowOf(LimitAlgorithm limit) {
+        long budget = (limit.hashCode() * SPREAD) >>> (Long.SIZE - OVERFLOW_BITS);
+        // where Table.first finds it: after the bits that select the segment
+        return Long.MIN_VALUE | budget << (Long.SIZE - 1 - SEGMENT_BITS - OVERFLOW_BITS);
+    }
+
+    /**
+     * Adds the key, unless it exists; false if there is no room, so that it must share its limit's budget in the
+     * overflow.
+     *
+     * @param kept the hashes of keys that must not be evicted to make room
+     */
+    boolean add(long hash, LimitAlgorithm limit, LongPredicate kept) {
         Segment segment = segment(hash);
-        Segment.Added added = segment.add(hash, limit);
+        Segment.Added added = segment.add(hash, limit, kept);
         while (added == Segment.Added.FULL && evictOne(hash, kept)) {
-            added = segment.add(hash, limit);
+            added = segment.add(hash, limit, kept);
         }
         if (added == Segment.Added.NEW || added == Segment.Added.KNOWN || segment.find(hash) != null) {
             return true;
         }
-        overflow.add(OVERFLOW, limit);
+        addOverflow(limit);
         return false;
     }
 
-    /** Charges one key of one limit if that admits it. Allocates nothing for a key that is known. */
-    boolean tryCharge(String key, Limit limit, long permits) {
+    /** Adds a limit's budget to the overflow, unless it exists. */
+    void addOverflow(LimitAlgorithm limit) {
+        overflow.add(overflowOf(limit), limit, none -> false);
+    }
+
+    /**
+     * Charges one key of one limit if that admits; leaves it to a {@link Transaction} if the key has another limit.
+     * Does not allocate for a known key.
+     */
+    Outcome tryCharge(String key, LimitAlgorithm limit, long permits) {
         long hash = KeyHash.of(key);
         Segment segment = segment(hash);
         while (true) {
@@ -143,39 +167,38 @@ final class Keyspace {
             }
             if (slot == Table.NONE) {
                 if (permits > limit.capacity()) {
-                    return false;
+                    return Outcome.REFUSED;
                 }
-                if (!add(hash, limit, none -> false)) {
-                    hash = OVERFLOW;
+                if (segment == overflow) {
+                    addOverflow(limit);
+                } else if (!add(hash, limit, none -> false)) {
+                    hash = overflowOf(limit);
                     segment = overflow;
                 }
                 continue;
             }
-            Table.Outcome outcome = limit.stateSize() == 1
-                    ? table.tryChargeWord(slot, hash, limit, permits, clock)
-                    : table.tryChargeLongs(slot, hash, limit, permits, clock);
-            if (outcome == Table.Outcome.ADMITTED || outcome == Table.Outcome.REFUSED) {
-                return outcome == Table.Outcome.ADMITTED;
-            }
-            if (outcome == Table.Outcome.OTHER_LIMIT) {
-                segment.change(hash, limit);
+            Outcome outcome = limit.stateSize() == 1
+                    ? table.tryCharge(slot, hash, limit, permits, clock)
+                    : table.tryChargeLocked(slot, hash, limit, permits, clock);
+            if (outcome != Outcome.GONE) {
+                return outcome;
             }
         }
     }
 
-    /** A key that was full again has been removed. */
+    /** Counts the eviction of a full key. */
     void evictedFull() {
-        size.decrementAndGet();
         evictedFull.increment();
-    }
-
-    /** A key to which something was charged has been removed. */
-    void evictedActive() {
         size.decrementAndGet();
-        evictedActive.increment();
     }
 
-    /** Forgets every key that is full again. */
+    /** Counts the eviction of a key with charges. */
+    void evictedActive() {
+        evictedActive.increment();
+        size.decrementAndGet();
+    }
+
+    /** Removes every full key. */
     void sweep() {
         for (int i = 0; i < segments.length(); i++) {
             Segment segment = segments.getAcquire(i);
@@ -183,10 +206,11 @@ final class Keyspace {
                 segment.sweep();
             }
         }
+        overflow.sweep();
     }
 
-    /** Takes a place for a key, if there are not as many keys yet as may be. */
-    boolean takePlace() {
+    /** Reserves room for a key, if there are fewer than the maximum. */
+    boolean reservePlace() {
         int taken = size.get();
         while (taken < maxKeys && !size.compareAndSet(taken, taken + 1)) {
             taken = size.get();
@@ -194,21 +218,19 @@ final class Keyspace {
         return taken < maxKeys;
     }
 
-    /** Leaves a place in which no key was made. */
-    void leavePlace() {
+    /** Releases unused room. */
+    void releasePlace() {
         size.decrementAndGet();
     }
 
-    /** Makes a place, looking at a few keys only; false when all of them are exhausted. */
+    /** Makes room by looking at a few keys; false if all of them are exhausted. */
     private boolean evictOne(long hash, LongPredicate kept) {
         int first = number(hash);
-        int seen = 0;
-        for (int i = 0; i < segments.length() && seen < SAMPLE; i++) {
-            int looked = segment((first + i) & (segments.length() - 1)).evict(hash, SAMPLE - seen, kept);
-            if (looked < 0) {
+        Sample sample = new Sample(hash, kept);
+        for (int i = 0; i < segments.length() && sample.goesOn(); i++) {
+            if (segment((first + i) & (segments.length() - 1)).evict(sample)) {
                 return true;
             }
-            seen += looked;
         }
         return size.get() < maxKeys;
     }

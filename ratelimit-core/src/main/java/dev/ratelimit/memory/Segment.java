@@ -1,61 +1,89 @@
 package dev.ratelimit.memory;
 
-import dev.ratelimit.Limit;
-import java.util.concurrent.locks.ReentrantLock;
+import dev.ratelimit.LimitAlgorithm;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part of the keys of a limit: those whose hash begins alike. Whoever adds a key, removes one or moves them all to
- * another table holds this segment's lock; whoever only charges a key that is there does not.
+ * A part of the keys of a limit: those whose hashes start with the same bits. Adding a key, removing it or moving all
+ * keys to another table requires the segment's lock; charging an existing key does not.
  *
- * <p>A table grows by half when it is crowded, and gets smaller when it is mostly empty. Its keys are moved one at a time,
- * and each of them can be found all the while, in the old table or else in the next one.
+ * <p>A table grows by half when it is crowded, and shrinks when it is mostly empty. Its keys are moved one at a time,
+ * and each can be found at any time, in the old table or in the next one.
+ *
+ * <p>Exceptions leave nothing locked and nothing half done: the segment's lock, like that of a slot, is released by a
+ * store, which works even at the end of the stack; and the next holder finishes an interrupted move.
  */
 final class Segment {
 
-    /** What adding a key came to. */
+    /** The result of adding a key. */
     enum Added {
         NEW,
         KNOWN,
-        /** There are as many keys as may be. */
+        /** There are {@code maxKeys} keys. */
         FULL,
         NO_ROOM
     }
 
-    private static final int LEAST_SLOTS = 8;
+    static final int MIN_SLOTS = 8;
 
-    /** Shares of the slots that are not fresh, from which a table is too crowded: while it can grow, and when it cannot. */
+    /**
+     * Load factors (used slots / all slots) at which a table is rebuilt: while it may still grow, and at its maximum
+     * size.
+     */
     private static final double CROWDED = 0.7;
 
     private static final double PACKED = 0.92;
     private static final double GROWTH = 1.5;
 
-    private final ReentrantLock lock = new ReentrantLock();
+    private static final AtomicIntegerFieldUpdater<Segment> LOCKED =
+            AtomicIntegerFieldUpdater.newUpdater(Segment.class, "locked");
+
+    /** After this many attempts to lock, a thread parks between them, for this time. */
+    private static final int IMPATIENT_FAILURES = 50;
+
+    private static final long PARKED_NANOS = 20_000;
+
     private final Keyspace keys;
     private final StoreClock clock;
-    private final long mostSlots;
+    private final boolean counted;
+    private final long maxSlots;
+
+    @SuppressWarnings("UnusedVariable") // read by its updater
+    private volatile int locked;
+
     private volatile Table table = new Table(0, 1, false);
     private int taken;
     private int used;
 
+    /** Removed keys and unused reservations that are not yet reported to the keyspace. */
+    private int goneFull;
+
+    private int goneActive;
+    private int unusedPlaces;
+
     /**
-     * Without keys.
+     * Creates a segment without keys.
      *
-     * @param mostSlots the slots that a table may have, at most
+     * @param maxSlots the maximum number of slots in a table
+     * @param counted whether its keys count towards the maximum of a keyspace
      */
-    Segment(Keyspace keys, StoreClock clock, long mostSlots) {
+    Segment(Keyspace keys, StoreClock clock, long maxSlots, boolean counted) {
         this.keys = keys;
         this.clock = clock;
-        this.mostSlots = Math.max(LEAST_SLOTS, mostSlots);
+        this.counted = counted;
+        this.maxSlots = Math.max(MIN_SLOTS, maxSlots);
     }
 
-    /** Where the search for a key begins; it goes on with {@link Table#next}. */
+    /** The table where the search for a key starts; it continues with {@link Table#next}. */
     Table table() {
         return table;
     }
 
-    /** The table that has the key; {@code null} when none has. */
+    /** The table with the key; {@code null} if there is none. */
     @Nullable
     Table find(long hash) {
         Table found = table;
@@ -65,110 +93,126 @@ final class Segment {
         return found;
     }
 
-    /** Makes a key under this limit, with nothing charged, unless it is there. */
-    Added add(long hash, Limit limit) {
-        lock.lock();
-        try {
-            if (find(hash) != null) {
-                return Added.KNOWN;
+    /** Must be followed by a {@code try} whose {@code finally} sets {@link #locked} to 0. */
+    private void lock() {
+        for (int failures = 0; !LOCKED.compareAndSet(this, 0, 1); failures++) {
+            if (failures < IMPATIENT_FAILURES) {
+                BackOff.after(failures);
+            } else {
+                LockSupport.parkNanos(this, PARKED_NANOS);
             }
-            // by now nobody else can bring this key: who takes a place needs it
-            if (hash != Keyspace.OVERFLOW && !keys.takePlace()) {
-                return Added.FULL;
-            }
-            Added added = Added.NO_ROOM;
-            try {
-                added = addNew(hash, limit);
-            } finally {
-                if (hash != Keyspace.OVERFLOW && added == Added.NO_ROOM) {
-                    keys.leavePlace();
-                }
-            }
-            return added;
-        } finally {
-            lock.unlock();
         }
     }
 
-    private Added addNew(long hash, Limit limit) {
-        Table roomy = tableFor(limit, 1);
-        int slot = roomy.first(hash);
-        for (int i = 0; i < roomy.slots(); i++, slot = roomy.next(slot)) {
-            if (!roomy.taken(slot)) {
+    /**
+     * Adds a key under this limit, with nothing charged, unless it exists.
+     *
+     * @param kept the hashes of keys that must not be evicted to make room
+     */
+    Added add(long hash, LimitAlgorithm limit, LongPredicate kept) {
+        lock();
+        try {
+            finishMove();
+            report();
+            if (find(hash) != null) {
+                return Added.KNOWN;
+            }
+            // no other thread can add this key now, because that requires this lock
+            if (counted && !keys.reservePlace()) {
+                return Added.FULL;
+            }
+            unusedPlaces += counted ? 1 : 0;
+            try {
+                return addNew(hash, limit, kept);
+            } finally {
+                report();
+            }
+        } finally {
+            locked = 0;
+        }
+    }
+
+    private Added addNew(long hash, LimitAlgorithm limit, LongPredicate kept) {
+        Table roomy = tableFor(limit, 1, kept);
+        int slot = roomy.homeSlot(hash);
+        for (int i = 0; i < roomy.slots(); i++, slot = roomy.nextSlot(slot)) {
+            if (!roomy.occupied(slot)) {
+                int fresh = roomy.neverUsed(slot) ? 1 : 0;
                 roomy.clear(slot, limit, clock.now(limit));
-                used += roomy.fresh(slot) ? 1 : 0;
-                taken++;
                 roomy.publish(slot, hash, limit);
+                used += fresh;
+                taken++;
+                unusedPlaces -= counted ? 1 : 0;
                 return Added.NEW;
             }
         }
         return Added.NO_ROOM;
     }
 
-    /** Moves a key to another limit, with what it has used, unless it has that limit. */
-    void change(long hash, Limit limit) {
-        lock.lock();
+    /** Ensures that states of this limit fit into the table, and that the limit has a number there. */
+    void prepare(LimitAlgorithm limit) {
+        lock();
         try {
-            Table fitting = tableFor(limit, 0);
-            int slot = fitting.find(hash);
-            // another thread may have changed it by now, and a state that is adopted is not always quite the same
-            if (slot != Table.NONE && !fitting.has(slot, limit) && fitting.lock(slot, hash)) {
-                fitting.write(slot, limit, adopted(fitting, slot, limit));
-                fitting.publish(slot, hash, limit);
-            }
+            finishMove();
+            tableFor(limit, 0, hash -> false).limits.number(limit);
         } finally {
-            lock.unlock();
+            locked = 0;
         }
     }
 
-    /** Removes all keys that are full again. */
+    /** Removes all full keys. */
     void sweep() {
-        lock.lock();
+        lock();
         try {
-            removeFull();
+            finishMove();
+            try {
+                removeFull(hash -> false);
+            } finally {
+                report();
+            }
             int slots = taken == 0 ? 0 : slotsFor(taken);
             boolean tooLarge = taken < table.slots() / 4 && slots < table.slots();
             if (tooLarge || table.lacksNumbers()) {
-                // limits that no key has any more lose their numbers
+                // limits without keys lose their numbers
                 rebuild(slots, table.stateSize(), table.growing());
             }
         } finally {
-            lock.unlock();
+            locked = 0;
         }
     }
 
     /**
-     * Removes one key: one that is full again, or the fullest of those looked at, but no exhausted one.
+     * Removes one key: a full one or, of the sample, the one closest to full, but no exhausted one.
      *
-     * @param most how many are looked at
-     * @param kept the hashes of keys that are not looked at
-     * @return how many were looked at without finding one to remove; -1 when one was removed
+     * @return whether one was removed
      */
-    int evict(long hash, int most, LongPredicate kept) {
-        lock.lock();
+    boolean evict(Sample sample) {
+        lock();
         try {
-            Table all = table;
-            int seen = 0;
-            int fullest = Table.NONE;
-            long mostRemaining = 0;
-            int slot = all.first(hash);
-            for (int i = 0; i < all.slots() && seen < most; i++, slot = all.next(slot)) {
-                if (all.taken(slot) && !kept.test(all.hash(slot)) && all.tryLock(slot)) {
-                    seen++;
-                    if (removedIfFull(all, slot)) {
-                        return -1;
-                    }
-                    long remaining = remaining(all, slot);
-                    all.unlock(slot);
-                    if (remaining > mostRemaining) {
-                        mostRemaining = remaining;
-                        fullest = slot;
-                    }
-                }
+            finishMove();
+            report();
+            try {
+                removeFullest(sample);
+                return goneFull + goneActive > 0;
+            } finally {
+                report();
             }
-            return fullest != Table.NONE && evictActive(all, fullest) ? -1 : seen;
         } finally {
-            lock.unlock();
+            locked = 0;
+        }
+    }
+
+    private void removeFullest(Sample sample) {
+        Table all = table;
+        Fullness fullest = new Fullness();
+        int slot = all.homeSlot(sample.hash);
+        for (int i = 0; i < all.slots() && sample.goesOn() && goneFull == 0; i++, slot = all.nextSlot(slot)) {
+            if (all.occupied(slot) && !sample.keeps(all.hash(slot)) && look(all, slot, fullest, false)) {
+                sample.lookedAtOne();
+            }
+        }
+        if (goneFull == 0 && fullest.slot != Table.NONE) {
+            look(all, fullest.slot, fullest, true);
         }
     }
 
@@ -177,66 +221,80 @@ final class Segment {
         return table.bytes();
     }
 
-    private boolean evictActive(Table all, int slot) {
+    /** The key in the sample that is closest to full. */
+    private static final class Fullness {
+
+        private int slot = Table.NONE;
+        private long remaining;
+        private long capacity = 1;
+
+        void compare(int other, long left, long of) {
+            // left / of > remaining / capacity, in 128 bits
+            long high = Math.multiplyHigh(left, capacity);
+            long maxHigh = Math.multiplyHigh(remaining, of);
+            boolean fuller =
+                    high != maxHigh ? high > maxHigh : Long.compareUnsigned(left * capacity, remaining * of) > 0;
+            if (fuller) {
+                slot = other;
+                remaining = left;
+                capacity = of;
+            }
+        }
+    }
+
+    /**
+     * Removes a key if it is full, or is to be evicted and not exhausted; otherwise compares it. Locks the key itself:
+     * a call between locking and the handler that unlocks may exhaust the stack.
+     *
+     * @return false, with no effect, if another thread has locked the key
+     */
+    private boolean look(Table all, int slot, Fullness fullest, boolean go) {
         if (!all.tryLock(slot)) {
             return false;
         }
-        if (remaining(all, slot) == 0) {
-            all.unlock(slot);
-            return false;
-        }
-        all.remove(slot);
-        taken--;
-        keys.evictedActive();
-        return true;
-    }
-
-    private long remaining(Table all, int slot) {
-        Limit limit = all.limit(slot);
-        return limit.remaining(all.state(slot), all.offset(slot), clock.now(limit));
-    }
-
-    /** Removes a locked key that is full again; else it stays locked. */
-    private boolean removedIfFull(Table all, int slot) {
-        boolean full = false;
-        boolean asked = false;
         try {
-            Limit limit = all.limit(slot);
-            full = limit.fullAfterNanos(all.state(slot), all.offset(slot), clock.now(limit)) == 0;
-            asked = true;
-        } finally {
-            if (!asked) {
+            LimitAlgorithm limit = all.limit(slot);
+            long now = clock.now(limit);
+            StoreClock.rememberStep(limit, all.state(slot), all.offset(slot), now);
+            boolean full = limit.fullAfterNanos(all.state(slot), all.offset(slot), now) == 0;
+            long remaining = full ? limit.capacity() : limit.remaining(all.state(slot), all.offset(slot), now);
+            if (full || (go && remaining > 0)) {
+                all.remove(slot);
+                taken--;
+                goneFull += full ? 1 : 0;
+                goneActive += full ? 0 : 1;
+            } else {
+                fullest.compare(slot, remaining, limit.capacity());
                 all.unlock(slot);
             }
+            return true;
+        } catch (Throwable thrown) {
+            all.failed = true;
+            all.longs[slot] &= ~Table.LOCK;
+            throw thrown;
         }
-        if (!full) {
-            return false;
-        }
-        all.remove(slot);
-        taken--;
-        keys.evictedFull();
-        return true;
     }
 
-    private void removeFull() {
+    private void removeFull(LongPredicate kept) {
         Table all = table;
+        Fullness ignored = new Fullness();
         int slot = 0;
-        for (int i = 0; i < all.slots(); i++, slot = all.next(slot)) {
-            if (all.taken(slot) && all.tryLock(slot) && !removedIfFull(all, slot)) {
-                all.unlock(slot);
+        for (int i = 0; i < all.slots(); i++, slot = all.nextSlot(slot)) {
+            if (all.occupied(slot) && !kept.test(all.hash(slot))) {
+                look(all, slot, ignored, false);
             }
         }
     }
 
-    /** The table, or a new one, if need be, with room for so many more keys and for states of this limit. */
-    private Table tableFor(Limit limit, int more) {
+    /** The table, or a new one if necessary, with room for this many more keys and for states of this limit. */
+    private Table tableFor(LimitAlgorithm limit, int more, LongPredicate kept) {
         Table now = table;
         boolean fits = now.fits(limit);
         if (fits && !crowded(now, more)) {
             return now;
         }
         if (fits) {
-            removeFull();
+            removeFull(kept);
         }
         boolean keep = taken > 0;
         int stateSize = limit.grows() ? 1 : limit.stateSize();
@@ -247,59 +305,80 @@ final class Segment {
     }
 
     private boolean crowded(Table now, int more) {
-        if (now.slots() < mostSlots) {
+        if (now.slots() < maxSlots) {
             return used + more > CROWDED * now.slots();
         }
         return more > 0 && used > PACKED * now.slots() && taken < CROWDED * now.slots();
     }
 
     private int slotsFor(int wanted) {
-        double slots = Math.max(LEAST_SLOTS, wanted * GROWTH / CROWDED);
-        return (int) Math.min(slots, (double) mostSlots);
+        double slots = Math.max(MIN_SLOTS, wanted * GROWTH / CROWDED);
+        return (int) Math.min(slots, (double) maxSlots);
     }
 
     /** Moves all keys to a new table. */
     private Table rebuild(int slots, int stateSize, boolean growing) {
+        table.next = new Table(slots, stateSize, growing);
+        moveAll();
+        return table;
+    }
+
+    /** Finishes a move that an exception interrupted. */
+    private void finishMove() {
+        if (table.next != null) {
+            moveAll();
+        }
+    }
+
+    /** Reports removed keys and unused reservations to the keyspace. */
+    private void report() {
+        for (; counted && goneFull > 0; goneFull--) {
+            keys.evictedFull();
+        }
+        for (; counted && goneActive > 0; goneActive--) {
+            keys.evictedActive();
+        }
+        for (; unusedPlaces > 0; unusedPlaces--) {
+            keys.releasePlace();
+        }
+        goneFull = 0;
+        goneActive = 0;
+    }
+
+    /** Moves the remaining keys to the next table. */
+    private void moveAll() {
         Table old = table;
-        Table fresh = new Table(slots, stateSize, growing);
-        old.next = fresh;
+        Table fresh = Objects.requireNonNull(old.next);
         int slot = 0;
-        for (int i = 0; i < old.slots(); i++, slot = old.next(slot)) {
-            if (old.taken(slot) && old.lock(slot, old.hash(slot))) {
+        for (int i = 0; i < old.slots(); i++, slot = old.nextSlot(slot)) {
+            if (old.occupied(slot)) {
                 move(old, slot, fresh);
-                old.moved(slot);
             }
         }
         used = taken;
         table = fresh;
-        return fresh;
     }
 
+    /** Moves a key, unless it was removed. Locks it itself, as {@link #look} does. */
     private static void move(Table old, int slot, Table fresh) {
         long hash = old.hash(slot);
-        int to = fresh.first(hash);
-        while (fresh.taken(to)) {
-            to = fresh.next(to);
+        if (!old.lock(slot, hash)) {
+            return;
         }
-        old.copy(slot, fresh, to);
-        fresh.publish(to, hash, old.limit(slot));
-    }
-
-    /** What a locked state comes to under another limit. */
-    private long[] adopted(Table all, int slot, Limit limit) {
-        Limit former = all.limit(slot);
-        long[] state = all.copy(slot);
-        long now = clock.now(limit);
-        long[] adopted = new long[limit.stateSize()];
-        limit.clear(adopted, 0, now);
-        if (!limit.adopt(adopted, 0, former, state, now)) {
-            long used = former.capacity() - former.remaining(state, 0, clock.now(former));
-            long share = limit.share(used, former.capacity());
-            if (share > 0) {
-                adopted = limit.grow(adopted, share, now);
-                limit.charge(adopted, 0, share, now);
+        boolean there = false;
+        try {
+            int to = fresh.homeSlot(hash);
+            while (fresh.occupied(to)) {
+                to = fresh.nextSlot(to);
             }
+            old.copy(slot, fresh, to);
+            fresh.publish(to, hash, old.limit(slot));
+            there = true;
+            old.moved(slot);
+        } catch (Throwable thrown) {
+            old.failed = true;
+            old.longs[slot] = there ? Table.MOVED : old.longs[slot] & ~Table.LOCK;
+            throw thrown;
         }
-        return adopted;
     }
 }

@@ -1,9 +1,9 @@
 package dev.ratelimit.memory;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Ticker;
 
-/** The store's two timelines: monotonic nanoseconds since the store was made, and wall time. */
+/** The store's two timelines: monotonic nanoseconds since the store was created, and wall time. */
 final class StoreClock {
 
     private final Ticker ticker;
@@ -18,7 +18,21 @@ final class StoreClock {
         return ticker.nanos() - origin;
     }
 
-    long now(Limit limit) {
-        return limit.wallClock() ? ticker.epochNanos() : nanos();
+    long now(LimitAlgorithm limit) {
+        return limit.wallClock() ? epochNanos() : nanos();
+    }
+
+    long epochNanos() {
+        return ticker.epochNanos();
+    }
+
+    /**
+     * If the wall clock was set back, moves a guarded state to the period that begins now, at the first look after the
+     * step.
+     */
+    static void rememberStep(LimitAlgorithm limit, long[] state, int at, long now) {
+        if (limit.wallClock()) {
+            limit.admits(state, at, 0, now);
+        }
     }
 }

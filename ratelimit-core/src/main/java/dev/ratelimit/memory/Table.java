@@ -1,73 +1,78 @@
 package dev.ratelimit.memory;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keys and their states in one flat array: a slot is a mark and the longs of a state. No object is made for a key.
+ * Keys and their states in one flat array: a slot is a header and the longs of a state. Keys need no objects.
  *
- * <p>A mark is the {@linkplain KeyHash hash} of the slot's key, with the number of its limit in the lowest six bits and a
- * lock in the seventh; or says that no key was ever here, that one was removed, or that it was moved to the next table.
- * A key lies in the first free slot from a place on that its hash gives (linear probing). A state is read and written
- * by whoever has set the lock by compare-and-set, which at the same time proves that the slot is still that key's. Keys
- * come and go only by the {@link Segment} that has the table, one thread at a time.
+ * <p>A header is the {@linkplain KeyHash hash} of the slot's key, with the number of its limit in the lowest six bits and
+ * a lock in the seventh; or it says that the slot was never used, or that its key was removed or moved to the next
+ * table. A key is in the first free slot after a position given by its hash (linear probing). To read and write a
+ * state, a thread sets the lock by compare-and-set, which at the same time proves that the slot still belongs to the
+ * key. Only the {@link Segment} of the table adds and removes keys, one thread at a time.
+ *
+ * <p>No exception while a slot is locked, including a {@link StackOverflowError}, may leave it locked. A handler
+ * therefore calls no method, which may need more stack: it sets {@link #failed}, which orders the previous writes, and
+ * clears {@link #LOCK} in the header by a plain store. For that, the arrays are visible in the package.
  */
 final class Table {
-
-    /** What a charge on a single state comes to; the key may be gone, or have another limit. */
-    enum Outcome {
-        ADMITTED,
-        REFUSED,
-        GONE,
-        OTHER_LIMIT,
-        /** Another thread was there in between. */
-        DISTURBED
-    }
 
     /** No slot. */
     static final int NONE = -1;
 
     private static final long EMPTY = 0;
     private static final long REMOVED = 1;
-    private static final long MOVED = 2;
+    static final long MOVED = 2;
 
     private static final long LIMIT = TableLimits.NUMBERED;
-    private static final long LOCK = TableLimits.NUMBERED + 1;
+    static final long LOCK = TableLimits.NUMBERED + 1;
     private static final long KEY = ~(LIMIT | LOCK);
-    private static final int LEAST_SPINS = 8;
-    private static final int SPINNING_FAILURES = 6;
 
     private static final AtomicLong SERIALS = new AtomicLong();
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
 
-    /** Orders tables, for locking slots of several. */
+    /** Defines the order for locking slots of several tables. */
     final long serial = SERIALS.getAndIncrement();
 
-    /** The table that keys are moved to, once that has begun. */
+    /** The table that keys are moved to, once that has started. */
     volatile @Nullable Table next;
 
+    /** Written before the header when a handler releases a lock. */
+    volatile boolean failed;
+
+    /** Headers, each followed by the longs of a state. */
+    final long[] longs;
+
+    /** The distance between two slots. */
+    final int stride;
+
+    /** The offsets of the second and the third long of a state; the last one if there are fewer. */
+    final int second;
+
+    final int third;
+
+    /** Growing states, by the number of their slots; {@code null} if no limit has any. */
+    final long @Nullable [] @Nullable [] grown;
+
+    final TableLimits limits;
+
     private final int slots;
-    private final int stride;
-    private final long[] longs;
-
-    /** States that grow, each at the number of its slot; {@code null} where no limit's does. */
-    private final long @Nullable [] @Nullable [] grown;
-
-    private final TableLimits limits;
 
     /**
-     * An empty table.
+     * Creates an empty table.
      *
      * @param stateSize the longs of a state, at least 1
-     * @param growing whether there are states that grow
+     * @param growing whether there are growing states
      */
     Table(int slots, int stateSize, boolean growing) {
         this.slots = slots;
         this.stride = 1 + stateSize;
+        this.second = Math.min(2, stateSize);
+        this.third = Math.min(3, stateSize);
         this.longs = new long[slots * stride];
         this.grown = growing ? new long[slots][] : null;
         this.limits = new TableLimits(slots, stride);
@@ -85,107 +90,98 @@ final class Table {
         return grown != null;
     }
 
-    /** The memory of its arrays, without what grows. */
+    /** The memory of its arrays, except growing states. */
     long bytes() {
         return 8L * longs.length + (grown == null ? 0 : 4L * slots) + limits.bytes();
     }
 
-    /** The memory of a slot for states of this limit, without what grows. */
-    static long bytesASlot(Limit limit) {
+    /** The memory of a slot for states of this limit, except growing states. */
+    static long bytesASlot(LimitAlgorithm limit) {
         return limit.grows() ? 8L * 2 + 4 : 8L * (1 + limit.stateSize());
     }
 
-    /** The slot where the search for a key begins. */
-    private int home(long hash) {
+    /** The slot where the search for a key starts. */
+    int homeSlot(long hash) {
         long fraction = (hash << (1 + Keyspace.SEGMENT_BITS)) >>> 1;
         return (int) Math.multiplyHigh(fraction, 2L * slots) * stride;
     }
 
     /** The slot of this key, or {@link #NONE}. */
     int find(long hash) {
-        int slot = home(hash);
+        int slot = homeSlot(hash);
         for (int i = 0; i < slots; i++) {
-            long mark = mark(slot);
-            if ((mark & KEY) == hash) {
+            long header = header(slot);
+            if ((header & KEY) == hash) {
                 return slot;
             }
-            if (mark == EMPTY) {
+            if (header == EMPTY) {
                 return NONE;
             }
-            slot = after(slot);
+            slot = nextSlot(slot);
         }
         return NONE;
     }
 
-    private long mark(int slot) {
+    private long header(int slot) {
         return (long) LONGS.getAcquire(longs, slot);
     }
 
-    private int after(int slot) {
+    /** The next slot; after the last, the first. */
+    int nextSlot(int slot) {
         int next = slot + stride;
         return next == longs.length ? 0 : next;
     }
 
-    /** The limit that the slot's state belongs to. To be asked while it is locked, or about a limit known to be there. */
-    Limit limit(int slot) {
+    /** The limit of the slot's state. Call this while the slot is locked, or for a limit known to be there. */
+    LimitAlgorithm limit(int slot) {
         return limit(slot, longs[slot]);
     }
 
-    private Limit limit(int slot, long mark) {
-        return limits.get((int) (mark & LIMIT), slot);
+    private LimitAlgorithm limit(int slot, long header) {
+        return limits.get((int) (header & LIMIT), slot);
     }
 
-    private static boolean numbered(long mark) {
-        return (mark & LIMIT) != TableLimits.NUMBERED;
+    private static boolean numbered(long header) {
+        return (header & LIMIT) != TableLimits.NUMBERED;
     }
 
-    /** Whether the key in this slot has this limit, as far as can be told without the lock. */
-    boolean has(int slot, Limit limit) {
-        long mark = mark(slot);
-        return mark >= 0 || TableLimits.same(limit, limit(slot, mark));
-    }
-
-    /** Waits for the lock of the key's slot; false when the slot is not the key's any more. */
+    /** Waits for the lock of the key's slot; false if the slot no longer belongs to the key. */
     boolean lock(int slot, long hash) {
-        for (int failures = 0; ; failures++) {
-            long mark = mark(slot);
-            if ((mark & KEY) != hash) {
-                return false;
-            }
-            if ((mark & LOCK) != 0) {
-                backOff(failures);
-            } else if (LONGS.compareAndSet(longs, slot, mark, mark | LOCK)) {
-                return true;
-            }
-        }
+        return lock(slot, hash, null, true);
     }
 
     /**
-     * Waits after so many failures in a row, each time twice as long: who comes back at once takes the cache line away from
-     * those that get on.
+     * Locks the key's slot.
+     *
+     * @param limit the required limit of the key, or {@code null} for any
+     * @param mayWait whether to wait if another thread has locked it
+     * @return whether it is locked; also false if the slot does not belong to the key, or has another limit
      */
-    @SuppressWarnings("ThreadPriorityCheck") // yielding only helps a holder that was preempted; nothing relies on it
-    static void backOff(int failures) {
-        if (failures >= SPINNING_FAILURES) {
-            Thread.yield();
-            return;
-        }
-        for (int spins = LEAST_SPINS << failures; spins > 0; spins--) {
-            Thread.onSpinWait();
+    boolean lock(int slot, long hash, @Nullable LimitAlgorithm limit, boolean mayWait) {
+        for (int failures = 0; ; failures++) {
+            long header = header(slot);
+            if ((header & KEY) != hash || (limit != null && !isUnder(limit, slot, header))) {
+                return false;
+            }
+            if ((header & LOCK) == 0 && LONGS.compareAndSet(longs, slot, header, header | LOCK)) {
+                return true;
+            }
+            if (!mayWait) {
+                return false;
+            }
+            BackOff.after(failures);
         }
     }
 
-    /** Locks the key's slot if nobody else has; false also when the slot is not the key's any more. */
-    boolean tryLock(int slot, long hash) {
-        long mark = mark(slot);
-        return (mark & KEY) == hash && (mark & LOCK) == 0 && LONGS.compareAndSet(longs, slot, mark, mark | LOCK);
+    private boolean isUnder(LimitAlgorithm limit, int slot, long header) {
+        return numbered(header) && TableLimits.same(limit, limit(slot, header));
     }
 
     void unlock(int slot) {
         LONGS.setRelease(longs, slot, longs[slot] & ~LOCK);
     }
 
-    /** The array in which the state of a locked slot begins at {@link #offset}. */
+    /** The array of a locked slot's state, which starts at {@link #offset}. */
     long[] state(int slot) {
         long[] own = grown == null ? null : grown[slot / stride];
         return own == null ? longs : own;
@@ -195,146 +191,173 @@ final class Table {
         return grown == null || grown[slot / stride] == null ? slot + 1 : 0;
     }
 
-    /** Whether the limit of a locked slot admits that. */
-    boolean admits(int slot, Limit limit, long permits, long now) {
+    /** Whether the limit of a locked slot admits the permits. */
+    boolean admits(int slot, LimitAlgorithm limit, long permits, long now) {
         return limit.admits(state(slot), offset(slot), permits, now);
     }
 
-    /** Charges a locked slot's state, whose limit has admitted it. */
-    void charge(int slot, Limit limit, long permits, long now) {
+    /** Restores the first three longs of a locked slot's state. */
+    void restore(int slot, long one, long two, long three) {
+        longs[slot + 1] = one;
+        longs[slot + second] = two;
+        longs[slot + third] = three;
+    }
+
+    /** Makes room for a charge if the state of a locked slot grows. */
+    void makeRoom(int slot, LimitAlgorithm limit, long permits, long now) {
         if (grown != null && grown[slot / stride] != null) {
             grown[slot / stride] = limit.grow(state(slot), permits, now);
         }
+    }
+
+    /** Charges a locked slot's state, whose limit has admitted and which has room. */
+    void charge(int slot, LimitAlgorithm limit, long permits, long now) {
         limit.charge(state(slot), offset(slot), permits, now);
     }
 
-    /** Charges a state of one long if its limit admits that. */
-    Outcome tryChargeWord(int slot, long hash, Limit limit, long permits, StoreClock clock) {
+    /** Charges a state of one long if its limit admits. */
+    Outcome tryCharge(int slot, long hash, LimitAlgorithm limit, long permits, StoreClock clock) {
         for (int failures = 0; ; failures++) {
-            long mark = mark(slot);
-            if ((mark & KEY) != hash) {
+            long header = header(slot);
+            if ((header & KEY) != hash) {
                 return Outcome.GONE;
             }
-            if (!numbered(mark)) {
-                return tryChargeLongs(slot, hash, limit, permits, clock);
+            if (!numbered(header)) {
+                return tryChargeLocked(slot, hash, limit, permits, clock);
             }
-            if ((mark & LOCK) == 0) {
-                if (!TableLimits.same(limit, limit(slot, mark))) {
+            if ((header & LOCK) == 0) {
+                if (!TableLimits.same(limit, limit(slot, header))) {
                     return Outcome.OTHER_LIMIT;
                 }
-                Outcome outcome = tryChargeMarked(slot, mark, limit, permits, clock);
-                if (outcome != Outcome.DISTURBED) {
+                Outcome outcome = tryChargeOptimistic(slot, header, limit, permits, clock);
+                if (outcome != Outcome.CONTENDED) {
                     return outcome;
                 }
             }
-            backOff(failures);
+            BackOff.after(failures);
         }
     }
 
     /**
-     * Charges a state of one long under this mark, without a lock, if its limit admits that and nobody comes in between. The
-     * lock is held for two stores, and not at all for a refusal. The state is read first and the clock second: then no
-     * charge is decided by a time before one that the state already knows, however long a thread is held up in between.
+     * Charges a state of one long under this header without locking it first, if its limit admits and no other thread
+     * interferes. The lock is held for two stores, and not at all for a refusal. The state is read first and the clock
+     * second: so a charge is never decided with a time before one that the state knows, however long a thread is
+     * preempted in between.
      */
-    Outcome tryChargeMarked(int slot, long mark, Limit limit, long permits, StoreClock clock) {
+    Outcome tryChargeOptimistic(int slot, long header, LimitAlgorithm limit, long permits, StoreClock clock) {
         long state = (long) LONGS.getAcquire(longs, slot + 1);
-        // it was this mark's state if it is the same before the mark and after it
-        if (mark(slot) != mark || (long) LONGS.getAcquire(longs, slot + 1) != state) {
-            return Outcome.DISTURBED;
+        // the state belongs to this header if the header is the same before and after reading it
+        if (header(slot) != header || (long) LONGS.getAcquire(longs, slot + 1) != state) {
+            return Outcome.CONTENDED;
         }
         long charged = limit.tryCharge(state, permits, clock.now(limit));
-        if (charged == Limit.REFUSED) {
+        if (charged == LimitAlgorithm.REFUSED) {
             return Outcome.REFUSED;
         }
-        if (!LONGS.compareAndSet(longs, slot, mark, mark | LOCK)) {
-            return Outcome.DISTURBED;
+        if (!LONGS.compareAndSet(longs, slot, header, header | LOCK)) {
+            return Outcome.CONTENDED;
         }
         boolean same = longs[slot + 1] == state;
-        if (same) {
-            longs[slot + 1] = charged;
+        try {
+            if (same) {
+                longs[slot + 1] = charged;
+            }
+            LONGS.setRelease(longs, slot, header);
+        } catch (Throwable thrown) {
+            if (same) {
+                longs[slot + 1] = state;
+            }
+            failed = true;
+            longs[slot] = header;
+            throw thrown;
         }
-        LONGS.setRelease(longs, slot, mark);
-        return same ? Outcome.ADMITTED : Outcome.DISTURBED;
+        return same ? Outcome.ADMITTED : Outcome.CONTENDED;
     }
 
-    /** The slot's mark while this key is there under this numbered limit and nobody has locked it; else one that no slot has. */
-    long calmMark(int slot, long hash, Limit limit) {
-        long mark = mark(slot);
-        boolean calm = (mark & KEY) == hash
-                && (mark & LOCK) == 0
-                && numbered(mark)
-                && TableLimits.same(limit, limit(slot, mark));
-        return calm ? mark : -1;
+    /**
+     * The slot's header while this key is there, unlocked and under this numbered limit; otherwise one that no slot has.
+     */
+    long unlockedHeader(int slot, long hash, LimitAlgorithm limit) {
+        long header = header(slot);
+        boolean free = (header & KEY) == hash && (header & LOCK) == 0 && isUnder(limit, slot, header);
+        return free ? header : -1;
     }
 
-    /** Charges any state if its limit admits that. */
-    Outcome tryChargeLongs(int slot, long hash, Limit limit, long permits, StoreClock clock) {
+    /**
+     * Charges a state of up to three longs, or a growing one, if its limit admits. An exception leaves the former
+     * unchanged; the latter, which is too long to remember, remains as its limit left it.
+     */
+    Outcome tryChargeLocked(int slot, long hash, LimitAlgorithm limit, long permits, StoreClock clock) {
         if (!lock(slot, hash)) {
             return Outcome.GONE;
         }
+        long first = longs[slot + 1];
+        long secondLong = longs[slot + second];
+        long thirdLong = longs[slot + third];
         try {
-            if (!TableLimits.same(limit, limit(slot))) {
-                return Outcome.OTHER_LIMIT;
+            Outcome outcome = Outcome.OTHER_LIMIT;
+            if (TableLimits.same(limit, limit(slot))) {
+                long now = clock.now(limit);
+                outcome = admits(slot, limit, permits, now) ? Outcome.ADMITTED : Outcome.REFUSED;
+                if (outcome == Outcome.ADMITTED) {
+                    makeRoom(slot, limit, permits, now);
+                    charge(slot, limit, permits, now);
+                }
             }
-            long now = clock.now(limit);
-            if (!admits(slot, limit, permits, now)) {
-                return Outcome.REFUSED;
-            }
-            charge(slot, limit, permits, now);
-            return Outcome.ADMITTED;
-        } finally {
             unlock(slot);
+            return outcome;
+        } catch (Throwable thrown) {
+            longs[slot + 1] = first;
+            longs[slot + second] = secondLong;
+            longs[slot + third] = thirdLong;
+            failed = true;
+            longs[slot] &= ~LOCK;
+            throw thrown;
         }
     }
 
-    // what follows is for the segment, one thread at a time
+    // the following methods are for the segment, one thread at a time
 
-    /** Whether states of this limit have a place in the slots. */
-    boolean fits(Limit limit) {
+    /** Whether states of this limit fit into the slots. */
+    boolean fits(LimitAlgorithm limit) {
         return limit.grows() ? grown != null : limit.stateSize() < stride;
     }
 
-    /** The slots from the key's place on, of which this is the first. */
-    int first(long hash) {
-        return home(hash);
-    }
-
-    /** The slot after this one; after the last comes the first. */
-    int next(int slot) {
-        return after(slot);
-    }
-
-    boolean taken(int slot) {
+    boolean occupied(int slot) {
         return longs[slot] < 0;
     }
 
-    /** Whether no key was ever here. */
-    boolean fresh(int slot) {
+    /** Whether the slot was never used. */
+    boolean neverUsed(int slot) {
         return longs[slot] == EMPTY;
     }
 
-    /** The hash of the key in a taken slot. */
+    /** The hash of the key in an occupied slot. */
     long hash(int slot) {
         return longs[slot] & KEY;
     }
 
-    /** Whether nobody else had the lock of a taken slot. */
+    /** Locks an occupied slot, unless another thread has locked it. */
     boolean tryLock(int slot) {
-        long mark = longs[slot];
-        return (mark & LOCK) == 0 && LONGS.compareAndSet(longs, slot, mark, mark | LOCK);
+        long header = longs[slot];
+        return (header & LOCK) == 0 && LONGS.compareAndSet(longs, slot, header, header | LOCK);
     }
 
-    /** Writes the state of a key never seen where nobody sees it yet: into a free slot, or one that is locked. */
-    void clear(int slot, Limit limit, long now) {
+    /** Writes the state of a new key where no other thread sees it: into a free slot or a locked one. */
+    void clear(int slot, LimitAlgorithm limit, long now) {
         if (grown != null) {
             grown[slot / stride] = limit.grows() ? new long[limit.stateSize()] : null;
         }
         limit.clear(state(slot), offset(slot), now);
     }
 
-    /** Makes the slot, free or locked, this key's, with the state that was written; or changes its limit. Unlocks it. */
-    void publish(int slot, long hash, Limit limit) {
-        LONGS.setRelease(longs, slot, hash | limits.put(limit, slot));
+    /** Assigns a free slot to this key, with its written state. */
+    void publish(int slot, long hash, LimitAlgorithm limit) {
+        long number = limits.number(limit);
+        if (number == TableLimits.NUMBERED) {
+            limits.put(limit, slot);
+        }
+        LONGS.setRelease(longs, slot, hash | number);
     }
 
     /** Whether there were more limits than numbers. */
@@ -342,23 +365,7 @@ final class Table {
         return limits.lackNumbers();
     }
 
-    /** The state of a locked slot, copied. */
-    long[] copy(int slot) {
-        long[] state = state(slot);
-        return Arrays.copyOfRange(state, offset(slot), state == longs ? slot + stride : state.length);
-    }
-
-    /** Writes a state of this limit into a slot, free or locked. */
-    void write(int slot, Limit limit, long[] state) {
-        if (grown != null) {
-            grown[slot / stride] = limit.grows() ? state : null;
-        }
-        if (!limit.grows()) {
-            System.arraycopy(state, 0, longs, slot + 1, state.length);
-        }
-    }
-
-    /** Copies the state of a locked slot into a free slot of another table in which it fits. */
+    /** Copies the state of a locked slot into a free slot of another table with room for it. */
     void copy(int slot, Table to, int toSlot) {
         long[] own = grown == null ? null : grown[slot / stride];
         if (to.grown != null) {
@@ -371,13 +378,13 @@ final class Table {
 
     /** Frees a locked slot. */
     void remove(int slot) {
+        LONGS.setRelease(longs, slot, REMOVED);
         if (grown != null) {
             grown[slot / stride] = null;
         }
-        LONGS.setRelease(longs, slot, REMOVED);
     }
 
-    /** Says that the key of a locked slot is in the next table by now. */
+    /** Marks the key of a locked slot as moved to the next table. */
     void moved(int slot) {
         LONGS.setRelease(longs, slot, MOVED);
     }

@@ -1,41 +1,44 @@
 package dev.ratelimit.memory;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which limits the keys of a table have: nearly always one, or a few that plans and overrides bring. The first have
- * numbers, which fit into the marks of their slots; those beyond are kept for each slot. Written by one thread at a time,
- * before the mark that tells of it.
+ * The limits of the keys of a table: almost always one, or a few with plans and overrides. The first ones have numbers,
+ * which fit into the headers of their slots; further ones are stored per slot. One thread at a time assigns numbers,
+ * before the headers that contain them.
  */
 final class TableLimits {
 
-    /** How many limits have a number, from 0; and the number of those that have none of their own. */
+    /** Limits 0 to 62 have numbers in the headers; 63 means that the limit is stored per slot. */
     static final int NUMBERED = 63;
 
     private final int slots;
     private final int stride;
-    private final @Nullable Limit[] numbered = new Limit[NUMBERED];
-    private @Nullable Limit @Nullable [] bySlot;
+    private final @Nullable LimitAlgorithm[] numbered = new LimitAlgorithm[NUMBERED];
+
+    /** The limits of slots whose limit has no number. */
+    @Nullable
+    LimitAlgorithm @Nullable [] bySlot;
 
     /**
-     * No limits yet.
+     * Creates an object without limits.
      *
-     * @param stride the distance from one slot to the next
+     * @param stride the distance between two slots
      */
     TableLimits(int slots, int stride) {
         this.slots = slots;
         this.stride = stride;
     }
 
-    /** The limit of a slot with this number in its mark. */
-    @SuppressWarnings("NullAway") // a limit is there before the first mark that names it
-    Limit get(int number, int slot) {
+    /** The limit of a slot with this number in its header. */
+    @SuppressWarnings("NullAway") // a limit is set before the first header that contains its number
+    LimitAlgorithm get(int number, int slot) {
         return number == NUMBERED ? bySlot[slot / stride] : numbered[number];
     }
 
-    /** The number under which the slot has this limit, which gets one if it can. */
-    int put(Limit limit, int slot) {
+    /** The number of this limit, which gets one if possible. */
+    int number(LimitAlgorithm limit) {
         for (int i = 0; i < NUMBERED; i++) {
             if (numbered[i] == null) {
                 numbered[i] = limit;
@@ -45,10 +48,32 @@ final class TableLimits {
             }
         }
         if (bySlot == null) {
-            bySlot = new Limit[slots];
+            bySlot = new LimitAlgorithm[slots];
         }
-        bySlot[slot / stride] = limit;
         return NUMBERED;
+    }
+
+    /**
+     * The number of this limit if another thread has assigned it, including {@link #NUMBERED}; -1 if {@link #number}
+     * must be called.
+     */
+    int known(LimitAlgorithm limit) {
+        for (int i = 0; i < NUMBERED; i++) {
+            LimitAlgorithm other = numbered[i];
+            if (other == null) {
+                return -1;
+            }
+            if (same(limit, other)) {
+                return i;
+            }
+        }
+        return bySlot == null ? -1 : NUMBERED;
+    }
+
+    /** Sets the limit without a number for this slot, which is new or locked. */
+    @SuppressWarnings("NullAway") // the array exists as soon as a limit has no number
+    void put(LimitAlgorithm limit, int slot) {
+        bySlot[slot / stride] = limit;
     }
 
     /** Whether there were more limits than numbers. */
@@ -56,13 +81,13 @@ final class TableLimits {
         return bySlot != null;
     }
 
-    /** The memory of what is kept for each slot. */
+    /** The memory of the limits that are stored per slot. */
     long bytes() {
         return bySlot == null ? 0 : 4L * slots;
     }
 
-    @SuppressWarnings("ReferenceEquality") // nearly always the same object, and equals is dearer
-    static boolean same(Limit limit, @Nullable Limit other) {
+    @SuppressWarnings("ReferenceEquality") // almost always the same object, and equals is slower
+    static boolean same(LimitAlgorithm limit, @Nullable LimitAlgorithm other) {
         return limit == other || limit.equals(other);
     }
 }

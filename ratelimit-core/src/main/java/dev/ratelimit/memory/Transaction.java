@@ -2,210 +2,278 @@ package dev.ratelimit.memory;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
-import dev.ratelimit.Limit;
-import dev.ratelimit.LimitStatus;
-import java.util.ArrayList;
+import dev.ratelimit.LimitAlgorithm;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.LongPredicate;
 
 /**
- * All the limits that some charges meet, locked together: what is decided over them happens at one moment.
+ * All limits of some charges, locked together: decisions over them happen at one moment, and an exception leaves
+ * nothing locked and no partial charge.
  *
- * <p>Slots are locked in one order, so that two transactions never wait for each other: those of the keyspace that was
- * made last come first, so that what everybody meets, such as a global budget, is held for the shortest time. Used by one
- * thread at a time, and by another after {@link #clear}.
+ * <p>Slots are locked in a fixed order, so that two transactions never wait for each other: those of the newest
+ * keyspace first, so that shared budgets, such as a global one, are held for the shortest time. Used by one thread at a
+ * time, and by another after {@link #clear}.
  */
 final class Transaction {
 
-    private final StoreClock clock;
-
-    /** In the order of the charges; those from {@link #count} on are to be used again. */
-    private Claim[] claims = {};
-
-    /** The same in the order of locking. */
-    private Claim[] order = {};
-
-    /** Keys that have to be there together, so that none may be pushed out for another. */
-    private final LongPredicate own = this::isOwn;
-
-    private int count;
-    private int locked;
-    private long nanos;
-
-    Transaction(StoreClock clock) {
-        this.clock = clock;
+    private enum Task {
+        CHARGE,
+        DECIDE,
+        PEEK,
+        REFUND,
+        RESET
     }
 
-    /** Forgets what it was about; also the tables, of which each leads to all that came after it. */
+    private static final Comparator<Claim> IN_ORDER_OF_LOCKING = Claim::inOrderOfLocking;
+
+    private static final Answer NONE = new Answer(List.of());
+
+    /** The maximum number of claims of a transaction that is kept for later. */
+    private static final int KEPT_CLAIMS = 32;
+
+    /** How often keys are added that disappear before they are charged; then the overflow is charged. */
+    private static final int ATTEMPTS = 16;
+
+    /** In the order of the charges; those from {@link #count} on are reused later. */
+    private Claim[] claims = {};
+
+    /** The same claims in the order of locking. */
+    private Claim[] order = {};
+
+    private int count;
+    private final Moment moment;
+    private boolean wallClock;
+
+    /** The requested decision, or the one to refund. */
+    private Answer answer = NONE;
+
+    Transaction(StoreClock clock) {
+        this.moment = new Moment(clock);
+    }
+
+    /** Whether it is small enough to be kept for later. */
+    boolean small() {
+        return claims.length <= KEPT_CLAIMS;
+    }
+
+    /** Releases everything, including the tables, each of which leads to all later ones. */
     void clear() {
         for (int i = 0; i < count; i++) {
             claims[i].clear();
         }
         count = 0;
+        answer = NONE;
     }
 
     void add(Charge charge, List<Keyspace> keyspaces) {
-        List<Limit> limits = charge.policy().limits();
+        List<LimitAlgorithm> limits = charge.policy().algorithms();
         long hash = KeyHash.of(charge.key());
         for (int i = 0; i < limits.size(); i++) {
             add(charge, limits.get(i), keyspaces.get(i), hash);
         }
     }
 
-    private void add(Charge charge, Limit limit, Keyspace keyspace, long hash) {
+    private void add(Charge charge, LimitAlgorithm limit, Keyspace keyspace, long hash) {
         if (count == claims.length) {
-            claims = Arrays.copyOf(claims, count + 1);
-            order = Arrays.copyOf(order, count + 1);
-            claims[count] = new Claim();
+            int more = Math.max(4, 2 * count);
+            claims = Arrays.copyOf(claims, more);
+            order = Arrays.copyOf(order, more);
+            for (int i = count; i < more; i++) {
+                claims[i] = new Claim();
+            }
         }
-        claims[count++].set(charge, limit, keyspace, hash);
+        claims[count].set(charge, limit, keyspace, hash);
+        count++;
     }
 
-    /** Finds the keys there are, moves them to the limits asked for, locks them, and only then reads the clock. */
-    void lock() {
-        lock(true);
+    /** Adds a charge to refund, whose limits have numbers from this one on in that answer. */
+    void addPaid(Charge charge, List<Keyspace> keyspaces, Answer paid, int number) {
+        int first = count;
+        add(charge, keyspaces);
+        for (int i = first; i < count; i++) {
+            if (paid.paidByOverflow(number + i - first)) {
+                claims[i].turnToOverflow();
+            }
+        }
     }
 
-    private void lock(boolean underTheseLimits) {
-        do {
+    /** Charges all or nothing. */
+    boolean tryCharge() {
+        return run(Task.CHARGE);
+    }
+
+    /** Charges all or nothing, and returns the status of each limit. A {@link StackTransaction} may have tried before. */
+    Decision decide(Answer wanted) {
+        answer = wanted;
+        boolean admitted = run(Task.DECIDE);
+        return answer.decision(admitted, admitted);
+    }
+
+    /** Returns what {@link #decide} would. */
+    Decision peek(List<Charge> charges) {
+        answer = new Answer(charges);
+        return answer.decision(run(Task.PEEK), false);
+    }
+
+    /** Refunds that answer. If a limit has changed since, it stays changed, and is refunded in proportion. */
+    void refund(Answer paid) {
+        answer = paid;
+        run(Task.REFUND);
+    }
+
+    /** Resets the keys to full budgets. */
+    void reset() {
+        run(Task.RESET);
+    }
+
+    private boolean run(Task task) {
+        for (int attempt = 0; ; attempt++) {
+            Outcome outcome = attempt(task);
+            if (outcome != Outcome.CONTENDED) {
+                return outcome == Outcome.ADMITTED;
+            }
+            makePlaces(attempt);
+        }
+    }
+
+    /** {@link Outcome#CONTENDED}, with nothing charged, if room must be made first. */
+    private Outcome attempt(Task task) {
+        try {
+            lock(task);
+            Outcome outcome = task == Task.REFUND || task == Task.RESET ? rewrite(task) : decide(task);
+            Claim.publish(order, count);
             for (int i = 0; i < count; i++) {
-                claims[i].locate(underTheseLimits);
-                enqueue(claims[i], i);
-            }
-        } while (!tryLock(underTheseLimits));
-        nanos = clock.nanos();
-        for (int i = 0; i < count; i++) {
-            claims[i].at(clock, nanos);
-        }
-    }
-
-    private void enqueue(Claim claim, int queued) {
-        int at = queued;
-        while (at > 0 && claim.before(order[at - 1])) {
-            order[at] = order[at - 1];
-            at--;
-        }
-        order[at] = claim;
-    }
-
-    private boolean tryLock(boolean underTheseLimits) {
-        for (locked = 0; locked < count; locked++) {
-            Claim claim = order[locked];
-            boolean again = locked > 0 && claim.sameSlot(order[locked - 1]);
-            if (!again && !claim.lock(underTheseLimits)) {
-                unlock();
-                return false;
-            }
-        }
-        for (int i = 0; i < count; i++) {
-            if (claims[i].appeared()) {
-                unlock();
-                return false;
-            }
-        }
-        return true;
-    }
-
-    void unlock() {
-        for (int i = locked - 1; i >= 0; i--) {
-            if (i == 0 || !order[i].sameSlot(order[i - 1])) {
                 order[i].unlock();
             }
-        }
-        locked = 0;
-    }
-
-    boolean admitted() {
-        for (int i = 0; i < count; i++) {
-            if (!claims[i].admits(asked(claims[i]))) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    /** Makes the keys that are to be charged and not known yet, while nothing is locked. */
-    void addKeys() {
-        for (int i = 0; i < count; i++) {
-            if (claims[i].lacksKey()) {
-                claims[i].addKey(own);
-                for (int j = 0; j < i; j++) {
-                    claims[i].agree(claims[j]);
+            return outcome;
+        } catch (Throwable thrown) {
+            try {
+                takeBack();
+            } finally {
+                // without a call, because there may be no stack for it
+                for (int i = 0; i < count; i++) {
+                    Claim claim = claims[i];
+                    Table table = claim.table;
+                    if (claim.held && table != null) {
+                        claim.held = false;
+                        table.failed = true;
+                        table.longs[claim.slot] &= ~Table.LOCK;
+                    }
                 }
             }
+            throw thrown;
         }
     }
 
-    private boolean isOwn(long hash) {
+    private Outcome decide(Task task) {
+        boolean admitted = true;
+        boolean onlyByChanged = true;
         for (int i = 0; i < count; i++) {
-            if (claims[i].isOf(hash)) {
-                return true;
-            }
+            boolean admits = order[i].admits();
+            admitted &= admits;
+            onlyByChanged &= admits || order[i].changed();
         }
-        return false;
-    }
-
-    /** Whether a key that is to be charged is not known yet. */
-    boolean lacksKeys() {
-        for (int i = 0; i < count; i++) {
-            if (claims[i].lacksKey()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    void charge() {
-        for (int i = 0; i < count; i++) {
-            claims[i].charge();
-        }
-    }
-
-    /**
-     * Gives back what was charged at that time, measured like {@link StoreClock#nanos}. Where a limit has been changed
-     * since, it stays changed, and gets its proportion.
-     */
-    void refund(long chargedAt) {
-        try {
-            lock(false);
+        if (task != Task.PEEK && onlyByChanged) {
             for (int i = 0; i < count; i++) {
-                claims[i].refund(clock, nanos - chargedAt);
+                if (order[i].lacksPlace(admitted)) {
+                    return Outcome.CONTENDED;
+                }
             }
-        } finally {
-            unlock();
+            draft(admitted);
+        }
+        if (task != Task.CHARGE) {
+            tell(admitted);
+        }
+        return admitted ? Outcome.ADMITTED : Outcome.REFUSED;
+    }
+
+    private void draft(boolean admitted) {
+        for (int i = 0; i < count; i++) {
+            if (admitted) {
+                order[i].draftCharge();
+            } else {
+                order[i].draftSooner();
+            }
+        }
+        for (int i = 0; admitted && i < count; i++) {
+            order[i].chargeInPlace();
         }
     }
 
-    /** Forgets what the keys have used. */
-    void reset() {
-        try {
-            lock(false);
+    private void takeBack() {
+        for (int i = 0; i < count; i++) {
+            claims[i].takeBack();
+        }
+    }
+
+    private Outcome rewrite(Task task) {
+        for (int i = 0; i < count; i++) {
+            if (task == Task.RESET) {
+                claims[i].draftReset();
+            } else {
+                claims[i].draftRefund(answer, moment);
+            }
+        }
+        return Outcome.ADMITTED;
+    }
+
+    /** Finds the known keys, locks them, and only then reads the clock. */
+    private void lock(Task task) {
+        do {
             for (int i = 0; i < count; i++) {
-                claims[i].reset(clock);
+                claims[i].locate();
             }
-        } finally {
-            unlock();
+            System.arraycopy(claims, 0, order, 0, count);
+            Arrays.sort(order, 0, count, IN_ORDER_OF_LOCKING);
+        } while (!tryLock());
+        wallClock = false;
+        for (int i = 0; i < count; i++) {
+            wallClock |= claims[i].wallClock();
+        }
+        moment.read(wallClock);
+        for (int i = 0; i < count; i++) {
+            if (task == Task.REFUND || task == Task.RESET) {
+                claims[i].readAsWritten(moment);
+            } else if (order[i].leads()) {
+                order[i].read(moment);
+            }
         }
     }
 
-    /** How each limit stands, for what is still to be charged: nothing, once it has been admitted. */
-    Decision decision(boolean admitted) {
-        List<LimitStatus> statuses = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-            statuses.add(claims[i].status(admitted, asked(claims[i])));
+    private boolean tryLock() {
+        boolean all = true;
+        for (int i = 0; all && i < count; i++) {
+            all = order[i].lock(i == 0 ? null : order[i - 1]);
         }
-        return new Decision(admitted, statuses, nanos);
+        for (int i = 0; all && i < count; i++) {
+            all = !claims[i].nowExists();
+        }
+        for (int i = 0; !all && i < count; i++) {
+            order[i].unlock();
+        }
+        return all;
     }
 
-    /** Two keys that found no place share one budget, which has to bear both. */
-    private long asked(Claim claim) {
-        long asked = claim.charge.permits();
+    /** Makes room for the charge: adds unknown keys, and room for limits that are new to a table. */
+    private void makePlaces(int attempt) {
+        long[] own = new long[count];
         for (int i = 0; i < count; i++) {
-            if (claims[i] != claim && claims[i].sameSlot(claim)) {
-                asked += claims[i].charge.permits();
-            }
+            own[i] = claims[i].hash();
         }
-        return asked < 0 ? Long.MAX_VALUE : asked;
+        Arrays.sort(own);
+        // keys that must be there together: none is evicted for another
+        LongPredicate kept = hash -> Arrays.binarySearch(own, hash) >= 0;
+        for (int i = 0; i < count; i++) {
+            claims[i].makePlace(kept, attempt < ATTEMPTS);
+        }
+    }
+
+    private void tell(boolean admitted) {
+        answer.at(moment, wallClock);
+        for (int i = 0; i < count; i++) {
+            answer.tell(i, claims[i].status(admitted), claims[i].paidByOverflow());
+        }
     }
 }

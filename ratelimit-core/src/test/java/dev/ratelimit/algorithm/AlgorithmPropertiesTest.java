@@ -3,8 +3,9 @@ package dev.ratelimit.algorithm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Rate;
+import dev.ratelimit.Seeds;
 import dev.ratelimit.algorithm.SlidingWindow.Rounding;
 import dev.ratelimit.algorithm.TokenBucket.Refill;
 import java.math.BigInteger;
@@ -18,13 +19,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What holds for every algorithm, on random rates, times and prices. Each run prints its seed when it fails. */
+/** Properties of every algorithm with random rates, times and costs. A failing run prints its seed. */
 class AlgorithmPropertiesTest {
 
     private static final int ROUNDS = 300;
     private static final int STEPS = 40;
 
-    /** Each algorithm, its definition in exact arithmetic, and the most it may admit in an interval of length t. */
+    /**
+     * Each algorithm, its definition in exact arithmetic, and the maximum that it may admit in an interval of length t.
+     */
     enum Kind {
         TOKEN_BUCKET(TokenBucket::of, Reference.Bucket::new, (limit, t) -> flow(limit, t)),
         INTERVAL(
@@ -52,35 +55,35 @@ class AlgorithmPropertiesTest {
                 (rate, burst) -> new Reference.Log(rate),
                 (limit, t) -> limit.capacity() * (t / period(limit) + 1));
 
-        private final BiFunction<Rate, Long, Limit> limit;
+        private final BiFunction<Rate, Long, LimitAlgorithm> limit;
         private final BiFunction<Rate, Long, Reference> reference;
-        private final BiFunction<Limit, Long, Long> bound;
+        private final BiFunction<LimitAlgorithm, Long, Long> bound;
 
         Kind(
-                BiFunction<Rate, Long, Limit> limit,
+                BiFunction<Rate, Long, LimitAlgorithm> limit,
                 BiFunction<Rate, Long, Reference> reference,
-                BiFunction<Limit, Long, Long> bound) {
+                BiFunction<LimitAlgorithm, Long, Long> bound) {
             this.limit = limit;
             this.reference = reference;
             this.bound = bound;
         }
 
-        private static long period(Limit limit) {
+        private static long period(LimitAlgorithm limit) {
             return limit.rate().periodNanos();
         }
 
-        private static long flow(Limit limit, long t) {
+        private static long flow(LimitAlgorithm limit, long t) {
             return limit.capacity() + limit.rate().permits() * t / period(limit);
         }
     }
 
-    /** One random history: a rate, a limit of it, and a key under it. */
+    /** One random history: a rate, a limit with it, and a key under the limit. */
     private static final class Run {
-        final long seed = new Random().nextLong();
+        final long seed = Seeds.next();
         final Random random = new Random(seed);
         final Rate rate = Rate.of(1L + random.nextInt(8), Duration.ofNanos(1L + random.nextInt(60)));
         final long burst = 1L + random.nextInt(12);
-        final Limit limit;
+        final LimitAlgorithm limit;
         Key key;
         long now;
 
@@ -115,7 +118,7 @@ class AlgorithmPropertiesTest {
 
     @ParameterizedTest
     @EnumSource(names = "CLOCK", mode = EnumSource.Mode.EXCLUDE)
-    @DisplayName("A6 a clock that steps back credits nothing: the bound holds against the latest time charged")
+    @DisplayName("A6 a clock that steps back credits nothing: the bound holds from the latest time that was charged")
     void charge_clockStepsBack_staysWithinTheBound(Kind kind) {
         for (int round = 0; round < ROUNDS; round++) {
             Run run = new Run(kind, 0);
@@ -131,7 +134,7 @@ class AlgorithmPropertiesTest {
             run.pass();
             long permits = run.permits();
             admitted[i] = run.key.charge(permits, run.now) ? permits : 0;
-            // what a state can know of time is when it was charged
+            // a state only knows the time of the last charge
             latest = admitted[i] > 0 ? Math.max(latest, run.now) : latest;
             times[i] = latest;
             long sum = 0;
@@ -147,7 +150,7 @@ class AlgorithmPropertiesTest {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("A2 decides, and tells what remains and how long to wait, as the definition in exact arithmetic does")
+    @DisplayName("A2 decisions, remaining permits and waits match the definition in exact arithmetic")
     void charge_anyHistory_equalsTheReference(Kind kind) {
         for (int round = 0; round < ROUNDS; round++) {
             Run run = new Run(kind, 0);
@@ -155,7 +158,7 @@ class AlgorithmPropertiesTest {
             for (int i = 0; i < STEPS; i++) {
                 run.pass();
                 long permits = run.permits();
-                assertThat(run.key.remaining(run.now)).as(run::where).isEqualTo(mostAdmitted(run, reference));
+                assertThat(run.key.remaining(run.now)).as(run::where).isEqualTo(maxAdmitted(run, reference));
                 assertThat(run.key.charge(permits, run.now))
                         .as(run::where)
                         .isEqualTo(reference.charge(permits, run.now));
@@ -171,7 +174,7 @@ class AlgorithmPropertiesTest {
         }
     }
 
-    private static long mostAdmitted(Run run, Reference reference) {
+    private static long maxAdmitted(Run run, Reference reference) {
         long most = 0;
         while (most < run.limit.capacity() && reference.admits(most + 1, run.now)) {
             most++;
@@ -181,7 +184,7 @@ class AlgorithmPropertiesTest {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("A3 a refused charge leaves the state as it was")
+    @DisplayName("A3 a refused charge does not change the state")
     void charge_refused_changesNothing(Kind kind) {
         for (int round = 0; round < ROUNDS; round++) {
             Run run = new Run(kind, 0);
@@ -197,7 +200,7 @@ class AlgorithmPropertiesTest {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("A4 what is charged and given back at one time adds up, and never lifts the key above full")
+    @DisplayName("A4 charges and refunds at one time add up, and never raise the key above full")
     void refund_anyOrder_conserves(Kind kind) {
         for (int round = 0; round < ROUNDS; round++) {
             Run run = new Run(kind, 1_000);
@@ -219,6 +222,30 @@ class AlgorithmPropertiesTest {
 
     @ParameterizedTest
     @EnumSource
+    @DisplayName("A4 a late refund has the same effect as no charge, while the charge still counts")
+    void refund_later_equalsNeverCharged(Kind kind) {
+        for (int round = 0; round < ROUNDS; round++) {
+            Run run = new Run(kind, 1_000);
+            for (int i = 0; i < STEPS; i++) {
+                run.pass();
+                Key without = run.key.copy();
+                long full = run.key.fullAfter(run.now);
+                long permits = 1L + run.random.nextInt((int) run.limit.capacity());
+                boolean admitted = run.key.charge(permits, run.now);
+                if (!admitted || full == 0) {
+                    continue;
+                }
+                long age = run.random.nextLong(full);
+                run.key.refund(permits, age, run.now + age);
+                assertThat(run.key.remaining(run.now + age)).as(run::where).isEqualTo(without.remaining(run.now + age));
+                run.key = without;
+                run.key.charge(run.permits(), run.now);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     @DisplayName("A5 after exactly retry-after a lone caller is admitted, one nanosecond earlier it is refused")
     void retryAfter_isExact(Kind kind) {
         for (int round = 0; round < ROUNDS; round++) {
@@ -227,9 +254,9 @@ class AlgorithmPropertiesTest {
                 run.pass();
                 long permits = run.permits();
                 long wait = run.key.retryAfter(permits, run.now);
-                assertThat(wait == Limit.NEVER).as(run::where).isEqualTo(permits > run.limit.capacity());
+                assertThat(wait == LimitAlgorithm.NEVER).as(run::where).isEqualTo(permits > run.limit.capacity());
                 assertThat(wait == 0).as(run::where).isEqualTo(run.key.admits(permits, run.now));
-                if (wait > 0 && wait != Limit.NEVER) {
+                if (wait > 0 && wait != LimitAlgorithm.NEVER) {
                     assertThat(run.key.admits(permits, run.now + wait))
                             .as(run::where)
                             .isTrue();
@@ -244,7 +271,7 @@ class AlgorithmPropertiesTest {
 
     @ParameterizedTest
     @EnumSource(names = "CLOCK", mode = EnumSource.Mode.EXCLUDE)
-    @DisplayName("A8 decides the same wherever time starts: at 0, before an overflow, or far below 0")
+    @DisplayName("A8 decisions do not depend on where time starts: at 0, before an overflow, or far below 0")
     void charge_timeStartsAnywhere_decidesTheSame(Kind kind) {
         for (long start : List.of(Long.MAX_VALUE - 100, Long.MIN_VALUE + 50, -100L, -1L)) {
             for (int round = 0; round < ROUNDS / 4; round++) {
@@ -275,7 +302,7 @@ class AlgorithmPropertiesTest {
         };
         for (long permits : List.of(1L, 3L, 1_000_003L, Long.MAX_VALUE)) {
             for (Duration period : periods) {
-                Limit limit;
+                LimitAlgorithm limit;
                 try {
                     limit = kind.limit.apply(Rate.of(permits, period), permits);
                 } catch (IllegalArgumentException refused) {
@@ -295,7 +322,7 @@ class AlgorithmPropertiesTest {
     }
 
     @Test
-    @DisplayName("A9 a rate that is no whole number of nanoseconds is exact over years")
+    @DisplayName("A9 a rate that is not a whole number of nanoseconds is exact over years")
     void tokenBucket_oddRates_areExactInTheLongRun() {
         for (Rate rate : List.of(
                 Rate.parse("7000/minute"),
@@ -317,7 +344,7 @@ class AlgorithmPropertiesTest {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("A11 idle until full after equals never seen")
+    @DisplayName("A11 a key that is idle until full after equals a new key")
     void fullAfter_idleUntilThen_equalsNeverSeen(Kind kind) {
         for (int round = 0; round < ROUNDS; round++) {
             Run run = new Run(kind, 0);
@@ -341,7 +368,7 @@ class AlgorithmPropertiesTest {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("A12 a million small steps of time equal one large")
+    @DisplayName("A12 a million small steps of time equal one large step")
     void charge_timeInSmallSteps_equalsOneStep(Kind kind) {
         Rate rate = Rate.of(7, Duration.ofNanos(1_300_000));
         Key asked = new Key(kind.limit.apply(rate, 100L), 0);

@@ -10,18 +10,29 @@ import dev.ratelimit.algorithm.SlidingWindow.Rounding;
 import dev.ratelimit.algorithm.TokenBucket.Refill;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class AlgorithmTest {
 
     private static final Rate RATE = Rate.parse("10/second");
     private static final ZoneId BERLIN = ZoneId.of("Europe/Berlin");
-    private static final LimitOptions EVERY_OPTION =
-            new LimitOptions(20L, Refill.CONTINUOUS, Align.CLOCK, BERLIN, Rounding.EXACT);
+    private static final LimitOptions EVERY_OPTION = LimitOptions.NONE
+            .with("burst", 20L)
+            .with("refill", Refill.CONTINUOUS)
+            .with("align", Align.CLOCK)
+            .with("zone", BERLIN)
+            .with("rounding", Rounding.EXACT);
 
     @ParameterizedTest
     @CsvSource({
@@ -36,12 +47,19 @@ class AlgorithmTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "TOKEN_BUCKET", "tokenbucket", "leaky-bucket", "token-bucket "})
+    @ValueSource(strings = {"", "TOKEN_BUCKET", "tokenbucket", "token-bucket "})
     void named_unknown_listsThoseThereAre(String name) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Algorithm.named(name))
-                .withMessageStartingWith(
-                        "algorithm must be one of token-bucket, fixed-window, sliding-window, sliding-log");
+                .withMessage("unknown algorithm '" + name
+                        + "'; write token-bucket, fixed-window, sliding-window or sliding-log");
+    }
+
+    @Test
+    void named_leakyBucket_saysWhatItIsHere() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Algorithm.named("leaky-bucket"))
+                .withMessageEndingWith(" or sliding-log (a leaky bucket is called token-bucket)");
     }
 
     @Test
@@ -54,8 +72,8 @@ class AlgorithmTest {
 
     @Test
     void limit_tokenBucketOptions_areUsed() {
-        LimitOptions burst = new LimitOptions(20L, null, null, null, null);
-        LimitOptions interval = new LimitOptions(20L, Refill.INTERVAL, null, null, null);
+        LimitOptions burst = LimitOptions.NONE.with("burst", 20L);
+        LimitOptions interval = LimitOptions.NONE.with("burst", 20L).with("refill", Refill.INTERVAL);
 
         assertThat(Algorithm.TOKEN_BUCKET.limit(RATE, burst)).isEqualTo(TokenBucket.of(RATE, 20));
         assertThat(Algorithm.TOKEN_BUCKET.limit(RATE, interval))
@@ -65,10 +83,10 @@ class AlgorithmTest {
 
     @Test
     void limit_windowOptions_areUsed() {
-        LimitOptions firstHit = new LimitOptions(null, null, Align.FIRST_HIT, null, null);
-        LimitOptions clock = new LimitOptions(null, null, Align.CLOCK, null, null);
-        LimitOptions berlin = new LimitOptions(null, null, Align.CLOCK, BERLIN, null);
-        LimitOptions floor = new LimitOptions(null, null, null, null, Rounding.FLOOR);
+        LimitOptions firstHit = LimitOptions.NONE.with("align", Align.FIRST_HIT);
+        LimitOptions clock = LimitOptions.NONE.with("align", Align.CLOCK);
+        LimitOptions berlin = LimitOptions.NONE.with("align", Align.CLOCK).with("zone", BERLIN);
+        LimitOptions floor = LimitOptions.NONE.with("rounding", Rounding.FLOOR);
         Rate daily = Rate.parse("10/day");
 
         assertThat(Algorithm.FIXED_WINDOW.limit(daily, firstHit)).isEqualTo(FixedWindow.of(daily));
@@ -81,10 +99,10 @@ class AlgorithmTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "TOKEN_BUCKET|align is no option of token-bucket, which has burst and refill",
-                "FIXED_WINDOW|burst is no option of fixed-window, which has align and zone",
-                "SLIDING_WINDOW|burst is no option of sliding-window, which has rounding",
-                "SLIDING_LOG|burst is no option of sliding-log, which has none"
+                "TOKEN_BUCKET|align is not an option of token-bucket, which has burst and refill; remove it",
+                "FIXED_WINDOW|burst is not an option of fixed-window, which has align and zone; remove it",
+                "SLIDING_WINDOW|burst is not an option of sliding-window, which has rounding; remove it",
+                "SLIDING_LOG|burst is not an option of sliding-log, which has none; remove it"
             })
     void limit_foreignOption_isRefused(Algorithm algorithm, String message) {
         assertThatIllegalArgumentException()
@@ -94,7 +112,7 @@ class AlgorithmTest {
 
     @Test
     void limit_zoneWithoutClock_isRefused() {
-        LimitOptions zone = new LimitOptions(null, null, null, BERLIN, null);
+        LimitOptions zone = LimitOptions.NONE.with("zone", BERLIN);
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Algorithm.FIXED_WINDOW.limit(RATE, zone))
@@ -122,5 +140,60 @@ class AlgorithmTest {
                 .hasSameHashCodeAs(same)
                 .isNotEqualTo(other)
                 .hasToString("10/second (" + algorithm + ")");
+    }
+
+    static Stream<Arguments> options() {
+        return Stream.of(
+                Arguments.of(Algorithm.SLIDING_LOG, LimitOptions.NONE.with("burst", 20L), "burst"),
+                Arguments.of(Algorithm.SLIDING_LOG, LimitOptions.NONE.with("refill", Refill.INTERVAL), "refill"),
+                Arguments.of(Algorithm.TOKEN_BUCKET, LimitOptions.NONE.with("align", Align.CLOCK), "align"),
+                Arguments.of(Algorithm.TOKEN_BUCKET, LimitOptions.NONE.with("zone", BERLIN), "zone"),
+                Arguments.of(Algorithm.TOKEN_BUCKET, LimitOptions.NONE.with("rounding", Rounding.FLOOR), "rounding"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("options")
+    void foreignOption_anyOption_isNamed(Algorithm algorithm, LimitOptions options, String name) {
+        assertThat(algorithm.foreignOption(options)).isEqualTo(name);
+    }
+
+    @Test
+    void hashCode_otherParameters_isMostlyAnother() {
+        List<? extends Limit> limits = Stream.of("10/second", "11/second", "10/minute")
+                .map(Rate::parse)
+                .flatMap(rate -> Stream.of(
+                        TokenBucket.of(rate),
+                        TokenBucket.of(rate, 12),
+                        TokenBucket.of(rate, 12, Refill.INTERVAL),
+                        FixedWindow.of(rate),
+                        FixedWindow.onClock(rate, ZoneOffset.UTC),
+                        SlidingWindow.of(rate),
+                        SlidingLog.of(rate)))
+                .toList();
+
+        Map<Class<?>, Set<Integer>> hashes = limits.stream()
+                .collect(Collectors.groupingBy(
+                        Limit::getClass, Collectors.mapping(Limit::hashCode, Collectors.toSet())));
+        assertThat(hashes)
+                .hasSize(5)
+                .allSatisfy((kind, ofKind) -> assertThat(ofKind).hasSizeGreaterThan(2));
+        assertThat(limits).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void replenishNanos_windows_isTheWindow() {
+        long second = 1_000_000_000;
+
+        assertThat(FixedWindow.of(RATE).replenishNanos()).isEqualTo(second);
+        assertThat(FixedWindow.onClock(RATE, BERLIN).replenishNanos()).isEqualTo(second);
+        assertThat(SlidingWindow.of(RATE).replenishNanos()).isEqualTo(second);
+        assertThat(SlidingLog.of(RATE).replenishNanos()).isEqualTo(second);
+        assertThat(TokenBucket.of(RATE, 25, Refill.INTERVAL).replenishNanos()).isEqualTo(3 * second);
+    }
+
+    @Test
+    void grows_onlyTheLog() {
+        assertThat(SlidingLog.of(RATE).grows()).isTrue();
+        assertThat(SlidingWindow.of(RATE).grows()).isFalse();
     }
 }

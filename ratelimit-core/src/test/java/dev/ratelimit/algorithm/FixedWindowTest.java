@@ -3,12 +3,13 @@ package dev.ratelimit.algorithm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Rate;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -47,7 +48,7 @@ class FixedWindowTest {
         Key key = new Key(FixedWindow.of(Rate.parse("10/second")), 0);
 
         assertThat(key.charge(11, 0)).isFalse();
-        assertThat(key.retryAfter(11, 0)).isEqualTo(Limit.NEVER);
+        assertThat(key.retryAfter(11, 0)).isEqualTo(LimitAlgorithm.NEVER);
     }
 
     @Test
@@ -76,8 +77,8 @@ class FixedWindowTest {
 
     @Test
     void adopt_otherWindow_isDeclined() {
-        Limit limit = FixedWindow.of(Rate.parse("10/minute"));
-        Limit onClock = FixedWindow.onClock(Rate.parse("10/minute"), ZoneOffset.UTC);
+        LimitAlgorithm limit = FixedWindow.of(Rate.parse("10/minute"));
+        LimitAlgorithm onClock = FixedWindow.onClock(Rate.parse("10/minute"), ZoneOffset.UTC);
 
         assertThat(limit.adopt(new long[2], 0, FixedWindow.of(Rate.parse("10/second")), new long[2], 0))
                 .isFalse();
@@ -165,29 +166,84 @@ class FixedWindowTest {
         assertThat(key.remaining(boundary)).isEqualTo(1);
     }
 
-    @Test
-    void onClock_clockSetBackALittle_creditsNothing() {
-        long now = nanos(Instant.parse("2026-03-01T10:05:00Z"));
-        Key key = new Key(FixedWindow.onClock(Rate.parse("10/hour"), ZoneOffset.UTC), now);
-        key.charge(10, now);
+    @ParameterizedTest
+    @CsvSource({
+        // clocks went back at 00:01, to 23:01 of the day before
+        "America/St_Johns, PT24H, 2010-11-07T02:00:00Z, 2010-11-07T03:30:00Z",
+        "America/St_Johns, PT24H, 2010-11-07T02:30:30Z, 2010-11-07T03:30:00Z",
+        "America/St_Johns, PT24H, 2010-11-07T02:31:00Z, 2010-11-07T03:30:00Z",
+        "America/St_Johns, PT24H, 2010-11-07T03:30:00Z, 2010-11-08T03:30:00Z",
+        "America/Moncton, PT24H, 2005-10-30T03:30:00Z, 2005-10-30T04:00:00Z",
+        "America/Goose_Bay, PT24H, 2010-11-07T03:30:00Z, 2010-11-07T04:00:00Z"
+    })
+    void onClock_dayBeginsTwice_theSecondTimeCounts(ZoneId zone, Duration window, Instant now, Instant end) {
+        FixedWindow limit = FixedWindow.onClock(Rate.of(10, window), zone);
 
-        long back = now - Duration.ofMinutes(50).toNanos();
-
-        assertThat(key.charge(1, back)).isFalse();
-        assertThat(key.charge(1, now)).isFalse();
+        assertThat(limit.windowEnd(nanos(now))).isEqualTo(nanos(end));
     }
 
-    @Test
-    void onClock_clockSetBackALot_locksNobodyOut() {
-        long now = nanos(Instant.parse("2026-03-01T10:05:00Z"));
-        Key key = new Key(FixedWindow.onClock(Rate.parse("10/hour"), ZoneOffset.UTC), now);
-        key.charge(10, now);
+    @ParameterizedTest
+    @ValueSource(strings = {"1/day", "1/7d", "1/month"})
+    void windowEnd_anyZone_isAheadAndTheNextWindowsStart(String rate) {
+        long step = Duration.ofMinutes(30).toNanos();
+        for (String id : List.of("America/St_Johns", "America/Moncton", "Antarctica/Casey", "Pacific/Apia")) {
+            FixedWindow limit = FixedWindow.onClock(Rate.parse(rate), ZoneId.of(id));
+            long end = limit.windowEnd(nanos(Instant.parse("2005-01-01T00:00:00Z")));
+            for (long now = end - step; now < nanos(Instant.parse("2012-02-01T00:00:00Z")); now += step) {
+                if (now >= end) {
+                    end = limit.windowEnd(end);
+                }
+                assertThat(limit.windowEnd(now))
+                        .as("%s %s", id, now)
+                        .isEqualTo(end)
+                        .isGreaterThan(now);
+            }
+        }
+    }
 
-        long back = now - Duration.ofHours(24).toNanos();
+    @ParameterizedTest
+    @CsvSource({
+        "UTC, 1/hour, PT1H",
+        "UTC, 1/day, PT24H",
+        "Europe/Berlin, 1/day, PT25H",
+        "Europe/Berlin, 1/7d, PT169H",
+        "Europe/Berlin, 1/month, PT745H",
+        // two hours of summer time in 1988, and one each year since
+        "America/St_Johns, 1/day, PT26H",
+        "Asia/Kolkata, 1/day, PT24H"
+    })
+    void farthestEndNanos_zone_isItsLongestWindow(ZoneId zone, String rate, Duration farthest) {
+        FixedWindow limit = FixedWindow.onClock(Rate.parse(rate), zone);
 
-        assertThat(key.fullAfter(back)).isZero();
-        assertThat(key.charge(10, back)).isTrue();
-        assertThat(key.charge(1, back)).isFalse();
+        assertThat(Duration.ofNanos(limit.farthestEndNanos())).isEqualTo(farthest);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"10/day", "10/month"})
+    void onClock_refundAfterMidnight_notOfWhatWasChargedBefore(String rate) {
+        long midnight = nanos(Instant.parse("2026-05-31T22:00:00Z"));
+        Key key = new Key(FixedWindow.onClock(Rate.parse(rate), BERLIN), midnight);
+        key.charge(10, midnight);
+
+        key.refund(1, 2, midnight + 1);
+        assertThat(key.remaining(midnight + 1)).isZero();
+        key.refund(1, 1, midnight + 1);
+        assertThat(key.remaining(midnight + 1)).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"10/day", "10/month"})
+    void onClock_refundAfterTheClockWasSetBack_isOfTheWindowThatLastsFromNowOn(String rate) {
+        long before = nanos(Instant.parse("2026-05-31T22:00:00Z"));
+        long now = before - Duration.ofDays(100).toNanos() - 7;
+        Key key = new Key(FixedWindow.onClock(Rate.parse(rate), BERLIN), before);
+        key.charge(10, before);
+        assertThat(key.charge(1, now)).isFalse();
+
+        key.refund(1, 1, now);
+        assertThat(key.remaining(now)).isZero();
+        key.refund(1, 0, now);
+        assertThat(key.remaining(now)).isEqualTo(1);
     }
 
     @Test
@@ -231,5 +287,34 @@ class FixedWindowTest {
 
     private static Instant later(Instant now, long nanos) {
         return now.plusNanos(nanos);
+    }
+
+    @Test
+    void refund_ofAll_leavesTheKeyFull() {
+        Key key = new Key(FixedWindow.of(Rate.parse("10/second")), 0);
+        key.charge(10, 0);
+
+        key.refund(10, 5, 5);
+
+        assertThat(key.fullAfter(5)).isZero();
+    }
+
+    @Test
+    void zone_onlyOfDaysAndMonths() {
+        ZoneId zurich = ZoneId.of("Europe/Zurich");
+
+        assertThat(FixedWindow.onClock(Rate.parse("10/day"), zurich).zone()).isEqualTo(zurich);
+        assertThat(FixedWindow.onClock(Rate.parse("10/month"), zurich).zone()).isEqualTo(zurich);
+        assertThat(FixedWindow.onClock(Rate.parse("10/hour"), zurich).zone()).isNull();
+    }
+
+    @Test
+    void onClock_longestWindow_isAccepted() {
+        assertThat(FixedWindow.onClock(Rate.of(1, Duration.ofDays(36_500)), ZoneOffset.UTC)
+                        .replenishNanos())
+                .isEqualTo(Duration.ofDays(36_500).toNanos());
+        Duration hours = Duration.ofHours(36_500 * 24 - 1);
+        assertThat(FixedWindow.onClock(Rate.of(1, hours), ZoneOffset.UTC).replenishNanos())
+                .isEqualTo(hours.toNanos());
     }
 }

@@ -1,17 +1,19 @@
 package dev.ratelimit.algorithm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.TokenBucket.Refill;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class IntervalTokenBucketTest {
 
     private static final long SECOND = 1_000_000_000;
 
-    private final Limit limit = TokenBucket.of(Rate.parse("3/second"), 10, Refill.INTERVAL);
+    private final LimitAlgorithm limit = TokenBucket.of(Rate.parse("3/second"), 10, Refill.INTERVAL);
 
     @Test
     void charge_betweenRefills_isRefused() {
@@ -53,7 +55,7 @@ class IntervalTokenBucketTest {
         Key key = new Key(limit, 0);
 
         assertThat(key.charge(11, 0)).isFalse();
-        assertThat(key.retryAfter(11, 0)).isEqualTo(Limit.NEVER);
+        assertThat(key.retryAfter(11, 0)).isEqualTo(LimitAlgorithm.NEVER);
     }
 
     @Test
@@ -90,5 +92,15 @@ class IntervalTokenBucketTest {
     @Test
     void replenish_isWholePeriods() {
         assertThat(limit.replenishNanos()).isEqualTo(4 * SECOND);
+    }
+
+    @Test
+    void of_fullAfterTheMostThereMayBe_isAccepted() {
+        Rate rate = Rate.of(1, Duration.ofNanos(1L << 60));
+
+        assertThat(TokenBucket.of(rate, 4, Refill.INTERVAL).replenishNanos()).isEqualTo(1L << 62);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> TokenBucket.of(rate, 5, Refill.INTERVAL))
+                .withMessageEndingWith("an empty bucket must be full again within 146 years");
     }
 }

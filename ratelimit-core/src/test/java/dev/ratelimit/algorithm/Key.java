@@ -2,21 +2,21 @@ package dev.ratelimit.algorithm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 
-/** One key's state under a limit, driven by hand: what a store does, without a store. */
+/** The state of one key under a limit, used directly: what a store does, without a store. */
 final class Key {
 
-    private final Limit limit;
+    private final LimitAlgorithm limit;
     private long[] state;
 
-    Key(Limit limit, long now) {
+    Key(LimitAlgorithm limit, long now) {
         this.limit = limit;
         this.state = new long[limit.stateSize()];
         limit.clear(state, 0, now);
     }
 
-    private Key(Limit limit, long[] state) {
+    private Key(LimitAlgorithm limit, long[] state) {
         this.limit = limit;
         this.state = state;
     }
@@ -25,8 +25,8 @@ final class Key {
         return new Key(limit, state.clone());
     }
 
-    /** The key after its limit has been replaced, with nothing written if the new one cannot take the state over. */
-    Key adoptedBy(Limit changed, long now) {
+    /** The key after its limit has been replaced; nothing is written if the new limit cannot use the state. */
+    Key adoptedBy(LimitAlgorithm changed, long now) {
         Key adopted = new Key(changed, now);
         assertThat(changed.adopt(adopted.state, 0, limit, state, now)).isTrue();
         return adopted;
@@ -38,13 +38,13 @@ final class Key {
 
     boolean charge(long permits, long now) {
         boolean admitted = admits(permits, now);
-        long swapped = limit.stateSize() == 1 ? limit.tryCharge(state[0], permits, now) : Limit.REFUSED;
+        long swapped = limit.stateSize() == 1 ? limit.tryCharge(state[0], permits, now) : LimitAlgorithm.REFUSED;
         if (admitted && permits > 0) {
             state = limit.grow(state, permits, now);
             limit.charge(state, 0, permits, now);
         }
         if (limit.stateSize() == 1 && permits > 0) {
-            assertThat(swapped).isEqualTo(admitted ? state[0] : Limit.REFUSED);
+            assertThat(swapped).isEqualTo(admitted ? state[0] : LimitAlgorithm.REFUSED);
         }
         return admitted;
     }
@@ -62,7 +62,8 @@ final class Key {
     }
 
     long nextAvailable(long now) {
-        return limit.nextAvailableNanos(state, 0, now);
+        long remaining = limit.remaining(state, 0, now);
+        return remaining >= limit.capacity() ? 0 : limit.retryAfterNanos(state, 0, remaining + 1, now);
     }
 
     long fullAfter(long now) {

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What an algorithm must answer, by its definition and nothing else: it remembers every admitted charge and works out the
- * rest from that history, in exact arithmetic. Slow and obvious, where the limits are quick and clever.
+ * The results of an algorithm by its definition alone: it remembers every admitted charge and computes everything from
+ * that history, in exact arithmetic. Slow and obvious, where the limits are fast and clever.
  *
  * <p>Time starts at 0 and does not go back.
  */
@@ -24,10 +24,10 @@ abstract class Reference {
         this.period = rate.periodNanos();
     }
 
-    /** Whether so many permits would be admitted. */
+    /** Whether this many permits would be admitted. */
     abstract boolean admits(long asked, long now);
 
-    /** Whether nothing is charged any more. */
+    /** Whether the key is full. */
     abstract boolean full(long now);
 
     final boolean charge(long asked, long now) {
@@ -42,7 +42,7 @@ abstract class Reference {
         return BigInteger.valueOf(number);
     }
 
-    /** Tokens that flow back evenly; counted in parts, of which {@code period} make a token. */
+    /** Tokens that are refilled evenly, counted in parts; {@code period} parts are one token. */
     static final class Bucket extends Reference {
 
         private final BigInteger capacity;
@@ -119,7 +119,7 @@ abstract class Reference {
         }
     }
 
-    /** Windows that each start with the first charge after the one before. */
+    /** Windows, each of which starts with the first charge after the previous one. */
     static final class FirstHitWindow extends Reference {
 
         FirstHitWindow(Rate rate) {
@@ -175,7 +175,7 @@ abstract class Reference {
         }
     }
 
-    /** Numbered windows; numbering starts anew with the first charge after two that were empty. */
+    /** Numbered windows; after two empty ones, numbering restarts with the first charge. */
     static final class WeightedWindows extends Reference {
 
         private final boolean floor;
@@ -185,7 +185,7 @@ abstract class Reference {
             this.floor = floor;
         }
 
-        /** When the numbering that holds at {@code now} began. */
+        /** The start of the numbering at {@code now}. */
         private long origin(long now) {
             long origin = 0;
             for (Charged charged : history) {
@@ -231,7 +231,7 @@ abstract class Reference {
         }
     }
 
-    /** Whatever was charged less than a window ago. */
+    /** All charges of the last window. */
     static final class Log extends Reference {
 
         Log(Rate rate) {

@@ -3,7 +3,7 @@ package dev.ratelimit.algorithm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Rate;
 import org.junit.jupiter.api.Test;
 
@@ -11,7 +11,7 @@ class SlidingLogTest {
 
     private static final long SECOND = 1_000_000_000;
 
-    /** 10 a minute, admitted at :10 (1), :20 (2), :30 (4) and :50 (3). */
+    /** 10 per minute, admitted at :10 (1), :20 (2), :30 (4) and :50 (3). */
     private static Key workedExample() {
         Key key = new Key(SlidingLog.of(Rate.parse("10/minute")), 0);
         assertThat(key.charge(1, 10 * SECOND)).isTrue();
@@ -45,7 +45,26 @@ class SlidingLogTest {
         Key key = new Key(SlidingLog.of(Rate.parse("10/minute")), 0);
 
         assertThat(key.charge(11, 0)).isFalse();
-        assertThat(key.retryAfter(11, 0)).isEqualTo(Limit.NEVER);
+        assertThat(key.retryAfter(11, 0)).isEqualTo(LimitAlgorithm.NEVER);
+    }
+
+    @Test
+    void grow_mostOfTheRingIsEmpty_getsSmallerAndKeepsWhatCounts() {
+        Key key = new Key(SlidingLog.of(Rate.parse("1000/minute")), 0);
+        key.charge(989, 1 * SECOND);
+        key.charge(7, 50 * SECOND);
+        key.charge(4, 55 * SECOND);
+
+        key.charge(1, 61 * SECOND);
+        assertThat(key.snapshot()).hasSize(2 + 2 * 12);
+        assertThat(key.remaining(61 * SECOND)).isEqualTo(988);
+        assertThat(key.retryAfter(989, 61 * SECOND)).isEqualTo(49 * SECOND);
+        assertThat(key.retryAfter(996, 61 * SECOND)).isEqualTo(54 * SECOND);
+        key.charge(1, 200 * SECOND);
+        assertThat(key.snapshot()).hasSize(2 + 4);
+        key.charge(1, 300 * SECOND);
+        assertThat(key.snapshot()).hasSize(2 + 4);
+        assertThat(key.fullAfter(300 * SECOND)).isEqualTo(60 * SECOND);
     }
 
     @Test
@@ -138,11 +157,22 @@ class SlidingLogTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> SlidingLog.of(Rate.parse("10/month")))
                 .withMessage(
-                        "a sliding log has no calendar; for 10/month use algorithm fixed-window with align: clock");
+                        "a sliding log cannot follow the calendar; for 10/month use algorithm fixed-window with align: clock");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> SlidingLog.of(Rate.parse("1000001/s")))
-                .withMessage("a sliding log remembers each permit, so it takes at most 1000000 a window"
+                .withMessage("a sliding log remembers each permit, so it holds at most 1000000 per window"
                         + " but was given 1000001/second; use algorithm sliding-window");
         assertThat(SlidingLog.of(Rate.parse("1000000/s")).capacity()).isEqualTo(1_000_000);
+    }
+
+    @Test
+    void grow_fitsExactly_isTheSameArray() {
+        LimitAlgorithm limit = SlidingLog.of(Rate.parse("10/s"));
+        long[] state = new long[limit.stateSize()];
+        limit.clear(state, 0, 0);
+        limit.charge(state, 0, 1, 0);
+
+        assertThat(limit.grow(state, 3, 1)).isSameAs(state);
+        assertThat(limit.grow(state, 4, 1)).hasSizeGreaterThan(state.length);
     }
 }

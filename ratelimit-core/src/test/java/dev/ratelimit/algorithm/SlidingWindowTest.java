@@ -3,7 +3,7 @@ package dev.ratelimit.algorithm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.SlidingWindow.Rounding;
 import java.time.Duration;
@@ -16,7 +16,7 @@ class SlidingWindowTest {
     private static final long SECOND = 1_000_000_000;
     private static final long MINUTE = 60 * SECOND;
 
-    /** 100 a minute; 40 were admitted in the minute before, and 80 have been in this one. */
+    /** 100 per minute; 40 were admitted in the previous minute, and 80 so far in the current one. */
     private static Key previous40current80(Rounding rounding) {
         Key key = new Key(SlidingWindow.of(Rate.parse("100/minute"), rounding), 0);
         key.charge(40, 0);
@@ -61,7 +61,7 @@ class SlidingWindowTest {
 
         assertThat(key.retryAfter(50, 0)).isEqualTo(MINUTE + MINUTE * 3 / 8);
         assertThat(key.retryAfter(100, 0)).isEqualTo(2 * MINUTE);
-        assertThat(key.retryAfter(101, 0)).isEqualTo(Limit.NEVER);
+        assertThat(key.retryAfter(101, 0)).isEqualTo(LimitAlgorithm.NEVER);
     }
 
     @ParameterizedTest
@@ -123,7 +123,7 @@ class SlidingWindowTest {
 
     @Test
     void adopt_otherWindow_isDeclined() {
-        Limit limit = SlidingWindow.of(Rate.parse("100/minute"));
+        LimitAlgorithm limit = SlidingWindow.of(Rate.parse("100/minute"));
 
         assertThat(limit.adopt(new long[3], 0, SlidingWindow.of(Rate.parse("100/hour")), new long[3], 0))
                 .isFalse();
@@ -135,15 +135,20 @@ class SlidingWindowTest {
     void of_tooMuchOrTooLong_isRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> SlidingWindow.of(Rate.parse("10/month")))
-                .withMessage("a sliding window has no calendar and is at most 73 years long;"
+                .withMessage("a sliding window cannot follow the calendar and is at most 73 years long;"
                         + " for 10/month use algorithm fixed-window with align: clock");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> SlidingWindow.of(Rate.of(1, Duration.ofDays(27_000))))
                 .withMessageContaining("at most 73 years long");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> SlidingWindow.of(Rate.parse("4611686018427387905/s")))
-                .withMessage("a sliding window takes at most 4611686018427387904 permits"
+                .withMessage("a sliding window holds at most 4611686018427387904 permits"
                         + " but was given 4611686018427387905/second");
+        assertThat(SlidingWindow.of(Rate.parse("4611686018427387904/s")).capacity())
+                .isEqualTo(1L << 62);
+        assertThat(SlidingWindow.of(Rate.of(1, Duration.ofNanos(Long.MAX_VALUE / 4)))
+                        .replenishNanos())
+                .isEqualTo(Long.MAX_VALUE / 4);
     }
 
     @Test
@@ -151,5 +156,6 @@ class SlidingWindowTest {
         assertThat(SlidingWindow.of(Rate.parse("10/s"))).hasToString("10/second (sliding-window)");
         assertThat(SlidingWindow.of(Rate.parse("10/s"), Rounding.FLOOR))
                 .hasToString("10/second (sliding-window, rounding floor)");
+        assertThat(SlidingWindow.of(Rate.parse("10/s")).rounding()).isEqualTo(Rounding.EXACT);
     }
 }

@@ -2,8 +2,9 @@ package dev.ratelimit.algorithm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.within;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.TokenBucket.Refill;
 import java.time.Duration;
@@ -13,8 +14,26 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class TokenBucketTest {
 
+    @Test
+    void refund_clockGoesBackAgainAndAgain_creditsNothing() {
+        Key key = new Key(TokenBucket.of(Rate.parse("97/minute")), 0);
+        key.charge(97, 0);
+        long now = 0;
+
+        for (int i = 0; i < 50; i++) {
+            now -= Duration.ofDays(300).toNanos();
+            key.refund(1, 0, now);
+            assertThat(key.remaining(now)).isZero();
+        }
+        key.refund(1, 0, Long.MIN_VALUE + now);
+        assertThat(key.remaining(Long.MIN_VALUE + now)).isZero();
+    }
+
     private static final long MILLI = 1_000_000;
     private static final long SECOND = 1_000_000_000;
+
+    /** A state of two longs; a permit takes just over 333 ns. */
+    private static final LimitAlgorithm FINE = TokenBucket.of(Rate.parse("3000017/second"), 100);
 
     @Test
     void charge_newBucket_isFull() {
@@ -56,7 +75,7 @@ class TokenBucketTest {
         Key key = new Key(TokenBucket.of(Rate.parse("10/second"), 25), 0);
 
         assertThat(key.charge(26, 0)).isFalse();
-        assertThat(key.retryAfter(26, 0)).isEqualTo(Limit.NEVER);
+        assertThat(key.retryAfter(26, 0)).isEqualTo(LimitAlgorithm.NEVER);
         assertThat(key.charge(25, 0)).isTrue();
         assertThat(key.retryAfter(25, 0)).isEqualTo(2_500 * MILLI);
         assertThat(key.remaining(1_250 * MILLI)).isEqualTo(12);
@@ -108,7 +127,7 @@ class TokenBucketTest {
 
     @Test
     void adopt_otherKindOfLimit_isDeclined() {
-        Limit limit = TokenBucket.of(Rate.parse("10/second"));
+        LimitAlgorithm limit = TokenBucket.of(Rate.parse("10/second"));
         long[] untouched = {7};
 
         assertThat(limit.adopt(untouched, 0, FixedWindow.of(Rate.parse("10/second")), new long[2], 0))
@@ -141,7 +160,7 @@ class TokenBucketTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> TokenBucket.of(Rate.parse("10/month")))
                 .withMessage(
-                        "a token bucket has no calendar; for 10/month use algorithm fixed-window with align: clock");
+                        "a token bucket cannot follow the calendar; for 10/month use algorithm fixed-window with align: clock");
     }
 
     @Test
@@ -149,11 +168,30 @@ class TokenBucketTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> TokenBucket.of(Rate.parse("1/365d"), 100))
                 .withMessage("a token bucket of 1/365d with burst 100 cannot be represented:"
-                        + " an empty bucket must be full again within 73 years, and its rate exact to one in 10^9");
+                        + " an empty bucket must be full again within 73 years");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> TokenBucket.of(Rate.parse("1/365d"), 200, Refill.INTERVAL))
                 .withMessage("a token bucket of 1/365d with burst 200 cannot be represented:"
                         + " an empty bucket must be full again within 146 years");
+    }
+
+    @Test
+    void of_burstBeyondTheTicks_isRefusedWithTheBound() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> TokenBucket.of(Rate.of(1L << 62, Duration.ofNanos(1)), (1L << 61) + 1))
+                .withMessageEndingWith("cannot be represented: burst must be at most 2305843009213693952");
+        assertThat(TokenBucket.of(Rate.of(1L << 61, Duration.ofNanos(1)), 1L << 61)
+                        .capacity())
+                .isEqualTo(1L << 61);
+    }
+
+    @Test
+    void of_rateTooFineForTheBurst_isRefusedWithTheBound() {
+        Rate rate = Rate.of(1_000_000_007, Duration.ofNanos(1_000_000_009));
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> TokenBucket.of(rate, 1L << 40))
+                .withMessageEndingWith("cannot be represented: with this burst, the rate is not accurate to 1 in 10^9");
     }
 
     @Test
@@ -165,5 +203,62 @@ class TokenBucketTest {
         assertThat(TokenBucket.of(rate, 10, Refill.INTERVAL)).hasToString("10/second (token-bucket, refill interval)");
         assertThat(TokenBucket.of(rate, 20, Refill.INTERVAL))
                 .hasToString("10/second (token-bucket, refill interval, burst 20)");
+    }
+
+    @Test
+    void charge_fineTicksAndClockStepsBack_waitsForTheStepToo() {
+        Key key = new Key(FINE, 1_000);
+        key.charge(100, 1_000);
+        long wait = key.retryAfter(1, 1_000);
+
+        assertThat(key.remaining(400)).isZero();
+        assertThat(key.retryAfter(1, 400)).isEqualTo(wait + 600);
+        assertThat(key.admits(1, 400 + wait)).isFalse();
+        assertThat(key.admits(1, 1_000 + wait)).isTrue();
+        assertThat(key.retryAfter(1, Long.MIN_VALUE / 2)).isPositive();
+        assertThat(key.remaining(Long.MIN_VALUE / 2)).isZero();
+    }
+
+    @Test
+    void charge_fineTicksAndJustFull_creditsNoPartOfATick() {
+        Key key = new Key(FINE, 0);
+        key.charge(100, 0);
+        long full = key.fullAfter(0);
+        Key fresh = new Key(FINE, full);
+
+        assertThat(key.charge(100, full)).isTrue();
+        assertThat(fresh.charge(100, full)).isTrue();
+
+        assertThat(key.snapshot()).isEqualTo(fresh.snapshot());
+    }
+
+    @Test
+    void charge_burstTooLargeForExactTicks_isSlowerByOneInABillionAtMost() {
+        Rate rate = Rate.of(1_000_003, Duration.ofNanos(999_999_999_989L));
+        Key key = new Key(TokenBucket.of(rate, 100_000_000), 0);
+        key.charge(100_000_000, 0);
+
+        long exact = WideMath.mulDivCeil(100_000_000, 999_999_999_989L, 1_000_003);
+        assertThat(key.fullAfter(0)).isBetween(exact, exact + exact / 1_000_000_000);
+        assertThat(key.remaining(exact / 2)).isCloseTo(50_000_000, within(1L));
+    }
+
+    @Test
+    void of_largestBurstOfExactTicks_isExact() {
+        Rate rate = Rate.of(1, Duration.ofNanos(1L << 20));
+
+        Key key = new Key(TokenBucket.of(rate, 1L << 41), 0);
+        key.charge(1L << 41, 0);
+
+        assertThat(key.fullAfter(0)).isEqualTo(1L << 61);
+        assertThat(key.retryAfter(1, 0)).isEqualTo(1L << 20);
+    }
+
+    @Test
+    void charge_clockSetBackFar_isRefusedAlsoWhereTicksAreManyANano() {
+        Key key = new Key(TokenBucket.of(Rate.of(4_000_000_000L, Duration.ofNanos(999_999_999)), 10), 0);
+        key.charge(1, 0);
+
+        assertThat(key.remaining(-Duration.ofDays(36_500).toNanos())).isZero();
     }
 }

@@ -2,7 +2,7 @@ package dev.ratelimit.algorithm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.SlidingWindow.Rounding;
 import java.time.Duration;
@@ -12,18 +12,18 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The most that fits in one window's length, by trying every schedule: the figures that the docs give. */
-@DisplayName("A10 the worst case of every schedule is what the docs say")
+/** The maximum in one window's length, found by trying every schedule: the figures in the docs. */
+@DisplayName("A10 the worst case of all schedules is the one in the docs")
 class WorstCaseTest {
 
-    /** Every schedule of so many ticks of a nanosecond; at each, every number of permits that is admitted. */
+    /** Every schedule of this many ticks of a nanosecond; at each tick, every number of admitted permits. */
     private static final class Search {
         private final int window;
         private final int first;
         private final int[] taken;
         private int most;
 
-        Search(Limit limit, int first) {
+        Search(LimitAlgorithm limit, int first) {
             this.window = (int) limit.rate().periodNanos();
             this.first = first;
             this.taken = new int[2 * window + 1];
@@ -32,7 +32,7 @@ class WorstCaseTest {
 
         private void from(int tick, Key key) {
             if (tick == taken.length) {
-                most = Math.max(most, mostInAWindow());
+                most = Math.max(most, maxInAWindow());
                 return;
             }
             long now = (long) first + tick;
@@ -44,7 +44,7 @@ class WorstCaseTest {
             }
         }
 
-        private int mostInAWindow() {
+        private int maxInAWindow() {
             int best = 0;
             for (int start = 0; start + window <= taken.length; start++) {
                 int sum = 0;
@@ -57,8 +57,8 @@ class WorstCaseTest {
         }
     }
 
-    private static int worstCase(int permits, int window, Function<Rate, Limit> algorithm) {
-        Limit limit = algorithm.apply(Rate.of(permits, Duration.ofNanos(window)));
+    private static int worstCase(int permits, int window, Function<Rate, LimitAlgorithm> algorithm) {
+        LimitAlgorithm limit = algorithm.apply(Rate.of(permits, Duration.ofNanos(window)));
         int most = 0;
         for (int first = 0; first < window; first++) {
             most = Math.max(most, new Search(limit, first).most);

@@ -7,12 +7,16 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import java.lang.management.ManagementFactory;
+import java.time.ZoneId;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -85,7 +89,61 @@ class InMemoryStoreAllocationTest {
         assertThat(store.tryCharge(refused)).isFalse();
     }
 
-    /** In bytes; an object for each call would be 8 bytes a call or more. */
+    @Test
+    @DisplayName(
+            "G1 more policies without keys than cached shared budgets allocate nothing, nor do equal ones in turns")
+    void tryCharge_manyPoliciesWithoutKeys_allocatesNothing() {
+        Limit limit = TokenBucket.of(Rate.parse("100000000/day"));
+        List<Policy> policies = IntStream.range(0, 20)
+                .mapToObj(i -> Policy.of("p" + i / 2, limit))
+                .toList();
+        Runnable all = () -> {
+            for (int i = 0; i < policies.size(); i++) {
+                store.tryCharge(policies.get(i), "", 1);
+            }
+        };
+        all.run();
+        all.run();
+
+        assertThat(allocatedByCalls(all)).isLessThan(CALLS);
+    }
+
+    @ParameterizedTest
+    @MethodSource("clockAligned")
+    @DisplayName("G1 windows aligned with the clock allocate only what reading the clock does")
+    void tryCharge_clockAligned_allocatesNothing(Limit limit) {
+        FixedTime time = new FixedTime();
+        InMemoryStore byFixedTime = InMemoryStore.builder().ticker(time).build();
+        Charge one = Policy.of("p", limit).charge("k");
+        byFixedTime.tryCharge(one);
+
+        assertThat(allocatedByCalls(() -> byFixedTime.tryCharge(one))).isLessThan(CALLS);
+    }
+
+    static Stream<Limit> clockAligned() {
+        return Stream.of("5000/minute", "5000/day", "5000/month")
+                .map(rate -> FixedWindow.onClock(Rate.parse(rate), ZoneId.of("Europe/Zurich")));
+    }
+
+    private static final class FixedTime implements Ticker, Scheduler {
+
+        @Override
+        public long nanos() {
+            return 0;
+        }
+
+        @Override
+        public long epochNanos() {
+            return 1_700_000_000_000_000_000L;
+        }
+
+        @Override
+        public Alarm schedule(Runnable task, long delayNanos) {
+            return () -> {};
+        }
+    }
+
+    /** In bytes; one object per call would be 8 bytes per call or more. */
     private static long allocatedByCalls(Runnable call) {
         long before = THREADS.getCurrentThreadAllocatedBytes();
         for (int i = 0; i < CALLS; i++) {

@@ -1,19 +1,23 @@
 package dev.ratelimit.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
-import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongPredicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -21,12 +25,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Races that are rare, each put into the order in which something could go wrong. */
+/** Rare races, each forced into an order in which something could go wrong. */
 @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class InterleavingsTest {
 
     private static final long HOUR = Duration.ofHours(1).toNanos();
-    private static final Limit BUCKET = TokenBucket.of(Rate.parse("2/hour"));
+    private static final LimitAlgorithm BUCKET = TokenBucket.of(Rate.parse("2/hour"));
 
     private final SetTicker ticker = new SetTicker();
     private final StoreClock clock = new StoreClock(ticker);
@@ -35,11 +39,13 @@ class InterleavingsTest {
         return InMemoryStore.builder().ticker(ticker).maxKeys(maxKeys).build();
     }
 
-    /** A limit that does something when these methods of it are called first; equal to what it stands for. */
-    private static Limit watched(Limit limit, Map<String, Runnable> tasks) {
+    /** A limit that runs an action when these methods are called for the first time; equal to the wrapped limit. */
+    private static LimitAlgorithm watched(LimitAlgorithm limit, Map<String, Runnable> tasks) {
         Map<String, Runnable> left = new ConcurrentHashMap<>(tasks);
-        return (Limit) Proxy.newProxyInstance(
-                Limit.class.getClassLoader(), new Class<?>[] {Limit.class}, (proxy, method, arguments) -> {
+        return (LimitAlgorithm) Proxy.newProxyInstance(
+                LimitAlgorithm.class.getClassLoader(),
+                new Class<?>[] {LimitAlgorithm.class},
+                (proxy, method, arguments) -> {
                     Runnable task = left.remove(method.getName());
                     if (task != null) {
                         task.run();
@@ -48,15 +54,15 @@ class InterleavingsTest {
                 });
     }
 
-    @SuppressWarnings("ThreadPriorityCheck") // what is waited for is another thread's state
+    @SuppressWarnings("ThreadPriorityCheck") // it waits for another thread's state
     private static void awaitBlockedOrDone(Thread thread) {
-        while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.TERMINATED) {
+        while (thread.getState() != Thread.State.TIMED_WAITING && thread.getState() != Thread.State.TERMINATED) {
             Thread.yield();
         }
     }
 
     @Test
-    @DisplayName("D2 of two that bring the last key there is a place for, none pushes another key out")
+    @DisplayName("D2 of two threads that add the last possible key, neither evicts another key")
     void tryCharge_sameKeyTakesTheLastPlace_pushesNobodyOut() throws InterruptedException {
         Keyspace keys = new Keyspace(2, clock);
         keys.tryCharge("other", BUCKET, 1);
@@ -71,27 +77,12 @@ class InterleavingsTest {
 
         assertThat(keys.evictedActiveCount()).isZero();
         assertThat(keys.size()).isEqualTo(2);
-        assertThat(keys.tryCharge("other", BUCKET, 2)).isFalse();
-        assertThat(keys.tryCharge("new", BUCKET, 1)).isFalse();
+        assertThat(keys.tryCharge("other", BUCKET, 2)).isEqualTo(Outcome.REFUSED);
+        assertThat(keys.tryCharge("new", BUCKET, 1)).isEqualTo(Outcome.REFUSED);
     }
 
     @Test
-    @DisplayName("A14 who asks for a change that was made meanwhile leaves the state as it is")
-    void change_madeMeanwhile_leavesTheState() {
-        Keyspace keys = new Keyspace(10, clock);
-        Limit log = SlidingLog.of(Rate.parse("2/hour"));
-        long hash = KeyHash.of("k");
-        keys.tryCharge("k", log, 2);
-        ticker.advance(HOUR / 2);
-
-        keys.segment(hash).change(hash, SlidingLog.of(Rate.parse("2/hour")));
-        ticker.advance(HOUR / 2);
-
-        assertThat(keys.tryCharge("k", log, 2)).isTrue();
-    }
-
-    @Test
-    @DisplayName("D3 keys that find no place, under two limits in one call, share a budget and do not wait for ever")
+    @DisplayName("D3 keys without room, under two limits in one call, share a budget and do not wait forever")
     void decide_twoLimitsOfOnePolicyInTheOverflow_answers() {
         InMemoryStore store = store(1);
         Policy one = Policy.of("p", TokenBucket.of(Rate.parse("2/hour")));
@@ -108,7 +99,7 @@ class InterleavingsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 20})
-    @DisplayName("D3 new keys in one call do not push each other out for ever when the table is full")
+    @DisplayName("D3 new keys in one call do not evict each other forever when the table is full")
     void decide_newKeysInAFullTable_answers(int maxKeys) {
         InMemoryStore store = store(maxKeys);
         Policy policy = Policy.of("p", BUCKET);
@@ -126,32 +117,30 @@ class InterleavingsTest {
     }
 
     @Test
-    @DisplayName(
-            "B1 a charge of two limits is not refused by a time at which another thread had not yet read the state")
+    @DisplayName("B1 a charge of two limits is not refused because of a time before another thread read the state")
     void tryCharge_timePassesBetweenTwoLimits_isNotRefusedByTheFormer() {
         InMemoryStore store = store(10);
         Policy global = Policy.of("global", BUCKET);
         store.tryCharge(List.of(global.charge("", 2), Policy.of("user", BUCKET).charge("k")));
-        Policy user = Policy.of("user", watched(BUCKET, Map.of("admits", () -> ticker.advance(HOUR))));
+        Policy user = Policy.of("user", watched(BUCKET, Map.of("tryCharge", () -> ticker.advance(HOUR))));
 
         assertThat(store.tryCharge(List.of(global.charge("", 2), user.charge("k"))))
                 .isTrue();
     }
 
     @Test
-    @DisplayName("D1 a transaction that is kept for later keeps no table, nor all that came after it")
+    @DisplayName("D1 a transaction that is kept for later references no table, nor its successors")
     void giveBack_tableIsRebuiltLater_isNotKept() {
         Keyspace keys = new Keyspace(100, clock);
         Policy policy = Policy.of("p", BUCKET);
-        Transactions transactions = new Transactions(clock);
+        TransactionPool transactions = new TransactionPool(clock);
         keys.tryCharge("k", BUCKET, 1);
         WeakReference<Table> table =
                 new WeakReference<>(keys.segment(KeyHash.of("k")).table());
 
         Transaction transaction = transactions.take();
         transaction.add(policy.charge("k"), List.of(keys));
-        transaction.lock();
-        transaction.unlock();
+        transaction.peek(List.of(policy.charge("k")));
         transactions.giveBack(transaction);
         ticker.advance(HOUR);
         keys.sweep();
@@ -165,7 +154,7 @@ class InterleavingsTest {
     }
 
     @Test
-    @DisplayName("D11 a key that comes while the last one is swept out is swept out, too")
+    @DisplayName("D11 a key that is added while the last one is swept out is also swept out")
     void sweep_keyComesMeanwhile_setsTheAlarm() {
         InMemoryStore store = store(10);
         Policy policy = Policy.of("p", BUCKET);
@@ -187,6 +176,115 @@ class InterleavingsTest {
     }
 
     @Test
+    @DisplayName(
+            "B1 one long: a thread that is preempted after reading the clock does not use that time with a later state")
+    void tryCharge_heldUpAfterTheClock_isDecidedByALaterTime() {
+        Keyspace keys = new Keyspace(10, clock);
+        keys.tryCharge("k", BUCKET, 1);
+        ticker.afterReadNext(() -> {
+            ticker.advance(HOUR);
+            keys.tryCharge("k", BUCKET, 1);
+        });
+
+        assertThat(keys.tryCharge("k", BUCKET, 1)).isEqualTo(Outcome.ADMITTED);
+        assertThat(keys.tryCharge("k", BUCKET, 1)).isEqualTo(Outcome.REFUSED);
+    }
+
+    /** Whether the key's slot is locked at the next reading of the clock. */
+    private AtomicBoolean lockedAtNextReading(Keyspace keys, String key) {
+        long hash = KeyHash.of(key);
+        Table table = keys.segment(hash).table();
+        int slot = table.find(hash);
+        AtomicBoolean locked = new AtomicBoolean();
+        ticker.whenReadNext(() -> {
+            boolean free = table.tryLock(slot);
+            if (free) {
+                table.unlock(slot);
+            }
+            locked.set(!free);
+        });
+        return locked;
+    }
+
+    @Test
+    @DisplayName("B1 several longs: the clock is read with the state locked")
+    void tryCharge_severalLongs_readsTheClockUnderTheLock() {
+        Keyspace keys = new Keyspace(10, clock);
+        LimitAlgorithm window = FixedWindow.of(Rate.parse("2/hour"));
+        keys.tryCharge("k", window, 1);
+        AtomicBoolean locked = lockedAtNextReading(keys, "k");
+
+        keys.tryCharge("k", window, 1);
+
+        assertThat(locked).isTrue();
+    }
+
+    @Test
+    @DisplayName("B1 several limits: the clock is read with all states locked")
+    void decide_readsTheClockUnderTheLocks() {
+        Keyspace keys = new Keyspace(10, clock);
+        keys.tryCharge("k", BUCKET, 1);
+        AtomicBoolean locked = lockedAtNextReading(keys, "k");
+        Transaction transaction = new Transaction(clock);
+        transaction.add(Policy.of("p", BUCKET).charge("k"), List.of(keys));
+
+        transaction.decide(new Answer(List.of(Policy.of("p", BUCKET).charge("k"))));
+
+        assertThat(locked).isTrue();
+    }
+
+    @Test
+    @DisplayName("D2 a key that is exhausted between being selected and being evicted stays")
+    void evict_exhaustedMeanwhile_keepsTheKey() {
+        Keyspace keys = new Keyspace(2, clock);
+        keys.tryCharge("a", BUCKET, 1);
+        keys.tryCharge("b", BUCKET, 1);
+        List<Long> looked = new ArrayList<>();
+        LongPredicate kept = hash -> {
+            looked.add(hash);
+            if (looked.size() == 2) {
+                keys.tryCharge(looked.get(0) == KeyHash.of("a") ? "a" : "b", BUCKET, 1);
+            }
+            return false;
+        };
+
+        boolean removed = keys.segment(KeyHash.of("a")).evict(new Sample(KeyHash.of("a"), kept));
+
+        assertThat(removed).isFalse();
+        assertThat(looked).hasSize(2);
+        assertThat(keys.size()).isEqualTo(2);
+    }
+
+    @Test
+    void add_tableIsCrowded_growsBeforeItIsFull() {
+        Keyspace keys = new Keyspace(1_000, clock);
+        for (int i = 0; i < 500; i++) {
+            keys.tryCharge("k" + i, BUCKET, 1);
+
+            assertThat(keys.segment(KeyHash.of("k")).table().slots()).isGreaterThan((i + 1) * 13 / 10);
+        }
+    }
+
+    @Test
+    @DisplayName("A14 limits without keys release their numbers at the next sweep")
+    void sweep_limitsAreNotUsedAnyMore_freesTheirNumbers() {
+        Keyspace keys = new Keyspace(1_000, clock);
+        for (int i = 0; i < 100; i++) {
+            keys.tryCharge("k" + i, TokenBucket.of(Rate.parse(1 + i + "/minute")), 1);
+        }
+        for (int i = 0; i < 300; i++) {
+            keys.tryCharge("stays" + i, TokenBucket.of(Rate.parse("1/day")), 1);
+        }
+        ticker.advance(HOUR);
+        assertThat(keys.segment(KeyHash.of("k0")).table().lacksNumbers()).isTrue();
+
+        keys.sweep();
+
+        assertThat(keys.segment(KeyHash.of("k0")).table().lacksNumbers()).isFalse();
+        assertThat(keys.size()).isEqualTo(300);
+    }
+
+    @Test
     void sweep_fails_sweepsTheNextTime() {
         InMemoryStore store = store(10);
         Policy policy = Policy.of("p", BUCKET);
@@ -195,11 +293,7 @@ class InterleavingsTest {
         ticker.whenReadNext(() -> {
             throw new IllegalStateException("no time");
         });
-        try {
-            ticker.ring();
-        } catch (IllegalStateException expected) {
-            assertThat(expected).hasMessage("no time");
-        }
+        assertThatIllegalStateException().isThrownBy(() -> ticker.ring()).withMessage("no time");
 
         store.tryCharge(policy.charge("a"));
 
@@ -214,11 +308,9 @@ class InterleavingsTest {
         ticker.whenReadNext(() -> {
             throw new IllegalStateException("no time");
         });
-        try {
-            store.refund(List.of(policy.charge("k")), decision);
-        } catch (IllegalStateException expected) {
-            assertThat(expected).hasMessage("no time");
-        }
+        assertThatIllegalStateException()
+                .isThrownBy(() -> store.refund(decision))
+                .withMessage("no time");
 
         boolean charged = assertTimeoutPreemptively(Duration.ofSeconds(5), () -> store.tryCharge(policy.charge("k")));
         assertThat(charged).isTrue();
@@ -231,11 +323,9 @@ class InterleavingsTest {
         ticker.whenReadNext(() -> {
             throw new IllegalStateException("no time");
         });
-        try {
-            store.tryCharge(policy.charge("k"));
-        } catch (IllegalStateException expected) {
-            assertThat(expected).hasMessage("no time");
-        }
+        assertThatIllegalStateException()
+                .isThrownBy(() -> store.tryCharge(policy.charge("k")))
+                .withMessage("no time");
 
         assertThat(store.keys("p")).isZero();
         assertThat(store.tryCharge(policy.charge("k", 2))).isTrue();

@@ -1,5 +1,6 @@
 package dev.ratelimit.memory;
 
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -7,18 +8,24 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Time that a test sets; and that does something when it is read next, which puts a race into an order. */
-final class SetTicker implements Ticker {
+/** A clock that a test sets, and that runs a task at its next reading, to force a race into an order. */
+final class SetTicker implements Ticker, Scheduler {
 
     private final AtomicLong nanos = new AtomicLong();
     private final AtomicReference<@Nullable Runnable> whenRead = new AtomicReference<>();
+    private final AtomicReference<@Nullable Runnable> afterRead = new AtomicReference<>();
     private final Queue<Runnable> alarms = new ArrayDeque<>();
 
     void advance(long by) {
         nanos.addAndGet(by);
     }
 
-    /** Runs the task once, on the thread that reads the time next, before it gets it. */
+    /** Runs the task once, on the thread that reads the time next, after the reading. */
+    void afterReadNext(Runnable task) {
+        afterRead.set(task);
+    }
+
+    /** Runs the task once, on the thread that reads the time next, before the reading. */
     void whenReadNext(Runnable task) {
         whenRead.set(task);
     }
@@ -29,7 +36,12 @@ final class SetTicker implements Ticker {
         if (task != null) {
             task.run();
         }
-        return nanos.get();
+        long now = nanos.get();
+        Runnable later = afterRead.getAndSet(null);
+        if (later != null) {
+            later.run();
+        }
+        return now;
     }
 
     @Override
@@ -38,15 +50,20 @@ final class SetTicker implements Ticker {
     }
 
     @Override
-    public synchronized void schedule(Runnable task, long delayNanos) {
+    public synchronized Alarm schedule(Runnable task, long delayNanos) {
         alarms.add(task);
+        return () -> cancel(task);
+    }
+
+    private synchronized void cancel(Runnable task) {
+        alarms.remove(task);
     }
 
     synchronized int alarms() {
         return alarms.size();
     }
 
-    /** Rings the alarm that was set first. */
+    /** Runs the alarm that was set first. */
     void ring() {
         Runnable task;
         synchronized (this) {

@@ -3,7 +3,7 @@ package dev.ratelimit.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingLog;
@@ -18,16 +18,16 @@ import org.junit.jupiter.params.provider.CsvSource;
 class TableTest {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    private static final Limit BUCKET = TokenBucket.of(Rate.parse("3/minute"));
+    private static final LimitAlgorithm BUCKET = TokenBucket.of(Rate.parse("3/minute"));
 
     private final StoreClock clock = new StoreClock(new SetTicker());
 
     private static Table tableOf(int slots, long... hashes) {
         Table table = new Table(slots, 1, false);
         for (long hash : hashes) {
-            int slot = table.first(hash);
-            while (table.taken(slot)) {
-                slot = table.next(slot);
+            int slot = table.homeSlot(hash);
+            while (table.occupied(slot)) {
+                slot = table.nextSlot(slot);
             }
             table.clear(slot, BUCKET, 0);
             table.publish(slot, hash, BUCKET);
@@ -35,12 +35,12 @@ class TableTest {
         return table;
     }
 
-    /** A hash whose search begins at the first slot or, if it is all ones, at the last. */
+    /** A hash whose search starts at the first slot or, if all its bits are ones, at the last. */
     private static long hash(long bits, int number) {
         return Long.MIN_VALUE | bits >>> 10 << 10 | (long) number << 7;
     }
 
-    private static Limit bucketOf(long burst) {
+    private static LimitAlgorithm bucketOf(long burst) {
         return TokenBucket.of(Rate.parse("3/minute"), burst);
     }
 
@@ -94,9 +94,9 @@ class TableTest {
         assertThat(table.find(hash(0, 1))).isEqualTo(Table.NONE);
         assertThat(table.find(hash(0, 2))).isEqualTo(Table.NONE);
         assertThat(table.find(hash(0, 3))).isEqualTo(4);
-        assertThat(table.fresh(0)).isFalse();
+        assertThat(table.neverUsed(0)).isFalse();
         assertThat(table.lock(2, hash(0, 2))).isFalse();
-        assertThat(table.tryChargeWord(0, hash(0, 1), BUCKET, 1, clock)).isEqualTo(Table.Outcome.GONE);
+        assertThat(table.tryCharge(0, hash(0, 1), BUCKET, 1, clock)).isEqualTo(Outcome.GONE);
     }
 
     @Test
@@ -104,23 +104,23 @@ class TableTest {
         for (int slots : new int[] {1, 7, 8, 1000, 24_577}) {
             Table table = new Table(slots, 3, false);
             for (int i = 0; i < 20_000; i++) {
-                assertThat(table.first(KeyHash.of("k" + i))).isBetween(0, (slots - 1) * 4);
-                assertThat(table.first(KeyHash.of("k" + i)) % 4).isZero();
+                assertThat(table.homeSlot(KeyHash.of("k" + i))).isBetween(0, (slots - 1) * 4);
+                assertThat(table.homeSlot(KeyHash.of("k" + i)) % 4).isZero();
             }
-            assertThat(table.first(hash(0, 0))).isZero();
-            assertThat(table.first(-128)).isEqualTo((slots - 1) * 4);
+            assertThat(table.homeSlot(hash(0, 0))).isZero();
+            assertThat(table.homeSlot(-128)).isEqualTo((slots - 1) * 4);
         }
     }
 
     @Test
-    void tryCharge_anotherLimit_isToldAndNotCharged() {
+    void tryCharge_anotherLimit_isReportedAndNotCharged() {
         Table table = tableOf(8, hash(0, 1));
-        Limit other = TokenBucket.of(Rate.parse("4/minute"));
+        LimitAlgorithm other = TokenBucket.of(Rate.parse("4/minute"));
 
-        assertThat(table.tryChargeWord(0, hash(0, 1), other, 1, clock)).isEqualTo(Table.Outcome.OTHER_LIMIT);
-        assertThat(table.tryChargeLongs(0, hash(0, 1), other, 1, clock)).isEqualTo(Table.Outcome.OTHER_LIMIT);
-        assertThat(table.tryChargeWord(0, hash(0, 1), BUCKET, 3, clock)).isEqualTo(Table.Outcome.ADMITTED);
-        assertThat(table.tryChargeWord(0, hash(0, 1), BUCKET, 1, clock)).isEqualTo(Table.Outcome.REFUSED);
+        assertThat(table.tryCharge(0, hash(0, 1), other, 1, clock)).isEqualTo(Outcome.OTHER_LIMIT);
+        assertThat(table.tryChargeLocked(0, hash(0, 1), other, 1, clock)).isEqualTo(Outcome.OTHER_LIMIT);
+        assertThat(table.tryCharge(0, hash(0, 1), BUCKET, 3, clock)).isEqualTo(Outcome.ADMITTED);
+        assertThat(table.tryCharge(0, hash(0, 1), BUCKET, 1, clock)).isEqualTo(Outcome.REFUSED);
     }
 
     @Test
@@ -128,28 +128,26 @@ class TableTest {
         int keys = 2 * TableLimits.NUMBERED;
         Table table = new Table(keys, 1, false);
         for (int i = 0; i < keys; i++) {
-            Limit limit = bucketOf(1 + i);
+            LimitAlgorithm limit = bucketOf(1 + i);
             table.clear(2 * i, limit, 0);
             table.publish(2 * i, hash(0, i), limit);
             assertThat(table.lacksNumbers()).isEqualTo(i >= TableLimits.NUMBERED);
         }
 
         for (int i = 0; i < keys; i++) {
-            Limit limit = bucketOf(1 + i);
-            Limit other = bucketOf(2 + i);
+            LimitAlgorithm limit = bucketOf(1 + i);
+            LimitAlgorithm other = bucketOf(2 + i);
             assertThat(table.limit(2 * i)).isEqualTo(limit);
-            assertThat(table.has(2 * i, other)).isFalse();
-            assertThat(table.tryChargeWord(2 * i, hash(0, i), other, 1, clock)).isEqualTo(Table.Outcome.OTHER_LIMIT);
-            assertThat(table.tryChargeWord(2 * i, hash(0, i), limit, 1 + i, clock))
-                    .isEqualTo(Table.Outcome.ADMITTED);
-            assertThat(table.tryChargeWord(2 * i, hash(0, i), limit, 1, clock)).isEqualTo(Table.Outcome.REFUSED);
+            assertThat(table.tryCharge(2 * i, hash(0, i), other, 1, clock)).isEqualTo(Outcome.OTHER_LIMIT);
+            assertThat(table.tryCharge(2 * i, hash(0, i), limit, 1 + i, clock)).isEqualTo(Outcome.ADMITTED);
+            assertThat(table.tryCharge(2 * i, hash(0, i), limit, 1, clock)).isEqualTo(Outcome.REFUSED);
         }
     }
 
     @Test
     void fits_stateTooLongOrGrowing_doesNot() {
-        Limit window = FixedWindow.of(Rate.parse("3/minute"));
-        Limit log = SlidingLog.of(Rate.parse("3/minute"));
+        LimitAlgorithm window = FixedWindow.of(Rate.parse("3/minute"));
+        LimitAlgorithm log = SlidingLog.of(Rate.parse("3/minute"));
 
         assertThat(new Table(8, 1, false).fits(BUCKET)).isTrue();
         assertThat(new Table(8, 1, false).fits(window)).isFalse();

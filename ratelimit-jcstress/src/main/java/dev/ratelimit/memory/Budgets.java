@@ -1,7 +1,7 @@
 package dev.ratelimit.memory;
 
 import dev.ratelimit.Charge;
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Ticker;
@@ -10,41 +10,49 @@ import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
 import java.util.List;
 
-/** Budgets of one permit, and time that stands still. */
+/** Budgets of one permit, and a clock that stands still. */
 class Budgets implements Ticker {
 
-    static final Limit WORD = TokenBucket.of(Rate.parse("1/hour"));
-    static final Limit LONGS = FixedWindow.of(Rate.parse("1/hour"));
-    static final Limit GROWING = SlidingLog.of(Rate.parse("1/hour"));
+    static final LimitAlgorithm WORD = TokenBucket.of(Rate.parse("1/hour"));
+    static final LimitAlgorithm LONGS = FixedWindow.of(Rate.parse("1/hour"));
+    static final LimitAlgorithm GROWING = SlidingLog.of(Rate.parse("1/hour"));
 
-    /** As many keys as fit into the first table, of eight slots. */
+    /** As many keys as fit into the first table, which has eight slots. */
     static final int FIRST_TABLE = 5;
 
     private final StoreClock clock = new StoreClock(this);
-    private final Limit limit;
+    private final LimitAlgorithm limit;
     private final Policy policy;
 
-    private final Chain chain;
+    private final StackTransaction chain;
 
     final Keyspace keys;
 
-    Budgets(Limit limit, int maxKeys) {
+    Budgets(LimitAlgorithm limit, int maxKeys) {
         this.limit = limit;
         this.policy = Policy.of("p", limit);
         this.keys = new Keyspace(maxKeys, clock);
-        this.chain = new Chain(clock, any -> List.of(keys));
+        this.chain = new StackTransaction(clock, any -> List.of(keys));
     }
 
-    /** Takes the one permit. */
+    /** Takes the only permit. */
     boolean take(String key) {
-        return keys.tryCharge(key, limit, 1);
+        return take(key, limit);
     }
 
-    /** Takes the one permit of both keys, or none. */
+    /** Takes the only permit under this limit. */
+    boolean take(String key, LimitAlgorithm by) {
+        Outcome outcome = keys.tryCharge(key, by, 1);
+        return outcome == Outcome.OTHER_LIMIT
+                ? takeLocked(List.of(Policy.of("p", by).charge(key)))
+                : outcome == Outcome.ADMITTED;
+    }
+
+    /** Takes the only permit of both keys, or none. */
     boolean takeBoth(String key, String other) {
         List<Charge> both = List.of(policy.charge(key), policy.charge(other));
-        Table.Outcome outcome = chain.tryCharge(both);
-        return outcome == Table.Outcome.DISTURBED ? takeLocked(both) : outcome == Table.Outcome.ADMITTED;
+        Outcome outcome = chain.tryCharge(both);
+        return outcome == Outcome.CONTENDED ? takeLocked(both) : outcome == Outcome.ADMITTED;
     }
 
     private boolean takeLocked(List<Charge> charges) {
@@ -52,30 +60,15 @@ class Budgets implements Ticker {
         for (Charge charge : charges) {
             transaction.add(charge, List.of(keys));
         }
-        try {
-            while (true) {
-                transaction.lock();
-                if (!transaction.admitted()) {
-                    return false;
-                }
-                if (!transaction.lacksKeys()) {
-                    transaction.charge();
-                    return true;
-                }
-                transaction.unlock();
-                transaction.addKeys();
-            }
-        } finally {
-            transaction.unlock();
-        }
+        return transaction.tryCharge();
     }
 
-    /** Makes a key that has its permit. */
+    /** Adds a key that has its permit. */
     void prepare(String key) {
         keys.add(KeyHash.of(key), limit, none -> false);
     }
 
-    /** Makes so many keys that have no permit left. */
+    /** Adds this number of exhausted keys. */
     void exhaust(int exhausted) {
         for (int i = 0; i < exhausted; i++) {
             take("exhausted" + i);
@@ -90,10 +83,5 @@ class Budgets implements Ticker {
     @Override
     public long epochNanos() {
         return 0;
-    }
-
-    @Override
-    public void schedule(Runnable task, long delayNanos) {
-        throw new UnsupportedOperationException("nothing is swept but by a test");
     }
 }

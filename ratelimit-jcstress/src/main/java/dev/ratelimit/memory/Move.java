@@ -14,13 +14,13 @@ final class Move {
 
     private Move() {}
 
-    /** B4 A key that comes makes the table grow while another is charged. */
+    /** B4 A new key makes the table grow while another is charged. */
     @JCStressTest
     @Outcome(id = "true, true, false", expect = ACCEPTABLE, desc = "one permit each")
     @State
     public static class GrowWord extends Budgets {
 
-        /** One key more than there are, and the table grows. */
+        /** One more key makes the table grow. */
         public GrowWord() {
             super(WORD, 100);
             exhaust(FIRST_TABLE - 1);
@@ -43,14 +43,14 @@ final class Move {
         }
     }
 
-    /** B4 Both bring the same key, and the table grows. */
+    /** B4 Both threads add the same key, and the table grows. */
     @JCStressTest
     @Outcome(id = "true, false, false", expect = ACCEPTABLE, desc = "the first got it")
     @Outcome(id = "false, true, false", expect = ACCEPTABLE, desc = "the second got it")
     @State
     public static class GrowInsertWord extends Budgets {
 
-        /** One key more than there are, and the table grows. */
+        /** One more key makes the table grow. */
         public GrowInsertWord() {
             super(WORD, 100);
             exhaust(FIRST_TABLE);
@@ -72,13 +72,13 @@ final class Move {
         }
     }
 
-    /** B4 A key that comes makes the table grow while another is charged. */
+    /** B4 A new key makes the table grow while another is charged. */
     @JCStressTest
     @Outcome(id = "true, true, false", expect = ACCEPTABLE, desc = "one permit each")
     @State
     public static class GrowLongs extends Budgets {
 
-        /** One key more than there are, and the table grows. */
+        /** One more key makes the table grow. */
         public GrowLongs() {
             super(LONGS, 100);
             exhaust(FIRST_TABLE - 1);
@@ -101,14 +101,14 @@ final class Move {
         }
     }
 
-    /** B4 Both bring the same key, and the table grows. */
+    /** B4 Both threads add the same key, and the table grows. */
     @JCStressTest
     @Outcome(id = "true, false, false", expect = ACCEPTABLE, desc = "the first got it")
     @Outcome(id = "false, true, false", expect = ACCEPTABLE, desc = "the second got it")
     @State
     public static class GrowInsertLongs extends Budgets {
 
-        /** One key more than there are, and the table grows. */
+        /** One more key makes the table grow. */
         public GrowInsertLongs() {
             super(LONGS, 100);
             exhaust(FIRST_TABLE);
@@ -130,13 +130,13 @@ final class Move {
         }
     }
 
-    /** B4 A key that comes makes the table grow while another is charged. */
+    /** B4 A new key makes the table grow while another is charged. */
     @JCStressTest
     @Outcome(id = "true, true, false", expect = ACCEPTABLE, desc = "one permit each")
     @State
     public static class GrowGrowing extends Budgets {
 
-        /** One key more than there are, and the table grows. */
+        /** One more key makes the table grow. */
         public GrowGrowing() {
             super(GROWING, 100);
             exhaust(FIRST_TABLE - 1);
@@ -159,14 +159,14 @@ final class Move {
         }
     }
 
-    /** B4 Both bring the same key, and the table grows. */
+    /** B4 Both threads add the same key, and the table grows. */
     @JCStressTest
     @Outcome(id = "true, false, false", expect = ACCEPTABLE, desc = "the first got it")
     @Outcome(id = "false, true, false", expect = ACCEPTABLE, desc = "the second got it")
     @State
     public static class GrowInsertGrowing extends Budgets {
 
-        /** One key more than there are, and the table grows. */
+        /** One more key makes the table grow. */
         public GrowInsertGrowing() {
             super(GROWING, 100);
             exhaust(FIRST_TABLE);
@@ -199,7 +199,7 @@ final class Move {
         public ChangeLimit() {
             super(WORD, 10);
             prepare("k");
-            keys.segment(KeyHash.of("k")).change(KeyHash.of("k"), LONGS);
+            keys.segment(KeyHash.of("k")).prepare(LONGS);
         }
 
         @Actor
@@ -209,16 +209,16 @@ final class Move {
 
         @Actor
         public void second(ZZZ_Result result) {
-            result.r2 = keys.tryCharge("k", LONGS, 1);
+            result.r2 = take("k", LONGS);
         }
 
         @Arbiter
         public void after(ZZZ_Result result) {
-            result.r3 = take("k") || keys.tryCharge("k", LONGS, 1);
+            result.r3 = take("k") || take("k", LONGS);
         }
     }
 
-    /** A14 The same, where the table has no room for the other limit, and another one is made. */
+    /** A14 The same in a table without room for the other limit, which is replaced. */
     @JCStressTest
     @Outcome(id = "true, false, false", expect = ACCEPTABLE, desc = "the first got it")
     @Outcome(id = "false, true, false", expect = ACCEPTABLE, desc = "the second got it")
@@ -238,12 +238,12 @@ final class Move {
 
         @Actor
         public void second(ZZZ_Result result) {
-            result.r2 = keys.tryCharge("k", LONGS, 1);
+            result.r2 = take("k", LONGS);
         }
 
         @Arbiter
         public void after(ZZZ_Result result) {
-            result.r3 = take("k") || keys.tryCharge("k", LONGS, 1);
+            result.r3 = take("k") || take("k", LONGS);
         }
     }
 }

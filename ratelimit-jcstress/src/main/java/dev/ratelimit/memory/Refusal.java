@@ -9,12 +9,12 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZZZ_Result;
 
-/** What a refusal says: that the permit was taken, and all that was taken with it. */
+/** What a refusal implies: that the permit was taken, and every other permit of the same charge. */
 final class Refusal {
 
     private Refusal() {}
 
-    /** B2 A refusal is final: who was refused once is refused again. */
+    /** B2 A refusal is final: after one refusal, the next call is refused as well. */
     @JCStressTest
     @Outcome(id = "true, false, false, false", expect = ACCEPTABLE, desc = "the first got it")
     @Outcome(id = "false, true, false, false", expect = ACCEPTABLE, desc = "the second got it")
@@ -44,7 +44,7 @@ final class Refusal {
         }
     }
 
-    /** B2 Who is refused by one key of a charge of two finds the other charged, too. */
+    /** B2 After a refusal by one key of a charge to two keys, the other key is charged as well. */
     @JCStressTest
     @Outcome(id = "true, false, false, false", expect = ACCEPTABLE, desc = "both were charged first")
     @Outcome(id = "false, true, true, false", expect = ACCEPTABLE, desc = "the second took one of them first")
@@ -75,14 +75,14 @@ final class Refusal {
         }
     }
 
-    /** B2 The same with keys that are not there yet, in the other order. */
+    /** B2 The same with new keys, in the other order. */
     @JCStressTest
     @Outcome(id = "true, false, false, false", expect = ACCEPTABLE, desc = "both were charged first")
     @Outcome(id = "false, true, true, false", expect = ACCEPTABLE, desc = "the second took one of them first")
     @State
     public static class SeeBothNewWord extends Budgets {
 
-        /** No key is there. */
+        /** There are no keys. */
         public SeeBothNewWord() {
             super(WORD, 10);
         }
@@ -104,7 +104,7 @@ final class Refusal {
         }
     }
 
-    /** B2 A refusal is final: who was refused once is refused again. */
+    /** B2 A refusal is final: after one refusal, the next call is refused as well. */
     @JCStressTest
     @Outcome(id = "true, false, false, false", expect = ACCEPTABLE, desc = "the first got it")
     @Outcome(id = "false, true, false, false", expect = ACCEPTABLE, desc = "the second got it")
@@ -134,7 +134,7 @@ final class Refusal {
         }
     }
 
-    /** B2 Who is refused by one key of a charge of two finds the other charged, too. */
+    /** B2 After a refusal by one key of a charge to two keys, the other key is charged as well. */
     @JCStressTest
     @Outcome(id = "true, false, false, false", expect = ACCEPTABLE, desc = "both were charged first")
     @Outcome(id = "false, true, true, false", expect = ACCEPTABLE, desc = "the second took one of them first")
@@ -165,14 +165,14 @@ final class Refusal {
         }
     }
 
-    /** B2 The same with keys that are not there yet, in the other order. */
+    /** B2 The same with new keys, in the other order. */
     @JCStressTest
     @Outcome(id = "true, false, false, false", expect = ACCEPTABLE, desc = "both were charged first")
     @Outcome(id = "false, true, true, false", expect = ACCEPTABLE, desc = "the second took one of them first")
     @State
     public static class SeeBothNewLongs extends Budgets {
 
-        /** No key is there. */
+        /** There are no keys. */
         public SeeBothNewLongs() {
             super(LONGS, 10);
         }

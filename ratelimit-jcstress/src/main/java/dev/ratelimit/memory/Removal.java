@@ -9,12 +9,12 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZZ_Result;
 
-/** A key goes when it is full, while it is charged: it never has two budgets. */
+/** A full key is removed while it is charged: it never has two budgets. */
 final class Removal {
 
     private Removal() {}
 
-    /** B4 A key that is full is swept while it is charged. */
+    /** B4 A full key is swept while it is charged. */
     @JCStressTest
     @Outcome(id = "true, true, false", expect = ACCEPTABLE, desc = "one permit, and the key is there")
     @State
@@ -43,13 +43,13 @@ final class Removal {
         }
     }
 
-    /** B4 A key that comes is swept before it is charged. */
+    /** B4 A new key is swept before it is charged. */
     @JCStressTest
     @Outcome(id = "true, true, false", expect = ACCEPTABLE, desc = "one permit, and the key is there")
     @State
     public static class SweepNewWord extends Budgets {
 
-        /** No key is there. */
+        /** There are no keys. */
         public SweepNewWord() {
             super(WORD, 10);
         }
@@ -71,7 +71,7 @@ final class Removal {
         }
     }
 
-    /** B4 A key that is full is pushed out by another while it is charged. */
+    /** B4 A full key is evicted by another while it is charged. */
     @JCStressTest
     @Outcome(
             id = "true, true, false",
@@ -80,7 +80,7 @@ final class Removal {
     @State
     public static class EvictWord extends Budgets {
 
-        /** The key has its permit, and there is a place for one. */
+        /** The key has its permit, and there is one slot. */
         public EvictWord() {
             super(WORD, 1);
             prepare("k");
@@ -102,7 +102,7 @@ final class Removal {
         }
     }
 
-    /** B4 A key that is full is swept while it is charged. */
+    /** B4 A full key is swept while it is charged. */
     @JCStressTest
     @Outcome(id = "true, true, false", expect = ACCEPTABLE, desc = "one permit, and the key is there")
     @State
@@ -131,13 +131,13 @@ final class Removal {
         }
     }
 
-    /** B4 A key that comes is swept before it is charged. */
+    /** B4 A new key is swept before it is charged. */
     @JCStressTest
     @Outcome(id = "true, true, false", expect = ACCEPTABLE, desc = "one permit, and the key is there")
     @State
     public static class SweepNewLongs extends Budgets {
 
-        /** No key is there. */
+        /** There are no keys. */
         public SweepNewLongs() {
             super(LONGS, 10);
         }
@@ -159,7 +159,7 @@ final class Removal {
         }
     }
 
-    /** B4 A key that is full is pushed out by another while it is charged. */
+    /** B4 A full key is evicted by another while it is charged. */
     @JCStressTest
     @Outcome(
             id = "true, true, false",
@@ -168,7 +168,7 @@ final class Removal {
     @State
     public static class EvictLongs extends Budgets {
 
-        /** The key has its permit, and there is a place for one. */
+        /** The key has its permit, and there is one slot. */
         public EvictLongs() {
             super(LONGS, 1);
             prepare("k");
@@ -190,7 +190,7 @@ final class Removal {
         }
     }
 
-    /** B4 A key that is full is swept while it is charged. */
+    /** B4 A full key is swept while it is charged. */
     @JCStressTest
     @Outcome(id = "true, true, false", expect = ACCEPTABLE, desc = "one permit, and the key is there")
     @State
@@ -219,13 +219,13 @@ final class Removal {
         }
     }
 
-    /** B4 A key that comes is swept before it is charged. */
+    /** B4 A new key is swept before it is charged. */
     @JCStressTest
     @Outcome(id = "true, true, false", expect = ACCEPTABLE, desc = "one permit, and the key is there")
     @State
     public static class SweepNewGrowing extends Budgets {
 
-        /** No key is there. */
+        /** There are no keys. */
         public SweepNewGrowing() {
             super(GROWING, 10);
         }
@@ -247,7 +247,7 @@ final class Removal {
         }
     }
 
-    /** B4 A key that is full is pushed out by another while it is charged. */
+    /** B4 A full key is evicted by another while it is charged. */
     @JCStressTest
     @Outcome(
             id = "true, true, false",
@@ -256,7 +256,7 @@ final class Removal {
     @State
     public static class EvictGrowing extends Budgets {
 
-        /** The key has its permit, and there is a place for one. */
+        /** The key has its permit, and there is one slot. */
         public EvictGrowing() {
             super(GROWING, 1);
             prepare("k");

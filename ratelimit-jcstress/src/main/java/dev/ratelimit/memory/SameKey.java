@@ -9,19 +9,19 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZZ_Result;
 
-/** Two threads want the one permit of a key: one gets it, and nobody after them. */
+/** Two threads want the only permit of a key: one gets it, and nobody after them. */
 final class SameKey {
 
     private SameKey() {}
 
-    /** B1 Both bring the same key, whose state is one long. */
+    /** B1 Both threads add the same key, whose state is one long. */
     @JCStressTest
     @Outcome(id = "true, false, false", expect = ACCEPTABLE, desc = "the first got it")
     @Outcome(id = "false, true, false", expect = ACCEPTABLE, desc = "the second got it")
     @State
     public static class InsertWord extends Budgets {
 
-        /** No key is there. */
+        /** There are no keys. */
         public InsertWord() {
             super(WORD, 10);
         }
@@ -42,7 +42,7 @@ final class SameKey {
         }
     }
 
-    /** B1 Both charge a key that is there, whose state is one long. */
+    /** B1 Both threads charge an existing key, whose state is one long. */
     @JCStressTest
     @Outcome(id = "true, false, false", expect = ACCEPTABLE, desc = "the first got it")
     @Outcome(id = "false, true, false", expect = ACCEPTABLE, desc = "the second got it")
@@ -71,14 +71,14 @@ final class SameKey {
         }
     }
 
-    /** B1 Both bring the same key, whose state is several longs. */
+    /** B1 Both threads add the same key, whose state is several longs. */
     @JCStressTest
     @Outcome(id = "true, false, false", expect = ACCEPTABLE, desc = "the first got it")
     @Outcome(id = "false, true, false", expect = ACCEPTABLE, desc = "the second got it")
     @State
     public static class InsertLongs extends Budgets {
 
-        /** No key is there. */
+        /** There are no keys. */
         public InsertLongs() {
             super(LONGS, 10);
         }
@@ -99,7 +99,7 @@ final class SameKey {
         }
     }
 
-    /** B1 Both charge a key that is there, whose state is several longs. */
+    /** B1 Both threads charge an existing key, whose state is several longs. */
     @JCStressTest
     @Outcome(id = "true, false, false", expect = ACCEPTABLE, desc = "the first got it")
     @Outcome(id = "false, true, false", expect = ACCEPTABLE, desc = "the second got it")
@@ -128,14 +128,14 @@ final class SameKey {
         }
     }
 
-    /** B1 Both bring the same key, whose state is an array of its own. */
+    /** B1 Both threads add the same key, whose state is a separate array. */
     @JCStressTest
     @Outcome(id = "true, false, false", expect = ACCEPTABLE, desc = "the first got it")
     @Outcome(id = "false, true, false", expect = ACCEPTABLE, desc = "the second got it")
     @State
     public static class InsertGrowing extends Budgets {
 
-        /** No key is there. */
+        /** There are no keys. */
         public InsertGrowing() {
             super(GROWING, 10);
         }
@@ -156,7 +156,7 @@ final class SameKey {
         }
     }
 
-    /** B1 Both charge a key that is there, whose state is an array of its own. */
+    /** B1 Both threads charge an existing key, whose state is a separate array. */
     @JCStressTest
     @Outcome(id = "true, false, false", expect = ACCEPTABLE, desc = "the first got it")
     @Outcome(id = "false, true, false", expect = ACCEPTABLE, desc = "the second got it")

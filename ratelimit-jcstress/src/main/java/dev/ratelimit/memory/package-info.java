@@ -1,4 +1,4 @@
-/** What two threads can see of the in-memory store. In its package, for the parts of it that nobody else sees. */
+/** What two threads can observe of the in-memory store. In its package, to reach its package-private parts. */
 @NullMarked
 package dev.ratelimit.memory;
 

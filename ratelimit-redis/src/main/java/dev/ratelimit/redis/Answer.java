@@ -1,11 +1,11 @@
 package dev.ratelimit.redis;
 
 /**
- * What a script answers.
+ * The answer of a script.
  *
- * @param verdict whether all admitted, or why the script could not say
+ * @param verdict whether all limits admitted, or why the script could not decide
  * @param nowMicros the server's time
- * @param numbers of the limits' states, one after another; see {@link RedisLimit}
+ * @param numbers the limits' states, one after another; see {@link RedisLimit}
  */
 @SuppressWarnings("ArrayRecordComponent") // read once, never compared
 record Answer(Verdict verdict, long nowMicros, long[] numbers) {
@@ -13,13 +13,13 @@ record Answer(Verdict verdict, long nowMicros, long[] numbers) {
     enum Verdict {
         ADMITTED,
         REFUSED,
-        /** A limit was changed, and the script lacks the algorithm of the former one. */
+        /** The limit has changed, and the script does not contain the former algorithm. */
         LACKS_ALGORITHM,
-        /** The boundaries of calendar windows that it was given are not those around the server's time. */
+        /** The calendar boundaries passed to the script do not surround the server's time. */
         OUT_OF_CALENDAR
     }
 
-    /** Whether it says that all were admitted, or that not. */
+    /** Whether the script reached a decision. */
     boolean decided() {
         return verdict == Verdict.ADMITTED || verdict == Verdict.REFUSED;
     }

@@ -4,25 +4,39 @@ import dev.ratelimit.redis.Answer.Verdict;
 import io.lettuce.core.output.CommandOutput;
 import java.nio.ByteBuffer;
 
-/** Reads an answer off the wire, without an object for each of its numbers. */
+/**
+ * Reads an answer off the wire without allocating an object per number. A reply that is not a script's answer is a
+ * failure.
+ */
 final class AnswerOutput extends CommandOutput<String, byte[], Answer> {
 
     private static final int HEAD = 2;
 
+    /** More numbers than any decision needs. */
+    private static final int MAX_ELEMENTS = 1 << 20;
+
     private long[] numbers = {};
+    private int elements;
     private int read;
 
     AnswerOutput() {
-        super(Link.CODEC, new Answer(Verdict.LACKS_ALGORITHM, 0, new long[0]));
+        super(LettuceConnection.CODEC, new Answer(Verdict.LACKS_ALGORITHM, 0, new long[0]));
     }
 
     @Override
     public void multi(int count) {
+        if (elements > 0 || count > MAX_ELEMENTS) {
+            throw noAnswer();
+        }
+        elements = count;
         numbers = new long[Math.max(0, count - HEAD)];
     }
 
     @Override
     public void set(long number) {
+        if (read == elements) {
+            throw noAnswer();
+        }
         switch (read++) {
             case 0 -> output = new Answer(verdict(number), 0, numbers);
             case 1 -> output = new Answer(output.verdict(), number, numbers);
@@ -30,12 +44,13 @@ final class AnswerOutput extends CommandOutput<String, byte[], Answer> {
         }
     }
 
-    /** Where the server speaks an older protocol, nothing is a text either; but a foreign proxy may. */
+    /** Scripts answer with integers only, in RESP2 as well, but some proxies return bulk strings. */
     @Override
     public void set(ByteBuffer bytes) {
-        if (bytes != null) {
-            set(Long.parseLong(decodeString(bytes)));
+        if (bytes == null) {
+            throw noAnswer();
         }
+        set(Long.parseLong(decodeString(bytes)));
     }
 
     private static Verdict verdict(long number) {
@@ -45,6 +60,14 @@ final class AnswerOutput extends CommandOutput<String, byte[], Answer> {
         if (number == -2) {
             return Verdict.OUT_OF_CALENDAR;
         }
+        if (number != 0 && number != 1) {
+            throw noAnswer();
+        }
         return number == 1 ? Verdict.ADMITTED : Verdict.REFUSED;
+    }
+
+    /** The failure for a reply that is not a script's answer. */
+    static StoreFailure noAnswer() {
+        return new StoreFailure(RedisStoreFailure.ERROR, "unexpected reply to a rate limit script");
     }
 }

@@ -9,7 +9,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 
-/** The charges of a decision whose keys lie on one server and in one slot: what one script decides. Not thread-safe. */
+/** The charges of a decision whose keys share a slot, and thus a server: one script decides them. Not thread-safe. */
 final class Batch {
 
     private record Entry(Charge charge, RedisLimit limit, String key) {}
@@ -21,7 +21,7 @@ final class Batch {
     private final List<Charge> charges = new ArrayList<>(4);
     private final Set<Script.Algorithm> algorithms = EnumSet.noneOf(Script.Algorithm.class);
 
-    /** Adds a charge whose limits' keys are the name and a number. */
+    /** Adds a charge; its limits' keys are the name followed by a number. */
     void add(Charge charge, List<RedisLimit> limits, String name) {
         charges.add(charge);
         for (int i = 0; i < limits.size(); i++) {
@@ -43,7 +43,7 @@ final class Batch {
         return entries.stream().map(Entry::key).toArray(String[]::new);
     }
 
-    /** What the script is told. {@code atMicros} is when a refund's charge was, {@code nowMicros} about what time it is. */
+    /** The script's arguments; {@code atMicros}: when a refunded charge was made, {@code nowMicros}: roughly now. */
     byte[][] arguments(Operation operation, long atMicros, long nowMicros) {
         byte[][] arguments = new byte[2 + ARGUMENTS_A_LIMIT * entries.size()][];
         arguments[0] = operation.word();
@@ -51,13 +51,18 @@ final class Batch {
                 operation == Operation.REFUND ? Long.toString(atMicros).getBytes(StandardCharsets.US_ASCII) : NOTHING;
         int at = 2;
         for (Entry entry : entries) {
-            arguments[at++] = entry.limit.notation();
+            arguments[at++] = entry.limit.signature();
             arguments[at++] = entry.limit.numbers(entry.charge.permits(), nowMicros);
         }
         return arguments;
     }
 
-    /** How each charge's limits stand, by the answer to a charge or a question. */
+    /** How many numbers the answer to a charge or peek holds. */
+    int answers() {
+        return entries.stream().mapToInt(entry -> entry.limit.answers()).sum();
+    }
+
+    /** The statuses of each charge's limits, from the answer to a charge or peek. */
     IdentityHashMap<Charge, List<LimitStatus>> statuses(Answer answer) {
         IdentityHashMap<Charge, List<LimitStatus>> statuses = new IdentityHashMap<>();
         int at = 0;

@@ -1,20 +1,22 @@
 package dev.ratelimit.redis;
 
 import dev.ratelimit.Ticker;
-import java.util.concurrent.ThreadLocalRandom;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.random.RandomGenerator;
 
 /**
- * Keeps requests from a server that fails: opens when so many of the last 20 have failed, and then lets one through now
- * and then to see whether it answers again. Thread-safe, without locks; costs a request that goes well one volatile read.
+ * A circuit breaker: opens when too many of the last 20 requests have failed, and then admits a single probe from time to
+ * time. A successful probe closes the breaker; each failed one doubles the time until the next. If the server fails again
+ * soon after closing, the doubling continues where it stopped. Thread-safe; a successful request costs two volatile reads.
  */
 final class Breaker {
 
-    /** Whether a request may go to the server, and as what. */
-    enum Pass {
+    /** Whether a request may go to the server, and in which role. */
+    enum Permission {
         YES,
-        /** The one that tries whether the server answers again. */
+        /** The request that tests whether the server answers again. */
         PROBE,
         NO
     }
@@ -25,75 +27,101 @@ final class Breaker {
     private static final int MASK = (1 << WINDOW) - 1;
     private static final double JITTER = 0.1;
 
+    /** The maximum time between probes, unless a longer one is configured. */
+    static final Duration MAX_OPEN = Duration.ofSeconds(30);
+
+    /** Once closed for this many first intervals, the breaker starts with the first interval again. */
+    private static final int CALM = 10;
+
     private final Ticker ticker;
     private final int failures;
     private final long openNanos;
+    private final RandomGenerator random;
     private final AtomicInteger outcomes = new AtomicInteger();
     private final AtomicBoolean open = new AtomicBoolean();
     private final AtomicBoolean probing = new AtomicBoolean();
     private volatile long probeAt;
+    private volatile long interval;
+    private volatile long closedAt;
 
-    Breaker(Ticker ticker, int failures, long openNanos) {
+    Breaker(Ticker ticker, int failures, long openNanos, RandomGenerator random) {
         this.ticker = ticker;
         this.failures = failures;
         this.openNanos = openNanos;
+        this.random = random;
     }
 
     boolean open() {
         return open.get();
     }
 
-    /** Asks to pass. Who gets another answer than {@code NO} tells how it went, whatever happens. */
-    Pass enter() {
+    /** Requests permission. Unless the result is {@code NO}, the caller must {@link #record} the outcome. */
+    Permission enter() {
         if (!open.get()) {
-            return Pass.YES;
+            return Permission.YES;
         }
         if (ticker.nanos() - probeAt < 0 || !probing.compareAndSet(false, true)) {
-            return Pass.NO;
+            return Permission.NO;
         }
         if (!open.get() || ticker.nanos() - probeAt < 0) {
-            // another probe has ended in between
+            // another probe has ended in the meantime
             probing.set(false);
-            return open.get() ? Pass.NO : Pass.YES;
+            return open.get() ? Permission.NO : Permission.YES;
         }
-        return Pass.PROBE;
+        return Permission.PROBE;
     }
 
     /**
-     * How it went with a request that passed.
+     * Records the outcome of a request that passed.
      *
      * @return whether this opened or closed the breaker
      */
-    boolean left(Pass pass, boolean failed) {
-        if (pass == Pass.PROBE) {
-            return leftProbe(failed);
+    boolean record(Permission permission, boolean failed) {
+        if (permission == Permission.PROBE) {
+            return recordProbe(failed);
         }
         int before = outcomes.get();
         if (before == 0 && !failed) {
             return false;
         }
         int after = outcomes.updateAndGet(bits -> (bits << 1 | (failed ? 1 : 0)) & MASK);
-        if (failed && Integer.bitCount(after) >= failures && !open.get()) {
-            probeAt = nextProbe();
-            return open.compareAndSet(false, true);
-        }
-        return false;
+        return failed && Integer.bitCount(after) >= failures && trip();
     }
 
-    private boolean leftProbe(boolean failed) {
+    /**
+     * Opens the breaker.
+     *
+     * @return whether it was closed
+     */
+    synchronized boolean trip() {
+        if (open.get()) {
+            return false;
+        }
+        if (ticker.nanos() - closedAt >= CALM * openNanos) {
+            interval = 0;
+        }
+        delayProbe();
+        open.set(true);
+        return true;
+    }
+
+    private boolean recordProbe(boolean failed) {
         if (failed) {
-            probeAt = nextProbe();
+            delayProbe();
         } else {
             outcomes.set(0);
+            closedAt = ticker.nanos();
             open.set(false);
         }
         probing.set(false);
         return !failed;
     }
 
-    /** Apart from those of other instances, so that they do not come all at once. */
-    private long nextProbe() {
-        double factor = 1 - JITTER + 2 * JITTER * ThreadLocalRandom.current().nextDouble();
-        return ticker.nanos() + (long) (openNanos * factor);
+    /** Uses jitter, so that instances do not all probe at the same time. */
+    private void delayProbe() {
+        long maxInterval = Math.max(openNanos, MAX_OPEN.toNanos());
+        interval = interval == 0 ? openNanos : Math.min(2 * interval, maxInterval);
+        double factor = 1 - JITTER + 2 * JITTER * random.nextDouble();
+        probeAt = ticker.nanos() + (long) (interval * factor);
     }
 }

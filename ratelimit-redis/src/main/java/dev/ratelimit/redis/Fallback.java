@@ -7,7 +7,7 @@ import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.StoreUnavailableException;
-import dev.ratelimit.redis.LocalLimits.Share;
+import java.math.BigInteger;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -17,44 +17,44 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * What holds while Redis does not decide: each policy's choice, which is to decide in memory with a share of the limit,
- * not to apply, or not to be passed. Thread-safe.
+ * Applies each policy's {@link OnStoreFailure} while Redis does not decide: decide in memory with a share of the limit,
+ * admit, or reject. Thread-safe.
  */
-final class Fallback {
+final class Fallback implements AutoCloseable {
 
     private final RateLimitStore memory;
     private final LocalLimits limits;
-    private final Recent recent;
+    private final AnswerCache answerCache;
     private final Map<String, OnStoreFailure> choices;
     private final OnStoreFailure otherwise;
     private final Duration retryAfter;
 
     /**
-     * With these choices.
+     * Creates a fallback with these choices.
      *
-     * @param choices by the name of the policy
-     * @param otherwise for the others
-     * @param retryAfter when to come back to a policy that is not to be passed
+     * @param choices by policy name
+     * @param otherwise for all other policies
+     * @param retryAfter when to retry after a rejection by a policy that fails closed
      */
     Fallback(
             RateLimitStore memory,
             LocalLimits limits,
-            Recent recent,
+            AnswerCache answerCache,
             Map<String, OnStoreFailure> choices,
             OnStoreFailure otherwise,
             Duration retryAfter) {
         this.memory = memory;
         this.limits = limits;
-        this.recent = recent;
+        this.answerCache = answerCache;
         this.choices = Map.copyOf(choices);
         this.otherwise = otherwise;
         this.retryAfter = retryAfter;
     }
 
     /**
-     * Throws if one of these charges' policies is not to be passed now.
+     * Checks that none of the charges' policies fails closed.
      *
-     * @throws StoreUnavailableException then
+     * @throws StoreUnavailableException if one does
      */
     void denyIfChosen(List<Charge> charges, StoreFailure failure) {
         for (Charge charge : charges) {
@@ -65,7 +65,7 @@ final class Fallback {
         }
     }
 
-    /** Decides the charges that are decided in memory; the others have no part in the answer. */
+    /** Decides in memory the charges whose policies choose that; the others do not appear in the answer. */
     void decide(Round round, boolean take) {
         List<Charge> decided = new ArrayList<>(1);
         List<Charge> single = new ArrayList<>(1);
@@ -80,19 +80,18 @@ final class Fallback {
         IdentityHashMap<Charge, List<LimitStatus>> statuses = new IdentityHashMap<>();
         Iterator<LimitStatus> next = decision.limits().iterator();
         for (Charge charge : decided) {
-            Policy policy = limits.of(charge.policy()).policy();
             statuses.put(
                     charge,
-                    policy.limits().stream()
-                            .map(limit -> of(policy, next.next()))
+                    charge.policy().limits().stream()
+                            .map(limit -> of(charge, next.next()))
                             .toList());
         }
-        round.decidedHere(decision.admitted(), decision.atNanos(), statuses);
+        round.decidedHere(decision, statuses);
     }
 
-    private static LimitStatus of(Policy policy, LimitStatus status) {
+    private static LimitStatus of(Charge charge, LimitStatus status) {
         return new LimitStatus(
-                policy,
+                charge,
                 status.limit(),
                 status.remaining(),
                 status.retryAfterNanos(),
@@ -100,55 +99,79 @@ final class Fallback {
                 status.fullAfterNanos());
     }
 
-    /** Gives back what {@link #decide} took of these charges, {@code atNanos} being its time. */
-    void refund(List<Charge> charges, long atNanos) {
-        List<Charge> single = charges.stream()
-                .filter(charge -> choice(charge) == OnStoreFailure.LOCAL)
-                .flatMap(charge -> single(charge).stream())
-                .toList();
-        memory.refund(single, new Decision(true, List.of(), atNanos));
+    /** Refunds these permits of a charge that this decision took in memory. */
+    void refund(Decision decision, Charge whole, long permits) {
+        memory.refund(
+                decision,
+                single(whole).stream()
+                        .map(taken ->
+                                taken.policy().charge(taken.key(), part(taken.permits(), permits, whole.permits())))
+                        .toList());
     }
 
-    /** The time in memory, so long ago. */
-    long ago(long nanos) {
-        return memory.peek(List.of()).atNanos() - nanos;
+    /** What was taken for this part of a cost, rounded down: all parts together refund no more than was taken. */
+    private static long part(long taken, long permits, long cost) {
+        return taken == cost
+                ? permits
+                : BigInteger.valueOf(taken)
+                        .multiply(BigInteger.valueOf(permits))
+                        .divide(BigInteger.valueOf(cost))
+                        .longValueExact();
     }
 
-    /** Forgets what the key has used here. */
+    /** Forgets the local usage of the key. */
     void reset(Policy policy, String key) {
-        limits.of(policy).single().forEach(limit -> memory.reset(limit, key));
+        limits.of(policy).forEach(limit -> memory.reset(limit, key));
     }
 
-    /** A charge of each limit's share; a price that only the whole limit can bear takes all of the share. */
+    /** A charge to each limit's share; a cost that exceeds the share but not the whole limit takes the entire share. */
     private List<Charge> single(Charge charge) {
-        List<Policy> single = limits.of(charge.policy()).single();
+        List<Policy> single = limits.of(charge.policy());
         List<Charge> charges = new ArrayList<>(single.size());
         for (int i = 0; i < single.size(); i++) {
             long whole = charge.policy().limits().get(i).capacity();
-            long most = single.get(i).limits().get(0).capacity();
-            long permits = charge.permits() <= whole ? Math.min(charge.permits(), most) : charge.permits();
+            long share = single.get(i).limits().get(0).capacity();
+            long permits = charge.permits() <= whole ? Math.min(charge.permits(), share) : charge.permits();
             charges.add(single.get(i).charge(charge.key(), permits));
         }
         return charges;
     }
 
-    /** What was used when Redis answered last is used here, too; as of now, so that none of it comes back early. */
-    private void seed(Charge charge, Share share) {
-        Recent.Known known = recent.remove(charge);
+    /**
+     * Charges locally, as of now, what was used when Redis last answered, so that none of it is refilled early. What
+     * this instance admitted on its own stays charged, because Redis does not know it.
+     */
+    private void seed(Charge charge, List<Policy> shares) {
+        AnswerCache.Known known = answerCache.remove(charge);
         if (known == null) {
             return;
         }
-        int count = Math.min(known.statuses().size(), share.single().size());
+        int count = Math.min(known.statuses().size(), shares.size());
         for (int i = 0; i < count; i++) {
             LimitStatus status = known.statuses().get(i);
-            Policy limit = share.single().get(i);
-            memory.reset(limit, charge.key());
-            if (recent.age(known) < status.fullAfterNanos()) {
+            Policy limit = shares.get(i);
+            if (answerCache.age(known) < status.fullAfterNanos()) {
                 long capacity = status.limit().capacity();
-                long used = limit.limits().get(0).share(capacity - status.remaining(), capacity);
-                memory.tryCharge(limit.charge(charge.key(), used));
+                long used = limit.algorithms().get(0).share(capacity - status.remaining(), capacity);
+                raise(limit.charge(charge.key(), 0), used);
             }
         }
+    }
+
+    /** Charges until at least this many permits are used. */
+    private void raise(Charge charge, long used) {
+        LimitStatus here = memory.peek(List.of(charge)).limits().get(0);
+        long missing = used - (here.limit().capacity() - here.remaining());
+        if (missing > 0) {
+            // refused only if others have used it up meanwhile
+            boolean unused = memory.tryCharge(charge.policy().charge(charge.key(), missing));
+        }
+    }
+
+    /** Ends the sweeping of the memory, which can still be used. */
+    @Override
+    public void close() {
+        memory.close();
     }
 
     private OnStoreFailure choice(Charge charge) {

@@ -10,19 +10,19 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The names of keys in Redis: {@code prefix:policy:{digest}:limit}, ASCII, at most 128 bytes whatever the key is.
+ * The names of keys in Redis: {@code prefix:policy:{digest}:limit}, ASCII, at most 128 bytes for any key.
  *
- * <p>Nothing of a key that a client chose is in its name but a digest of 128 bits. The braces make it what a cluster
- * places keys by, so that the limits of all policies for the same key lie in one slot. In a policy's name, what is no
- * letter, digit, dot, hyphen or underscore is escaped, so that it has no say in that; a long one is cut and gets a digest.
- * Thread-safe.
+ * <p>A key appears in the name only as a 128-bit digest, so clients choose no part of it. The braces make the digest the
+ * cluster's hash tag: the limits of all policies for the same key share a slot. In policy names every character except
+ * letters, digits, dots, hyphens and underscores is escaped, so that a policy name cannot contain a hash tag; a long name
+ * is truncated and gets a digest. Thread-safe.
  */
 final class KeyNames {
 
-    private static final int MOST_PREFIX = 32;
-    private static final int MOST_POLICY = 60;
-    private static final int MOST_KNOWN = 1 << 10;
-    private static final int LONGEST_KNOWN = 256;
+    private static final int MAX_PREFIX = 32;
+    private static final int MAX_POLICY = 60;
+    private static final int MAX_KNOWN = 1 << 10;
+    private static final int MAX_KNOWN_LENGTH = 256;
     private static final Base64.Encoder BASE64 = Base64.getUrlEncoder().withoutPadding();
 
     private static final BitSet PLAIN = new BitSet();
@@ -37,13 +37,13 @@ final class KeyNames {
 
     private final String prefix;
 
-    /** The names asked for last, since the same few keys make up most of what is asked for. */
-    private final AtomicReferenceArray<@Nullable Named> known = new AtomicReferenceArray<>(MOST_KNOWN);
+    /** The most recent names: a few keys account for most look-ups. */
+    private final AtomicReferenceArray<@Nullable Named> known = new AtomicReferenceArray<>(MAX_KNOWN);
 
-    /** Names that begin so. */
+    /** Creates names with this prefix. */
     KeyNames(String prefix) {
-        if (!prefix.matches("[A-Za-z0-9._:-]{1," + MOST_PREFIX + "}")) {
-            throw new IllegalArgumentException("key prefix must be 1 to " + MOST_PREFIX
+        if (!prefix.matches("[A-Za-z0-9._:-]{1," + MAX_PREFIX + "}")) {
+            throw new IllegalArgumentException("key prefix must be 1 to " + MAX_PREFIX
                     + " letters, digits, dots, hyphens, underscores and colons but was '" + prefix + "'");
         }
         this.prefix = prefix;
@@ -52,13 +52,13 @@ final class KeyNames {
     /** The name without the limit's number. */
     String name(String policy, String key) {
         int hash = (31 * policy.hashCode() + key.hashCode()) * 0x9E3779B9;
-        int place = hash >>> Integer.numberOfLeadingZeros(MOST_KNOWN - 1);
+        int place = hash >>> Integer.numberOfLeadingZeros(MAX_KNOWN - 1);
         Named named = known.getAcquire(place);
         if (named != null && named.key.equals(key) && named.policy.equals(policy)) {
             return named.name;
         }
         String name = prefix + ':' + escaped(policy) + ":{" + digest(key) + "}:";
-        if (key.length() <= LONGEST_KNOWN) {
+        if (key.length() <= MAX_KNOWN_LENGTH) {
             known.setRelease(place, new Named(policy, key, name));
         }
         return name;
@@ -74,15 +74,15 @@ final class KeyNames {
                 escaped.append('%').append(Integer.toHexString(c));
             }
         }
-        if (escaped.length() <= MOST_POLICY) {
+        if (escaped.length() <= MAX_POLICY) {
             return escaped.toString();
         }
-        return escaped.substring(0, MOST_POLICY - 23) + '~' + digest(policy);
+        return escaped.substring(0, MAX_POLICY - 23) + '~' + digest(policy);
     }
 
-    /** 22 characters of base64. */
+    /** A digest of 22 base64 characters. */
     private static String digest(String text) {
-        // as it is: in any charset, all lone surrogates are one replacement character
+        // the raw UTF-16 units: every charset maps all lone surrogates to the same replacement character
         byte[] bytes = new byte[Character.BYTES * text.length()];
         ByteBuffer.wrap(bytes).asCharBuffer().put(text);
         byte[] hash = sha256().digest(bytes);
@@ -93,7 +93,7 @@ final class KeyNames {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
+            throw new IllegalStateException("SHA-256 is not available", e);
         }
     }
 }

@@ -3,48 +3,79 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
-import dev.ratelimit.redis.Node.Sent;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The leases of the keys that are asked for most. A key that was asked for a few times in a lease's life gets one, of as
- * many permits; it gets twice as many each time that it has spent half of them, up to a fraction of what is left to all.
- * What is not spent goes back to Redis. Thread-safe.
+ * The leases of frequently used keys. A key used several times within a lease's lifetime gets a lease of as many
+ * permits; each time half of them are spent, the next lease is twice as large, up to a fraction of the remaining
+ * permits. Unspent permits are refunded to Redis. Thread-safe.
  */
 final class Leases {
 
-    /** Where leases come from and go back to. */
-    interface Bank {
+    /** Charges leases and refunds unspent permits. */
+    interface LeaseSource {
 
-        /** Charges, without waiting. */
-        List<Sent> charge(Charge charge);
+        /** Charges without waiting. */
+        PendingBatch charge(Charge charge);
 
-        /** Gives back what was charged at this time of the server, without waiting. */
-        void refund(Charge charge, long atNanos);
+        /** Refunds a charge of this server time without waiting. */
+        PendingBatch refund(Charge charge, long atNanos);
     }
 
-    /** One key's. */
-    private static final class Account {
+    /** The leases of one key. */
+    private static final class KeyLeases {
 
-        private final AtomicBoolean asking = new AtomicBoolean();
         private final AtomicInteger asked = new AtomicInteger();
+
+        /** Completed while no lease is requested. */
+        private volatile CompletableFuture<Void> awaited = CompletableFuture.completedFuture(null);
+
+        /** See {@link Lease#due}. */
+        private final AtomicLong overdueNanos = new AtomicLong();
+
         private volatile @Nullable Lease lease;
         private volatile @Nullable Lease next;
         private volatile long since;
         private volatile long wanted = FIRST;
         private volatile long remaining;
 
-        /** Puts the next lease in the place of this one, if it still is there; returns what is to be ended. */
+        private boolean asking() {
+            return !awaited.isDone();
+        }
+
+        /** The future to complete when a lease arrives; {@code null} if no lease should be requested. */
+        private synchronized @Nullable CompletableFuture<Void> expect() {
+            if (next != null || asking()) {
+                return null;
+            }
+            CompletableFuture<Void> expected = new CompletableFuture<>();
+            awaited = expected;
+            return expected;
+        }
+
+        /** Stores a lease that has arrived. */
+        private synchronized void receive(Lease arrived) {
+            if (lease == null) {
+                lease = arrived;
+            } else {
+                next = arrived;
+            }
+        }
+
+        /** Replaces this lease by the next one unless that has already happened; returns the lease to end. */
         private synchronized @Nullable Lease turn(@Nullable Lease spent) {
             if (lease != spent || next == null) {
                 return null;
@@ -54,7 +85,7 @@ final class Leases {
             return spent;
         }
 
-        /** Takes both leases away. */
+        /** Removes both leases. */
         private synchronized List<Lease> empty() {
             List<Lease> both = Stream.of(lease, next).filter(Objects::nonNull).toList();
             lease = null;
@@ -65,47 +96,54 @@ final class Leases {
 
     private record Budget(String policy, String key) {}
 
-    /** A limit of less is decided exactly: a lease of it would be a few permits. */
-    private static final long LEAST_CAPACITY = 100;
+    /** Smaller limits are decided exactly: their leases would hold only a few permits. */
+    private static final long MIN_CAPACITY = 100;
 
     private static final int FIRST = 8;
-    private static final int MOST_ACCOUNTS = 10_000;
+    private static final int MAX_KEYS = 10_000;
+    private static final int AT_ONCE = 1_000;
 
-    private final Bank bank;
+    /** How often in its lifetime a lease is checked for expiry. */
+    private static final int SWEEPS_PER_LIFE = 4;
+
+    private final LeaseSource source;
     private final Ticker ticker;
+    private final Scheduler scheduler;
     private final double fraction;
     private final long maxAgeNanos;
-    private final Map<Budget, Account> accounts = new ConcurrentHashMap<>();
+    private final Map<Budget, KeyLeases> byBudget = new ConcurrentHashMap<>();
     private final AtomicBoolean sweeping = new AtomicBoolean();
+    private volatile Scheduler.@Nullable Alarm alarm;
     private volatile boolean closed;
 
     /**
-     * No leases yet.
+     * Starts without leases.
      *
-     * @param fraction of what remains that one lease takes at most
-     * @param maxAgeNanos how long a lease holds
+     * @param fraction the maximum share of the remaining permits that one lease takes
+     * @param maxAgeNanos how long a lease lasts
      */
-    Leases(Bank bank, Ticker ticker, double fraction, long maxAgeNanos) {
-        this.bank = bank;
+    Leases(LeaseSource source, Ticker ticker, Scheduler scheduler, double fraction, long maxAgeNanos) {
+        this.source = source;
         this.ticker = ticker;
+        this.scheduler = scheduler;
         this.fraction = fraction;
         this.maxAgeNanos = maxAgeNanos;
     }
 
-    /** Pays a charge from a lease; {@code null} when it has to be asked for. */
+    /** Spends a charge from a lease; {@code null} if Redis must be asked. */
     @Nullable
     Lease pay(Charge charge) {
-        Account account = accounts.get(budget(charge));
-        if (account == null) {
+        KeyLeases leases = byBudget.get(budget(charge));
+        if (leases == null) {
             return null;
         }
-        Lease paid = spend(account.lease, charge);
-        if (paid == null && account.next != null) {
-            end(account.turn(account.lease));
-            paid = spend(account.lease, charge);
+        Lease paid = spend(leases.lease, charge);
+        if (paid == null && leases.next != null) {
+            end(leases, leases.turn(leases.lease));
+            paid = spend(leases.lease, charge);
         }
         if (paid != null && paid.left() < paid.whole().permits() / 2) {
-            renew(account, charge, 2 * paid.whole().permits());
+            renew(leases, charge, 2 * paid.whole().permits());
         }
         return paid;
     }
@@ -117,119 +155,172 @@ final class Leases {
         return spent ? lease : null;
     }
 
-    /** Takes back what was paid from this lease. */
+    /** Returns a charge to the lease that it was spent from. */
     void giveBack(Lease lease, Charge charge) {
-        if (!lease.giveBack(charge.permits())) {
-            bank.refund(charge, lease.paidNanos());
+        KeyLeases leases = byBudget.get(budget(charge));
+        AtomicLong overdue = leases == null ? new AtomicLong() : leases.overdueNanos;
+        Charge due = lease.giveBack(charge.permits()) ? null : lease.due(charge.permits(), ticker.nanos(), overdue);
+        if (due != null) {
+            source.refund(due, lease.paidNanos());
         }
     }
 
-    /** Takes back what was paid at this time, if the lease of then is still there. */
+    /** Returns a charge of this time to its lease, if that still exists. */
     boolean giveBack(Charge charge, long atNanos) {
-        Account account = accounts.get(budget(charge));
-        Lease lease = account == null ? null : account.lease;
+        KeyLeases leases = byBudget.get(budget(charge));
+        Lease lease = leases == null ? null : leases.lease;
         return lease != null && lease.paidNanos() == atNanos && lease.giveBack(charge.permits());
     }
 
-    /** A charge had to be asked for: perhaps its key deserves a lease. */
+    /** Records that Redis was asked for a charge: its key may get a lease. */
     void asked(Charge charge, List<LimitStatus> statuses) {
         if (closed || !eligible(charge.policy()) || statuses.isEmpty()) {
             return;
         }
-        Account account = account(charge);
-        if (account == null) {
+        KeyLeases leases = leasesOf(charge);
+        if (leases == null) {
             return;
         }
         long now = ticker.nanos();
-        account.remaining = least(statuses);
-        if (now - account.since > maxAgeNanos) {
-            account.since = now;
-            account.asked.set(0);
+        leases.remaining = fewestRemaining(statuses);
+        if (now - leases.since > maxAgeNanos) {
+            leases.since = now;
+            leases.asked.set(0);
         }
-        if (account.asked.incrementAndGet() >= FIRST) {
-            renew(account, charge, account.wanted);
+        if (leases.asked.incrementAndGet() >= FIRST) {
+            renew(leases, charge, leases.wanted);
         }
     }
 
     /** Forgets the lease of a key that was reset. */
     void drop(Charge charge) {
-        Account account = accounts.remove(budget(charge));
-        if (account != null) {
-            account.empty().forEach(Lease::end);
+        KeyLeases leases = byBudget.remove(budget(charge));
+        if (leases != null) {
+            leases.empty().forEach(lease -> lease.end(ticker.nanos(), leases.overdueNanos));
         }
     }
 
-    /** Ends all leases, and returns what is to go back to Redis. */
-    List<Lease> close() {
+    /** Ends all leases and refunds the rest, in batches small enough for the client's queue. */
+    void close(long patienceNanos) {
         closed = true;
-        List<Lease> ended = new ArrayList<>();
-        accounts.values().forEach(account -> ended.addAll(account.empty()));
-        accounts.clear();
-        return ended;
+        Scheduler.Alarm set = alarm;
+        if (set != null) {
+            set.cancel();
+        }
+        long end = ticker.nanos() + patienceNanos;
+        byBudget.values().forEach(leases -> await(leases.awaited, end));
+        List<PendingBatch> refunds = new ArrayList<>();
+        for (KeyLeases leases : byBudget.values()) {
+            for (Lease lease : leases.empty()) {
+                Charge due = lease.end(ticker.nanos(), leases.overdueNanos);
+                if (due != null) {
+                    refunds.add(source.refund(due, lease.paidNanos()));
+                }
+            }
+            if (refunds.size() >= AT_ONCE) {
+                await(refunds, end);
+            }
+        }
+        await(refunds, end);
+        byBudget.clear();
+    }
+
+    private void await(CompletableFuture<Void> lease, long end) {
+        try {
+            // permits of one that is late make the limit stricter until they are refilled
+            Timeout.await(lease, end - ticker.nanos(), scheduler);
+        } catch (StoreFailure e) {
+            // refunded without waiting
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void await(List<PendingBatch> refunds, long end) {
+        for (PendingBatch refund : refunds) {
+            try {
+                refund.get(end - ticker.nanos());
+            } catch (StoreFailure e) {
+                // lost permits make the limit stricter until they are refilled
+            }
+        }
+        refunds.clear();
     }
 
     private static boolean eligible(Policy policy) {
-        return policy.limits().stream().allMatch(limit -> limit.capacity() >= LEAST_CAPACITY);
+        return policy.limits().stream().allMatch(limit -> limit.capacity() >= MIN_CAPACITY);
     }
 
-    private @Nullable Account account(Charge charge) {
+    private @Nullable KeyLeases leasesOf(Charge charge) {
         Budget budget = budget(charge);
-        Account known = accounts.get(budget);
-        if (known != null || accounts.size() >= MOST_ACCOUNTS) {
+        KeyLeases known = byBudget.get(budget);
+        if (known != null || byBudget.size() >= MAX_KEYS) {
             return known;
         }
         sweepLater();
-        return accounts.computeIfAbsent(budget, key -> new Account());
+        return byBudget.computeIfAbsent(budget, key -> new KeyLeases());
     }
 
-    /** Asks for another lease, unless somebody does; nobody waits for it. */
-    private void renew(Account account, Charge charge, long size) {
-        if (account.next != null || account.asking.get()) {
+    /** Requests another lease, unless one is already requested; does not wait for it. */
+    private void renew(KeyLeases leases, Charge charge, long size) {
+        if (leases.next != null || leases.asking()) {
             return;
         }
-        long most = (long) (fraction * account.remaining);
-        if (Math.min(size, most) < FIRST || closed || !account.asking.compareAndSet(false, true)) {
+        long max = (long) (fraction * leases.remaining);
+        CompletableFuture<Void> awaited = Math.min(size, max) < FIRST ? null : leases.expect();
+        if (awaited == null) {
             return;
         }
-        account.wanted = size;
-        long sentNanos = ticker.nanos();
-        Charge whole = charge.policy().charge(charge.key(), Math.min(size, most));
-        Sent sent = bank.charge(whole).get(0);
-        sent.then(() -> arrived(account, whole, sent, sentNanos));
-    }
-
-    private void arrived(Account account, Charge whole, Sent sent, long sentNanos) {
+        boolean sent = false;
         try {
-            Answer answer = sent.await(0);
-            List<LimitStatus> statuses =
-                    sent.batch().statuses(answer).values().iterator().next();
-            account.remaining = least(statuses);
-            if (answer.admitted()) {
-                account.next = new Lease(whole, statuses, answer.nowMicros() * 1000, sentNanos, maxAgeNanos);
-                if (account.lease == null) {
-                    account.turn(null);
-                }
-                if (closed) {
-                    account.empty().forEach(this::end);
-                }
-            } else {
-                account.wanted = Math.max(FIRST, whole.permits() / 2);
+            // checked only now, because close() awaits leases that were requested before
+            if (!closed) {
+                leases.wanted = size;
+                ask(leases, charge.policy().charge(charge.key(), Math.min(size, max)), awaited);
+                sent = true;
             }
-        } catch (StoreFailure e) {
-            account.asked.set(0);
         } finally {
-            account.asking.set(false);
+            if (!sent) {
+                awaited.complete(null);
+            }
         }
     }
 
-    private void end(@Nullable Lease lease) {
-        Charge unspent = lease == null ? null : lease.end();
-        if (lease != null && unspent != null) {
-            bank.refund(unspent, lease.paidNanos());
+    private void ask(KeyLeases leases, Charge whole, CompletableFuture<Void> awaited) {
+        long sentNanos = ticker.nanos();
+        PendingBatch sent = source.charge(whole);
+        sent.then((answer, failure) -> {
+            try {
+                arrived(leases, whole, sent, answer, sentNanos);
+            } finally {
+                awaited.complete(null);
+            }
+        });
+    }
+
+    private void arrived(KeyLeases leases, Charge whole, PendingBatch sent, @Nullable Answer answer, long sentNanos) {
+        if (answer == null) {
+            leases.asked.set(0);
+            return;
+        }
+        List<LimitStatus> statuses =
+                sent.batch().statuses(answer).values().iterator().next();
+        leases.remaining = fewestRemaining(statuses);
+        if (answer.admitted()) {
+            leases.receive(new Lease(whole, statuses, answer.nowMicros() * 1000, sentNanos, maxAgeNanos));
+        } else {
+            leases.wanted = Math.max(FIRST, whole.permits() / 2);
         }
     }
 
-    private static long least(List<LimitStatus> statuses) {
+    private void end(KeyLeases leases, @Nullable Lease lease) {
+        Charge due = lease == null ? null : lease.end(ticker.nanos(), leases.overdueNanos);
+        if (lease != null && due != null) {
+            source.refund(due, lease.paidNanos());
+        }
+    }
+
+    private static long fewestRemaining(List<LimitStatus> statuses) {
         return statuses.stream().mapToLong(LimitStatus::remaining).min().orElse(0);
     }
 
@@ -237,11 +328,21 @@ final class Leases {
         return new Budget(charge.policy().name(), charge.key());
     }
 
-    /** Sets the alarm, unless it is set. It does not keep the store from being collected. */
+    /** Schedules a sweep, unless one is scheduled. The schedule does not keep the store from being collected. */
     private void sweepLater() {
-        if (!closed && sweeping.compareAndSet(false, true)) {
+        if (closed || !sweeping.compareAndSet(false, true)) {
+            return;
+        }
+        try {
             WeakReference<Leases> weak = new WeakReference<>(this);
-            ticker.schedule(() -> sweep(weak), maxAgeNanos);
+            Scheduler.Alarm set = scheduler.schedule(() -> sweep(weak), Math.max(1, maxAgeNanos / SWEEPS_PER_LIFE));
+            alarm = set;
+            if (closed) {
+                set.cancel();
+            }
+        } catch (RuntimeException | Error e) {
+            // leases still expire; the next key tries again
+            sweeping.set(false);
         }
     }
 
@@ -252,21 +353,26 @@ final class Leases {
         }
     }
 
-    /** Ends leases whose time is over, and forgets keys that nobody asks for. */
+    /** Ends expired leases and forgets unused keys. */
     private void sweep() {
-        long now = ticker.nanos();
-        accounts.forEach((budget, account) -> {
-            Lease lease = account.lease;
-            if (lease != null && lease.expired(now)) {
-                account.wanted = Math.max(FIRST, lease.whole().permits() - lease.left());
-                account.empty().forEach(this::end);
-            } else if (lease == null && now - account.since > 2 * maxAgeNanos && !account.asking.get()) {
-                accounts.remove(budget, account);
+        try {
+            byBudget.forEach(this::sweep);
+        } finally {
+            sweeping.set(false);
+            if (!byBudget.isEmpty()) {
+                sweepLater();
             }
-        });
-        sweeping.set(false);
-        if (!accounts.isEmpty()) {
-            sweepLater();
+        }
+    }
+
+    private void sweep(Budget budget, KeyLeases leases) {
+        long now = ticker.nanos();
+        Lease lease = leases.lease;
+        if (lease != null && lease.expired(now)) {
+            leases.wanted = Math.max(FIRST, lease.whole().permits() - lease.left());
+            leases.empty().forEach(ended -> end(leases, ended));
+        } else if (lease == null && now - leases.since > 2 * maxAgeNanos && !leases.asking()) {
+            byBudget.remove(budget, leases);
         }
     }
 }

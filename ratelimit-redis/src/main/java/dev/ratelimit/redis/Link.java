@@ -1,102 +1,66 @@
 package dev.ratelimit.redis;
 
-import io.lettuce.core.api.StatefulConnection;
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
-import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.codec.RedisCodec;
-import io.lettuce.core.codec.StringCodec;
-import java.util.Set;
+import dev.ratelimit.Scheduler;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one connection that all decisions share: made when it is first needed, and made anew when it is lost or in doubt.
- * The client itself does not reconnect, so nothing is queued meanwhile or sent twice. Thread-safe; no method waits.
+ * The one connection to a server that all decisions share: opened when it is first needed, and replaced when it is lost
+ * or in doubt. The client itself does not reconnect, so nothing is queued meanwhile or sent twice. Thread-safe; no method
+ * blocks.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what comes of closing a connection is of no interest
-final class Link implements AutoCloseable {
+@SuppressWarnings("FutureReturnValueIgnored") // the result of closing a connection does not matter
+final class Link {
 
-    /** Keys are text, and what is sent to scripts is not. */
-    static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.ASCII, ByteArrayCodec.INSTANCE);
+    /** How long a replaced connection may still deliver replies. */
+    private static final long FAREWELL_NANOS = 1_000_000_000;
 
-    /** A connection, and how to use it. */
-    record Live(
-            StatefulConnection<String, byte[]> connection,
-            RedisClusterAsyncCommands<String, byte[]> commands,
-            Topology topology) {}
+    /** The maximum number of attempts at once: the client may take longer for one than anybody waits. */
+    private static final int MAX_ATTEMPTS = 3;
 
-    /** Which servers there are. */
-    interface Topology {
-
-        /** The name of the server that has this slot. */
-        String server(int slot);
-
-        /** The names of all that have slots. */
-        Set<String> servers();
-    }
-
-    /** Makes connections. */
-    interface Connector {
-
-        /** Connects, which may take its time. */
-        Live connect();
-
-        /** The slot of a key of this name; all keys of one slot are always on one server. */
-        int slot(String name);
-    }
-
-    /** How long an attempt to connect may take before another one is begun. */
-    private static final long PATIENCE_SECONDS = 3;
-
-    /** How long a connection that was replaced may still bring replies. */
-    private static final long FAREWELL_SECONDS = 1;
-
-    private final Connector connector;
-    private final Consumer<Live> greeting;
+    private final Topology topology;
+    private final String server;
+    private final Consumer<Connection> greeting;
+    private final Scheduler scheduler;
+    private final Executor threads;
     private final ReentrantLock lock = new ReentrantLock();
-    private volatile @Nullable CompletableFuture<Live> current;
-    private @Nullable CompletableFuture<Live> coming;
+    private volatile @Nullable CompletableFuture<Connection> current;
+    private @Nullable CompletableFuture<Connection> coming;
+    private int attempts;
+    private boolean missed;
     private volatile boolean closed;
 
     /**
-     * A link that is not connected yet.
+     * Creates a link to this server, which is not connected yet.
      *
-     * @param greeting is given each connection when it has been made
+     * @param greeting receives each new connection
+     * @param threads runs attempts to connect, which block; may fail to start one
      */
-    Link(Connector connector, Consumer<Live> greeting) {
-        this.connector = connector;
+    Link(Topology topology, String server, Consumer<Connection> greeting, Scheduler scheduler, Executor threads) {
+        this.topology = topology;
+        this.server = server;
         this.greeting = greeting;
+        this.scheduler = scheduler;
+        this.threads = threads;
     }
 
-    /** The slot of a key of this name. */
-    int slot(String name) {
-        return connector.slot(name);
-    }
-
-    /** Which servers there are; {@code null} while that is not known. */
-    @Nullable
-    Topology topology() {
-        CompletableFuture<Live> known = current;
-        return known != null && known.isDone() && !known.isCompletedExceptionally()
-                ? known.join().topology()
-                : null;
-    }
-
-    /** The connection, or the one that is being made. */
-    CompletableFuture<Live> live() {
-        CompletableFuture<Live> known = current;
+    /** The connection, or the one being opened. */
+    CompletableFuture<Connection> live() {
+        CompletableFuture<Connection> known = current;
         if (known != null && usable(known)) {
             return known;
         }
         lock.lock();
         try {
-            CompletableFuture<Live> latest = current;
+            CompletableFuture<Connection> latest = current;
             if (latest == null || !usable(latest)) {
                 if (latest != null && !latest.isCompletedExceptionally()) {
-                    latest.join().connection().closeAsync();
+                    latest.join().close();
                 }
                 latest = coming != null ? coming : attempt();
                 current = latest;
@@ -107,11 +71,12 @@ final class Link implements AutoCloseable {
         }
     }
 
-    /** Makes another connection, and takes that as soon as it is there. */
+    /** Opens another connection and switches to it as soon as it is open. */
     void replace() {
         lock.lock();
         try {
-            if (!closed && coming == null) {
+            // a new connection that has just arrived must itself be replaced
+            if (!closed && (coming == null || coming.isDone())) {
                 attempt();
             }
         } finally {
@@ -119,60 +84,105 @@ final class Link implements AutoCloseable {
         }
     }
 
-    @Override
-    public void close() {
+    /** Closes the connection and opens no other. */
+    CompletionStage<?> close() {
         lock.lock();
         try {
-            if (!closed && current != null) {
-                current.thenAccept(live -> live.connection().closeAsync());
-            }
             closed = true;
+            CompletableFuture<Connection> open = current;
+            return open == null ? CompletableFuture.completedFuture(null) : open.thenCompose(Connection::close);
         } finally {
             lock.unlock();
         }
     }
 
-    private static boolean usable(CompletableFuture<Live> known) {
+    private static boolean usable(CompletableFuture<Connection> known) {
         return !known.isDone()
-                || (!known.isCompletedExceptionally()
-                        && known.join().connection().isOpen());
+                || (!known.isCompletedExceptionally() && known.join().isOpen());
     }
 
-    private CompletableFuture<Live> attempt() {
-        CompletableFuture<Live> attempt = new CompletableFuture<>();
-        if (closed) {
-            attempt.completeExceptionally(new StoreFailure(RedisStore.Failure.CONNECTION, "the store is closed"));
-            return attempt;
+    /** Any failure ends the attempt, so that another one can start. */
+    private CompletableFuture<Connection> attempt() {
+        if (closed || attempts >= MAX_ATTEMPTS) {
+            return CompletableFuture.failedFuture(new StoreFailure(
+                    RedisStoreFailure.CONNECTION,
+                    closed ? "the store is closed" : MAX_ATTEMPTS + " connection attempts are still pending"));
         }
+        CompletableFuture<Connection> attempt = expected();
         coming = attempt;
-        Thread thread = new Thread(() -> connect(attempt), "ratelimit-redis-connect");
-        thread.setDaemon(true);
-        thread.start();
-        attempt.orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        attempt.whenComplete((live, failure) -> arrived(attempt, live));
+        attempts++;
+        try {
+            Timeout.set(attempt, Topology.PATIENCE.toNanos(), scheduler);
+            threads.execute(() -> connect(attempt));
+        } catch (RuntimeException | Error e) {
+            // the thread may fail to start
+            attempts--;
+            attempt.completeExceptionally(e);
+        }
         return attempt;
     }
 
-    private void connect(CompletableFuture<Live> attempt) {
+    private CompletableFuture<Connection> expected() {
+        CompletableFuture<Connection> expected = new CompletableFuture<>();
+        expected.whenComplete((live, failure) -> arrived(expected, live));
+        return expected;
+    }
+
+    private void connect(CompletableFuture<Connection> attempt) {
         try {
-            Live live = connector.connect();
-            if (!attempt.complete(live)) {
-                live.connection().closeAsync();
+            Connection live = topology.connect(server);
+            if (!attempt.complete(live) && !late().complete(live)) {
+                live.close();
             }
         } catch (RuntimeException | Error e) {
             attempt.completeExceptionally(e);
+        } finally {
+            ended();
         }
     }
 
-    private void arrived(CompletableFuture<Live> attempt, @Nullable Live live) {
-        CompletableFuture<Live> former = null;
+    private void ended() {
+        lock.lock();
+        try {
+            attempts--;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * What a timed-out attempt completes if it succeeds late: the next attempt or, if that failed too, a new future.
+     */
+    private CompletableFuture<Connection> late() {
+        lock.lock();
+        try {
+            if (coming != null) {
+                return coming;
+            }
+            return missed ? expected() : CompletableFuture.failedFuture(new TimeoutException());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void closeLater(Connection replaced) {
+        try {
+            scheduler.schedule(replaced::close, FAREWELL_NANOS);
+        } catch (RuntimeException | Error e) {
+            replaced.close();
+        }
+    }
+
+    private void arrived(CompletableFuture<Connection> attempt, @Nullable Connection live) {
+        CompletableFuture<Connection> former = null;
         lock.lock();
         try {
             if (coming == attempt) {
                 coming = null;
             }
+            missed = live == null;
             if (live != null && closed) {
-                live.connection().closeAsync();
+                live.close();
             } else if (live != null && current != attempt) {
                 former = current;
                 current = attempt;
@@ -181,9 +191,7 @@ final class Link implements AutoCloseable {
             lock.unlock();
         }
         if (former != null) {
-            former.thenAcceptAsync(
-                    old -> old.connection().closeAsync(),
-                    CompletableFuture.delayedExecutor(FAREWELL_SECONDS, TimeUnit.SECONDS));
+            former.thenAccept(this::closeLater);
         }
         if (live != null) {
             greeting.accept(live);

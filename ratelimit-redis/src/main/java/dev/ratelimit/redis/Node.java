@@ -1,95 +1,128 @@
 package dev.ratelimit.redis;
 
-import dev.ratelimit.redis.Breaker.Pass;
-import dev.ratelimit.redis.RedisStore.Failure;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.redis.Breaker.Permission;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
-/** A server, as far as it can be told apart: asked through a breaker, and waited for until a deadline. Thread-safe. */
+/** A server with its link and its circuit breaker. Thread-safe. */
 final class Node {
 
-    /** A batch on its way. */
-    record Sent(Batch batch, Node node, Pass pass, CompletableFuture<Answer> answer) {
+    /** After this time without any reply, the first unanswered request puts the connection in doubt. */
+    private static final long QUIET_NANOS = 1_000_000_000;
 
-        /** Does this when there is an answer, or none will come; on the thread that finds out. */
-        @SuppressWarnings("FutureReturnValueIgnored") // the action sees to its own failures
-        void then(Runnable action) {
-            answer.whenComplete((received, failure) -> action.run());
-        }
+    /** An admitted request; {@code placed} if it counts as in flight. */
+    record Entry(Node node, Permission permission, boolean placed) {}
 
-        /**
-         * Waits for the answer.
-         *
-         * @param patienceNanos how long; not at all when it is not positive
-         * @throws StoreFailure when there is none
-         */
-        Answer await(long patienceNanos) {
-            try {
-                Answer received = answer.get(Math.max(0, patienceNanos), TimeUnit.NANOSECONDS);
-                node.left(pass, null);
-                return received;
-            } catch (TimeoutException e) {
-                throw node.failed(pass, new StoreFailure(Failure.TIMEOUT, "Redis did not answer in time"));
-            } catch (ExecutionException e) {
-                throw node.failed(pass, StoreFailure.of(e.getCause() == null ? e : e.getCause()));
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw node.failed(pass, new StoreFailure(Failure.INTERRUPTED, "interrupted while Redis was asked", e));
-            }
-        }
-    }
-
-    private final Breaker breaker;
-    private final Runner runner;
+    private final String server;
     private final Link link;
-    private final Consumer<@Nullable StoreFailure> changed;
+    private final ScriptExecutor executor;
+    private final Breaker breaker;
+    private final Semaphore places;
+    private final Ticker ticker;
+    private final Scheduler scheduler;
+    private final long deadlineNanos;
+    private final OperatorLog operatorLog;
+    private volatile long heardNanos;
 
-    /**
-     * A server that is thought to be well.
-     *
-     * @param changed is told when that changes: why it is left alone, or {@code null} when it answers again
-     */
-    Node(Breaker breaker, Runner runner, Link link, Consumer<@Nullable StoreFailure> changed) {
-        this.breaker = breaker;
-        this.runner = runner;
+    /** Creates a server that is assumed to be healthy. */
+    Node(String server, Link link, ScriptExecutor executor, ServerSettings settings, OperatorLog operatorLog) {
+        this.server = server;
         this.link = link;
-        this.changed = changed;
+        this.executor = executor;
+        this.breaker = settings.breaker();
+        this.places = new Semaphore(settings.maxInFlight());
+        this.ticker = settings.ticker();
+        this.scheduler = settings.scheduler();
+        this.deadlineNanos = settings.deadline().toNanos();
+        this.operatorLog = operatorLog;
+        this.heardNanos = ticker.nanos();
     }
 
     boolean available() {
         return !breaker.open();
     }
 
-    /** Sends a batch, unless the server is known to fail. Each is to be awaited, if only for no time. */
-    Sent send(Batch batch, Operation operation, long atMicros) {
-        Pass pass = breaker.enter();
-        CompletableFuture<Answer> answer = pass == Pass.NO
-                ? CompletableFuture.failedFuture(new StoreFailure(RedisStore.Failure.OPEN, "Redis failed a moment ago"))
-                : runner.run(batch, operation, atMicros, pass == Pass.PROBE || operation == Operation.REFUND);
-        return new Sent(batch, this, pass, answer);
+    Link link() {
+        return link;
     }
 
-    private StoreFailure failed(Pass pass, StoreFailure failure) {
-        left(pass, failure);
-        return failure;
+    long deadlineNanos() {
+        return deadlineNanos;
     }
 
-    private void left(Pass pass, @Nullable StoreFailure failure) {
-        if (pass == Pass.NO) {
+    /** Sends a batch that the caller awaits until the deadline, unless the server is known to fail. */
+    @SuppressWarnings("FutureReturnValueIgnored") // PendingBatch handles its own failures
+    PendingBatch send(Batch batch, Operation operation, long atMicros) {
+        PendingBatch sent = new PendingBatch(batch, operation == Operation.REFUND, scheduler);
+        executor.run(sent, this, operation, atMicros).whenComplete(sent::arrived);
+        return sent;
+    }
+
+    /** Sends a batch that the caller need not await. */
+    PendingBatch post(Batch batch, Operation operation, long atMicros) {
+        PendingBatch sent = send(batch, operation, atMicros);
+        sent.endBy(deadlineNanos);
+        return sent;
+    }
+
+    /**
+     * Admits a request if the breaker permits it and fewer than the maximum are in flight; it counts until it
+     * {@linkplain #exit exits}.
+     *
+     * @param urgent whether to admit it even beyond the maximum
+     * @throws StoreFailure if it is not admitted
+     */
+    Entry enter(boolean urgent) {
+        Permission permission = breaker.enter();
+        if (permission == Permission.NO) {
+            throw new StoreFailure(RedisStoreFailure.OPEN, "the circuit breaker is open after recent failures");
+        }
+        boolean placed = places.tryAcquire();
+        if (!placed && !urgent && permission != Permission.PROBE) {
+            throw new StoreFailure(RedisStoreFailure.SATURATED, "max-in-flight commands are already waiting for Redis");
+        }
+        return new Entry(this, permission, placed);
+    }
+
+    /** Records that Redis could not be reached even before the first request. */
+    void unreached(StoreFailure failure) {
+        if (breaker.trip()) {
+            operatorLog.failed(server, failure);
+        }
+    }
+
+    /** Records an admitted request's outcome, {@code null} for success; to be called once per request. */
+    void exit(Entry entry, @Nullable StoreFailure failure) {
+        if (entry.placed()) {
+            places.release();
+        }
+        judge(entry.permission(), failure);
+    }
+
+    private void judge(Permission permission, @Nullable StoreFailure failure) {
+        long now = ticker.nanos();
+        boolean quiet = now - heardNanos >= QUIET_NANOS;
+        if (failure == null || failure.replied()) {
+            heardNanos = now;
+        }
+        boolean probe = permission == Permission.PROBE;
+        if (failure != null && !failure.showsServerState() && !probe) {
             return;
         }
-        boolean failed = failure != null
-                && (failure.ofServer() || (pass == Pass.PROBE && failure.reason() == Failure.INTERRUPTED));
-        boolean turned = breaker.left(pass, failed);
-        if (failed && (turned || pass == Pass.PROBE)) {
+        if (failure == null || !(failure.ofServer() || (probe && failure.reason() == RedisStoreFailure.INTERRUPTED))) {
+            if (breaker.record(permission, false)) {
+                operatorLog.recovered(server);
+            }
+            return;
+        }
+        boolean opened = breaker.record(permission, true);
+        if (failure.ofConnection() && (opened || quiet || probe)) {
             link.replace();
         }
-        if (turned) {
-            changed.accept(failure);
+        if (opened) {
+            operatorLog.failed(server, failure);
         }
     }
 }

@@ -3,7 +3,7 @@ package dev.ratelimit.redis;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
-/** What a script is to do. */
+/** What a script does. */
 enum Operation {
     CHARGE,
     PEEK,
@@ -12,7 +12,7 @@ enum Operation {
 
     private final byte[] word = name().toLowerCase(Locale.ROOT).getBytes(StandardCharsets.US_ASCII);
 
-    /** Its name for the script. Not to be changed. */
+    /** Its name in the script. Callers must not modify the array. */
     byte[] word() {
         return word;
     }

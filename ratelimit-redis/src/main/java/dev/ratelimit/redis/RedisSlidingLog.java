@@ -3,13 +3,13 @@ package dev.ratelimit.redis;
 import dev.ratelimit.algorithm.SlidingLog;
 
 /**
- * {@code sliding-log.lua}. It answers how many permits count, when the one was admitted that has to expire for the
- * permits asked, and when the first and the last one.
+ * {@code sliding-log.lua}. It answers with the number of permits in the window, the admission time of the permit that
+ * must expire to admit the requested ones, and the admission times of the first and last permit.
  */
 final class RedisSlidingLog extends RedisLimit {
 
-    /** A log is read and written whole. */
-    private static final long MOST_PERMITS = 10_000;
+    /** Each decision reads and writes the whole log. */
+    private static final long MAX_PERMITS = 10_000;
 
     private final long window;
 
@@ -19,9 +19,10 @@ final class RedisSlidingLog extends RedisLimit {
     }
 
     static RedisSlidingLog of(SlidingLog limit) {
-        if (limit.capacity() > MOST_PERMITS) {
-            throw new IllegalArgumentException(limit + ": on Redis a sliding log takes at most " + MOST_PERMITS
-                    + " permits a window, since each decision reads and writes it; use algorithm sliding-window");
+        if (limit.capacity() > MAX_PERMITS) {
+            throw new IllegalArgumentException(limit + ": on Redis a sliding log holds at most " + MAX_PERMITS
+                    + " permits per window, because each decision reads and writes the whole log;"
+                    + " use algorithm sliding-window");
         }
         return new RedisSlidingLog(limit, periodMicros(limit));
     }
@@ -36,7 +37,7 @@ final class RedisSlidingLog extends RedisLimit {
         return limit().capacity() - answer[at];
     }
 
-    /** Asked only for the permits of the charge, and for one more than remain. */
+    /** Called only for the permits of the charge and for one more than remain. */
     @Override
     long retryAfter(long[] answer, int at, long permits, long now) {
         long remaining = remaining(answer, at, now);

@@ -1,24 +1,42 @@
 package dev.ratelimit.redis;
 
+import dev.ratelimit.CanIgnoreReturnValue;
+import dev.ratelimit.CheckReturnValue;
 import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /** Settings of a {@link RedisStore}. Not thread-safe. */
+@CheckReturnValue
 public final class RedisStoreBuilder {
 
     private static final int KNOWN_KEYS = 1 << 17;
 
-    private final Link.Connector connector;
+    /** The maximum time that a new store waits for its connections. */
+    private static final Duration WARM_UP = Duration.ofSeconds(2);
+
+    /** The policy that warms up the connections. */
+    private static final Policy FIRST = Policy.of("first", TokenBucket.of(Rate.parse("1/second")));
+
+    private final Function<ServerSettings, Topology> topology;
     private final Map<String, OnStoreFailure> onFailure = new HashMap<>();
     private OnStoreFailure otherwise = OnStoreFailure.LOCAL;
     private Ticker ticker = Ticker.system();
-    private RedisStore.Listener listener = new RedisStore.Listener() {};
+    private @Nullable Scheduler scheduler;
+    private RedisStoreListener listener = new RedisStoreListener() {};
     private String prefix = "ratelimit";
     private Duration deadline = Duration.ofMillis(50);
     private int maxInFlight = 256;
@@ -29,80 +47,100 @@ public final class RedisStoreBuilder {
     private double leaseFraction;
     private Duration leaseMaxAge = Duration.ofSeconds(1);
     private UnaryOperator<Script> edition = script -> script;
+    private Executor threads = RedisStoreBuilder::inThread;
+    private RandomGenerator random = () -> ThreadLocalRandom.current().nextLong();
 
-    RedisStoreBuilder(Link.Connector connector) {
-        this.connector = connector;
+    RedisStoreBuilder(Function<ServerSettings, Topology> topology) {
+        this.topology = topology;
     }
 
-    /** What keys in Redis begin with, {@code ratelimit} by default: 1 to 32 letters, digits, dots, hyphens, colons. */
-    public RedisStoreBuilder prefix(String begin) {
-        this.prefix = begin;
+    /**
+     * The prefix of all keys in Redis, {@code ratelimit} by default: 1 to 32 letters, digits, dots, hyphens, underscores
+     * and colons.
+     */
+    @CanIgnoreReturnValue
+    public RedisStoreBuilder prefix(String prefix) {
+        this.prefix = prefix;
         return this;
     }
 
-    /** How long a decision may take in all, connecting included; 50 ms by default. */
-    public RedisStoreBuilder deadline(Duration longest) {
-        this.deadline = positive("deadline", longest);
+    /** The maximum time of a decision, including connecting; 50 ms by default. */
+    @CanIgnoreReturnValue
+    public RedisStoreBuilder deadline(Duration deadline) {
+        this.deadline = positive("deadline", deadline);
         return this;
     }
 
-    /** How many commands may wait for an answer at once, 256 by default; what comes on top fails at once. */
-    public RedisStoreBuilder maxInFlight(int most) {
-        this.maxInFlight = inRange("max-in-flight", most, Integer.MAX_VALUE);
+    /** The maximum number of commands in flight to one server, 256 by default; further ones fail immediately. */
+    @CanIgnoreReturnValue
+    public RedisStoreBuilder maxInFlight(int maxInFlight) {
+        this.maxInFlight = inRange("max-in-flight", maxInFlight, Integer.MAX_VALUE);
         return this;
     }
 
-    /** How many of the last 20 requests to a server must fail until it is left alone; 1 to 20, by default 10. */
-    public RedisStoreBuilder failures(int ofTheLast20) {
-        this.failures = inRange("failures", ofTheLast20, Breaker.WINDOW);
+    /**
+     * How many of the last 20 requests to a server must fail before the store stops using it; 1 to 20, 10 by default.
+     */
+    @CanIgnoreReturnValue
+    public RedisStoreBuilder failures(int failures) {
+        this.failures = inRange("failures", failures, Breaker.WINDOW);
         return this;
     }
 
-    /** For how long a server that fails is left alone before one request tries it again; 1 s by default, give or take. */
-    public RedisStoreBuilder openFor(Duration time) {
-        this.openFor = positive("open-for", time);
+    /**
+     * How long the store does not use a failing server before one request tries it again; 1 s by default, plus or minus
+     * 10%. While the server keeps failing, the time doubles, up to 30 s.
+     */
+    @CanIgnoreReturnValue
+    public RedisStoreBuilder openFor(Duration openFor) {
+        this.openFor = positive("open-for", openFor);
         return this;
     }
 
-    /** What holds for policies while Redis does not answer, {@link OnStoreFailure#LOCAL} by default. */
+    /** What applies to policies while Redis does not answer, {@link OnStoreFailure#LOCAL} by default. */
+    @CanIgnoreReturnValue
     public RedisStoreBuilder onStoreFailure(OnStoreFailure choice) {
         this.otherwise = choice;
         return this;
     }
 
-    /** What holds for this policy while Redis does not answer. */
+    /** What applies to this policy while Redis does not answer. */
+    @CanIgnoreReturnValue
     public RedisStoreBuilder onStoreFailure(String policy, OnStoreFailure choice) {
         onFailure.put(policy, choice);
         return this;
     }
 
-    /** The share of each limit that this instance has while it decides alone; above 0, up to 1, which is the default. */
-    public RedisStoreBuilder localShare(double share) {
-        this.localShare = share;
+    /** The share of each limit that this instance enforces while it decides alone; above 0 and at most 1, the default. */
+    @CanIgnoreReturnValue
+    public RedisStoreBuilder localShare(double localShare) {
+        this.localShare = localShare;
         return this;
     }
 
     /**
-     * For how long at most a key that Redis refused is refused without asking again; never longer than it has to wait.
-     * 1 s by default, zero to ask each time.
+     * The maximum time for which a key refused by Redis is refused without asking again; at most its wait. By default,
+     * 1 s; with zero, Redis is always asked.
      */
-    public RedisStoreBuilder denyCache(Duration longest) {
-        if (longest.isNegative()) {
-            throw new IllegalArgumentException("deny-cache must not be negative but was " + longest);
+    @CanIgnoreReturnValue
+    public RedisStoreBuilder denyCache(Duration denyCache) {
+        if (denyCache.isNegative()) {
+            throw new IllegalArgumentException("deny-cache must not be negative but was " + denyCache);
         }
-        this.denyCache = longest;
+        this.denyCache = denyCache;
         return this;
     }
 
     /**
-     * Lets this instance take leases: permits that are charged first and then spent here, without asking for each.
-     * Together all instances never spend more than was charged, at a fraction of the round trips; but what was charged up
-     * to {@code maxAge} ago may be spent now. Only keys that are asked for often get leases, and only of limits of 100 or
-     * more.
+     * Lets this instance take leases: permits that are charged in advance and then spent locally, without a request for
+     * each. All instances together never spend more than was charged, at a fraction of the round trips; but permits
+     * charged up to {@code maxAge} ago may be spent now. Only frequently used keys get leases, and only for limits of
+     * 100 or more.
      *
-     * @param fraction of what is left to all that one lease takes at most; above 0, up to 1
-     * @param maxAge how long a lease holds; what is not spent by then goes back
+     * @param fraction the maximum share of the remaining permits that one lease takes; above 0 and at most 1
+     * @param maxAge how long a lease lasts; its unspent permits are then refunded
      */
+    @CanIgnoreReturnValue
     public RedisStoreBuilder leased(double fraction, Duration maxAge) {
         if (!(fraction > 0 && fraction <= 1)) {
             throw new IllegalArgumentException("lease.fraction must be above 0 and at most 1 but was " + fraction);
@@ -112,49 +150,90 @@ public final class RedisStoreBuilder {
         return this;
     }
 
-    /** The time by which this instance waits and decides alone; the system's by default. */
-    public RedisStoreBuilder ticker(Ticker time) {
-        this.ticker = time;
+    /** The clock that this instance uses for waits and for local decisions; the system's by default. */
+    @CanIgnoreReturnValue
+    public RedisStoreBuilder ticker(Ticker ticker) {
+        this.ticker = ticker;
         return this;
     }
 
-    /** Who is told what goes wrong. */
-    public RedisStoreBuilder listener(RedisStore.Listener told) {
-        this.listener = told;
+    /** Rings, and holds the threads that wait for Redis; {@linkplain Scheduler#of that of the ticker} by default. */
+    @CanIgnoreReturnValue
+    public RedisStoreBuilder scheduler(Scheduler scheduler) {
+        this.scheduler = scheduler;
         return this;
     }
 
-    /** What is run instead of a script. */
+    /** The listener that is notified of failures. */
+    @CanIgnoreReturnValue
+    public RedisStoreBuilder listener(RedisStoreListener listener) {
+        this.listener = new GuardedListener(listener);
+        return this;
+    }
+
+    /** Replaces each script before it runs. */
+    @CanIgnoreReturnValue
     RedisStoreBuilder edition(UnaryOperator<Script> other) {
         this.edition = other;
         return this;
     }
 
-    /** A new store, which connects when it is first asked. */
+    /** What runs attempts to connect, instead of a thread for each. */
+    @CanIgnoreReturnValue
+    RedisStoreBuilder threads(Executor threads) {
+        this.threads = threads;
+        return this;
+    }
+
+    /** The source of jitter. */
+    @CanIgnoreReturnValue
+    RedisStoreBuilder random(RandomGenerator random) {
+        this.random = random;
+        return this;
+    }
+
+    private static void inThread(Runnable attempt) {
+        Thread thread = new Thread(attempt, "ratelimit-redis-connect");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /**
+     * Builds a store. It connects and waits for at most 2 s; it also starts without Redis, and each policy's
+     * {@link OnStoreFailure} then applies.
+     */
     public RedisStore build() {
-        Journal journal = new Journal(listener, openFor);
-        Link link = new Link(connector, journal::connected);
-        Runner runner = new Runner(link, ticker, maxInFlight, edition);
-        Recent recent = new Recent(ticker, KNOWN_KEYS, denyCache.toNanos());
+        Topology servedBy = topology.apply(settings());
+        OperatorLog operatorLog = new OperatorLog(listener, servedBy, openFor);
+        Router router = new Router(servedBy, new KeyNames(prefix), settings(), operatorLog);
+        AnswerCache answerCache = new AnswerCache(ticker, KNOWN_KEYS, denyCache.toNanos());
         Fallback fallback = new Fallback(
-                InMemoryStore.builder().ticker(ticker).build(),
+                InMemoryStore.builder().ticker(ticker).scheduler(scheduler()).build(),
                 new LocalLimits(localShare),
-                recent,
+                answerCache,
                 onFailure,
                 otherwise,
                 openFor);
-        Servers servers = new Servers(
-                link,
-                new KeyNames(prefix),
-                name -> new Node(new Breaker(ticker, failures, openFor.toNanos()), runner, link, journal::changed));
-        return new RedisStore(servers, fallback, recent, this);
+        RedisStore store = new RedisStore(router, fallback, answerCache, this);
+        router.warmUp(FIRST.charge(), WARM_UP.toNanos());
+        return store;
+    }
+
+    /** The present settings of servers. */
+    ServerSettings settings() {
+        return new ServerSettings(
+                ticker, scheduler(), deadline, maxInFlight, failures, openFor, edition, threads, random);
     }
 
     Ticker ticker() {
         return ticker;
     }
 
-    RedisStore.Listener listener() {
+    private Scheduler scheduler() {
+        return scheduler == null ? Scheduler.of(ticker) : scheduler;
+    }
+
+    RedisStoreListener listener() {
         return listener;
     }
 
@@ -163,20 +242,22 @@ public final class RedisStoreBuilder {
     }
 
     @Nullable
-    Leases leases(Leases.Bank bank) {
-        return leaseFraction == 0 ? null : new Leases(bank, ticker, leaseFraction, leaseMaxAge.toNanos());
+    Leases leases(Leases.LeaseSource source) {
+        return leaseFraction == 0
+                ? null
+                : new Leases(source, ticker, scheduler(), leaseFraction, leaseMaxAge.toNanos());
     }
 
     private static Duration positive(String name, Duration value) {
         if (value.isNegative() || value.isZero()) {
-            throw new IllegalArgumentException(name + " must be more than zero but was " + value);
+            throw new IllegalArgumentException(name + " must be positive but was " + value);
         }
         return value;
     }
 
-    private static int inRange(String name, int value, int most) {
-        if (value < 1 || value > most) {
-            throw new IllegalArgumentException(name + " must be from 1 to " + most + " but was " + value);
+    private static int inRange(String name, int value, int max) {
+        if (value < 1 || value > max) {
+            throw new IllegalArgumentException(name + " must be from 1 to " + max + " but was " + value);
         }
         return value;
     }

@@ -4,8 +4,8 @@ import dev.ratelimit.algorithm.TokenBucket;
 import java.math.BigInteger;
 
 /**
- * {@code token-bucket.lua}. Its ticks are so small that a permit takes a whole number of them, as in {@link TokenBucket};
- * where a full bucket would then be more of them than fit, they are as small as fits, and a permit is rounded up.
+ * {@code token-bucket.lua}. A permit takes a whole number of ticks, as in {@link TokenBucket}; if a full bucket would
+ * then exceed the maximum number of ticks, ticks are coarser, and a permit is rounded up.
  */
 final class RedisTokenBucket extends RedisLimit {
 
@@ -34,17 +34,17 @@ final class RedisTokenBucket extends RedisLimit {
         BigInteger common = period.gcd(permits);
         BigInteger permit = period.divide(common);
         BigInteger micro = permits.divide(common);
-        BigInteger mostPerPermit = BigInteger.valueOf(MOST / limit.capacity());
-        if (permit.max(micro).compareTo(mostPerPermit) > 0) {
-            micro = mostPerPermit.multiply(permits).divide(period.add(permits)).max(BigInteger.ONE);
+        BigInteger maxPerPermit = BigInteger.valueOf(MAX / limit.capacity());
+        if (permit.max(micro).compareTo(maxPerPermit) > 0) {
+            micro = maxPerPermit.multiply(permits).divide(period.add(permits)).max(BigInteger.ONE);
             BigInteger exact = period.multiply(micro);
             permit = exact.add(permits).subtract(BigInteger.ONE).divide(permits);
             BigInteger error = permit.multiply(permits).subtract(exact);
-            if (permit.compareTo(mostPerPermit) > 0
+            if (permit.compareTo(maxPerPermit) > 0
                     || error.multiply(RATE_ERROR_OF).compareTo(exact) >= 0) {
                 throw new IllegalArgumentException(
                         limit
-                                + " cannot be kept on Redis: its numbers have 51 bits, too few for a rate exact to one in 10^9");
+                                + " cannot be represented on Redis: 51-bit numbers are too few for a rate accurate to 1 in 10^9");
             }
         }
         return new RedisTokenBucket(limit, micro.longValueExact(), permit.longValueExact());

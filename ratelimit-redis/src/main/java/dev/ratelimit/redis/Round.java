@@ -3,79 +3,73 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
-import dev.ratelimit.redis.Node.Sent;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/**
- * A decision in the making, out of the answers of servers and of memory. Used by one thread.
- *
- * <p>The time of a decision is the servers', or, below zero, that of memory where it alone decided.
- */
+/** Collects the answers of servers and memory into a decision. Used by one thread. */
 final class Round {
 
     private final List<Charge> charges;
     private final IdentityHashMap<Charge, List<LimitStatus>> there = new IdentityHashMap<>();
     private final IdentityHashMap<Charge, List<LimitStatus>> here = new IdentityHashMap<>();
     private final IdentityHashMap<Charge, List<LimitStatus>> leased = new IdentityHashMap<>(0);
-    private final List<Sent> charged = new ArrayList<>(1);
+    private final IdentityHashMap<Charge, Long> serverNanos;
+    private final List<PendingBatch> charged = new ArrayList<>(1);
     private final List<Charge> unanswered = new ArrayList<>(0);
     private boolean admitted = true;
-    private long atNanos = -1;
+    private @Nullable Decision memory;
 
     Round(List<Charge> charges) {
         this.charges = charges;
+        this.serverNanos = new IdentityHashMap<>(charges.size());
     }
 
-    /** A server has answered. */
-    void answered(Sent sent, Answer answer) {
+    /** Records the answer of a server. */
+    void answered(PendingBatch sent, Answer answer) {
         if (answer.admitted()) {
             charged.add(sent);
         } else {
             admitted = false;
         }
-        // the latest of servers whose clocks differ: to none of them was the charge before its window began
-        atNanos = Math.max(atNanos, answer.nowMicros() * 1000);
+        for (Charge charge : sent.batch().charges()) {
+            serverNanos.put(charge, answer.nowMicros() * 1000);
+        }
         corrected(sent, answer);
     }
 
-    /** A server has said how it stands now. */
-    void corrected(Sent sent, Answer answer) {
+    /** Records a server's current statuses. */
+    void corrected(PendingBatch sent, Answer answer) {
         there.putAll(sent.batch().statuses(answer));
     }
 
-    /** A lease has paid this charge. */
+    /** Records that this charge was spent from a lease. */
     void paid(Charge charge, Lease lease, long nowNanos) {
-        atNanos = lease.paidNanos();
-        leased.put(charge, lease.statuses(nowNanos));
+        serverNanos.put(charge, lease.paidNanos());
+        leased.put(charge, lease.statuses(charge, nowNanos));
     }
 
-    /** A server has not answered. */
-    void unanswered(Sent sent) {
+    /** Records that a server has not answered. */
+    void unanswered(PendingBatch sent) {
         unanswered.addAll(sent.batch().charges());
     }
 
-    /** Memory has decided what no server has answered. */
-    void decidedHere(boolean admittedHere, long nanosHere, IdentityHashMap<Charge, List<LimitStatus>> statuses) {
-        admitted &= admittedHere;
+    /** Records the decision of memory on the unanswered charges. */
+    void decidedHere(Decision decision, IdentityHashMap<Charge, List<LimitStatus>> statuses) {
+        admitted &= decision.admitted();
+        memory = decision;
         here.putAll(statuses);
-        if (there.isEmpty() && leased.isEmpty()) {
-            atNanos = -1 - nanosHere;
-        }
-    }
-
-    /** When memory took what a decision of this time took. */
-    static long nanosHere(long atNanos) {
-        return -1 - atNanos;
     }
 
     boolean admitted() {
         return admitted;
     }
 
-    /** What was sent and admitted. */
-    List<Sent> charged() {
+    /** The batches that servers admitted. */
+    List<PendingBatch> charged() {
         return charged;
     }
 
@@ -84,21 +78,31 @@ final class Round {
         return unanswered;
     }
 
-    void remember(Recent recent) {
-        there.forEach(recent::put);
+    /** Caches the answers of the servers to what was asked at this moment. */
+    void remember(AnswerCache answerCache, long asked) {
+        there.forEach((charge, statuses) -> answerCache.put(charge, statuses, asked));
     }
 
     void tell(Leases leases) {
         there.forEach(leases::asked);
     }
 
-    Decision decision() {
+    /**
+     * Combines the answers into a decision.
+     *
+     * @param charging whether the charges are taken, and not only peeked at
+     */
+    Decision decision(boolean charging) {
         List<LimitStatus> statuses = new ArrayList<>(charges.size());
         for (Charge charge : charges) {
             for (var answers : List.of(leased, there, here)) {
                 statuses.addAll(answers.getOrDefault(charge, List.of()));
             }
         }
-        return new Decision(admitted, statuses, atNanos);
+        return new Decision(admitted, charges, Collections.unmodifiableList(statuses), receipt(charging && admitted));
+    }
+
+    private Receipt receipt(boolean taken) {
+        return new Receipt(taken, serverNanos, Set.copyOf(here.keySet()), memory);
     }
 }

@@ -14,30 +14,44 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The script that decides limits of some algorithms: those in it, and no other, since the server runs all of its text
- * each time. Immutable.
+ * The script that decides limits of certain algorithms. It contains only those algorithms, because the server runs the
+ * whole text for each decision. Immutable.
  *
  * @param text Lua 5.1, for Redis 6.2 or newer
- * @param sha its SHA-1 in hexadecimal, by which the server knows it
+ * @param sha the SHA-1 of the text in hexadecimal, which identifies it on the server
  */
 record Script(String text, String sha) {
 
-    /** The algorithms, each with its file of Lua and the letter that values begin with. */
+    /** Which permits a refund returns. */
+    enum Refund {
+        /** Any missing permits: a bucket may have already refilled the charged ones. */
+        ANY_PERMITS,
+        /** The permits of the charge, as far as they still count, identified by its time. */
+        ITS_PERMITS
+    }
+
+    /** The algorithms, each with its Lua file and the letter that its values begin with. */
     enum Algorithm {
-        TOKEN_BUCKET('t'),
-        TOKEN_BUCKET_INTERVAL('i'),
-        FIXED_WINDOW('f'),
-        SLIDING_WINDOW('s'),
-        SLIDING_LOG('l');
+        TOKEN_BUCKET('t', Refund.ANY_PERMITS),
+        TOKEN_BUCKET_INTERVAL('i', Refund.ANY_PERMITS),
+        FIXED_WINDOW('f', Refund.ITS_PERMITS),
+        SLIDING_WINDOW('s', Refund.ITS_PERMITS),
+        SLIDING_LOG('l', Refund.ITS_PERMITS);
 
         private final char letter;
+        private final Refund refund;
 
-        Algorithm(char letter) {
+        Algorithm(char letter, Refund refund) {
             this.letter = letter;
+            this.refund = refund;
         }
 
         char letter() {
             return letter;
+        }
+
+        Refund refund() {
+            return refund;
         }
 
         private String file() {
@@ -47,13 +61,13 @@ record Script(String text, String sha) {
 
     private static final Map<Set<Algorithm>, Script> KNOWN = new ConcurrentHashMap<>();
 
-    /** A script of this text. */
+    /** Creates a script from this text. */
     static Script of(String text) {
         try {
             byte[] sha = MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
             return new Script(text, HexFormat.of().formatHex(sha));
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-1", e);
+            throw new IllegalStateException("SHA-1 is not available", e);
         }
     }
 
@@ -77,7 +91,7 @@ record Script(String text, String sha) {
         return of(text.append(read("after.lua")).toString());
     }
 
-    /** The script for all algorithms, which can also read what a limit of another one has written. */
+    /** The script for all algorithms, which can also read the state that another algorithm's limit wrote. */
     static Script ofAll() {
         return of(EnumSet.allOf(Algorithm.class));
     }
@@ -85,7 +99,7 @@ record Script(String text, String sha) {
     private static String read(String file) {
         try (InputStream lua = Script.class.getResourceAsStream(file)) {
             if (lua == null) {
-                throw new IllegalStateException(file + " is missing beside " + Script.class.getName());
+                throw new IllegalStateException("script " + file + " not found next to " + Script.class.getName());
             }
             return new String(lua.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {

@@ -1,6 +1,5 @@
 package dev.ratelimit.redis;
 
-import dev.ratelimit.redis.RedisStore.Failure;
 import io.lettuce.core.RedisBusyException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
@@ -9,47 +8,78 @@ import io.lettuce.core.RedisReadOnlyException;
 import java.util.Locale;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Redis did not decide. Has no stack trace: there may be many, and where it was noticed says nothing. */
+/** Redis did not decide. Has no stack trace: failures may be frequent, and the stack says nothing about the cause. */
 final class StoreFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    private final Failure reason;
+    /** The place of an error of Lua itself; where a command failed is named with an at sign. */
+    private static final Pattern SCRIPT = Pattern.compile("(?<!@)USER_SCRIPT: ?\\d+:");
 
-    StoreFailure(Failure reason, String message, Throwable cause) {
+    private final RedisStoreFailure reason;
+
+    StoreFailure(RedisStoreFailure reason, String message, Throwable cause) {
         super(message, cause, false, false);
         this.reason = reason;
     }
 
-    StoreFailure(Failure reason, String message) {
+    StoreFailure(RedisStoreFailure reason, String message) {
         super(message, null, false, false);
         this.reason = reason;
     }
 
-    Failure reason() {
+    RedisStoreFailure reason() {
         return reason;
     }
 
-    /** Whether it says something about the server, and not about one key or about ourselves. */
+    /** Whether it is the server's failure, and not that of one request or of this instance. */
     boolean ofServer() {
         return switch (reason) {
-            case WRONG_TYPE, MOVING, OPEN, SATURATED, INTERRUPTED -> false;
+            case WRONG_TYPE, SCRIPT, MOVING, OPEN, SATURATED, INTERRUPTED -> false;
             default -> true;
         };
     }
 
-    /** What this exception of the client means. */
+    /** Whether it reveals the server's state, healthy or not. */
+    boolean showsServerState() {
+        return switch (reason) {
+            case MOVING, OPEN, SATURATED, INTERRUPTED -> false;
+            default -> true;
+        };
+    }
+
+    /** Whether a server replied, and this instance did not give up by itself. */
+    boolean replied() {
+        return switch (reason) {
+            case TIMEOUT, CONNECTION, OPEN, SATURATED, INTERRUPTED -> false;
+            default -> true;
+        };
+    }
+
+    /** Whether another connection may help: this one brought no reply, or leads to the wrong server or user. */
+    boolean ofConnection() {
+        return switch (reason) {
+            case TIMEOUT, CONNECTION, READONLY, AUTH, CLUSTER -> true;
+            default -> false;
+        };
+    }
+
+    /** Converts an exception of the client. */
     static StoreFailure of(Throwable thrown) {
-        Throwable cause = telling(thrown);
-        return cause instanceof StoreFailure failure
-                ? failure
+        Throwable cause = serverReply(thrown);
+        if (cause instanceof StoreFailure failure) {
+            return failure;
+        }
+        return cause instanceof TimeoutException
+                ? new StoreFailure(RedisStoreFailure.TIMEOUT, "Redis did not answer in time")
                 : new StoreFailure(reason(cause), String.valueOf(cause.getMessage()), cause);
     }
 
-    /** What the server itself replied, if it did: a connection that it does not let in fails with that as its cause. */
-    private static Throwable telling(Throwable thrown) {
+    /** The server's own reply, if any: when it rejects a connection, its reply is a cause of the client's exception. */
+    private static Throwable serverReply(Throwable thrown) {
         Throwable told = thrown;
         while (told instanceof CompletionException && told.getCause() != null) {
             told = told.getCause();
@@ -62,46 +92,52 @@ final class StoreFailure extends RuntimeException {
         return told;
     }
 
-    private static Failure reason(Throwable cause) {
-        if (cause instanceof TimeoutException || cause instanceof RedisCommandTimeoutException) {
-            return Failure.TIMEOUT;
+    private static RedisStoreFailure reason(Throwable cause) {
+        if (cause instanceof RedisCommandTimeoutException) {
+            return RedisStoreFailure.TIMEOUT;
         }
         if (cause instanceof RedisReadOnlyException) {
-            return Failure.READONLY;
+            return RedisStoreFailure.READONLY;
         }
         if (cause instanceof RedisLoadingException) {
-            return Failure.LOADING;
+            return RedisStoreFailure.LOADING;
         }
         if (cause instanceof RedisBusyException) {
-            return Failure.BUSY;
+            return RedisStoreFailure.BUSY;
+        }
+        if (cause instanceof Error) {
+            return RedisStoreFailure.ERROR;
         }
         if (cause instanceof RedisCommandExecutionException) {
             return replied(String.valueOf(cause.getMessage()).toUpperCase(Locale.ROOT));
         }
-        return Failure.CONNECTION;
+        return RedisStoreFailure.CONNECTION;
     }
 
-    /** An error inside a script comes with the name of the script around it, before Redis 7 at the end. */
-    private static Failure replied(String message) {
+    /** Redis wraps an error inside a script in the script's name; before Redis 7, the error comes last. */
+    private static RedisStoreFailure replied(String message) {
         if (message.contains("WRONGTYPE")) {
-            return Failure.WRONG_TYPE;
+            return RedisStoreFailure.WRONG_TYPE;
         }
         if (message.contains("OOM ")) {
-            return Failure.OOM;
+            return RedisStoreFailure.OOM;
         }
         if (message.contains("READONLY") || message.contains("READ ONLY REPLICA")) {
-            return Failure.READONLY;
+            return RedisStoreFailure.READONLY;
         }
-        if (Stream.of("NOPERM", "NOAUTH", "WRONGPASS", "THE USER EXECUTING THE SCRIPT")
+        if (Stream.of("NOPERM", "NOAUTH", "WRONGPASS", "THE USER EXECUTING THE SCRIPT", "ACL FAILURE IN SCRIPT")
                 .anyMatch(message::contains)) {
-            return Failure.AUTH;
+            return RedisStoreFailure.AUTH;
         }
         if (message.contains("TRYAGAIN")) {
-            return Failure.MOVING;
+            return RedisStoreFailure.MOVING;
         }
         if (message.contains("MASTERDOWN") || message.contains("CLUSTERDOWN")) {
-            return Failure.CLUSTER;
+            return RedisStoreFailure.CLUSTER;
         }
-        return Failure.ERROR;
+        if (SCRIPT.matcher(message).find()) {
+            return RedisStoreFailure.SCRIPT;
+        }
+        return RedisStoreFailure.ERROR;
     }
 }

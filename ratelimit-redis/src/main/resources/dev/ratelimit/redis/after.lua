@@ -1,11 +1,11 @@
 
 local capacity, former, adopt
 if rare then
-  function capacity(kind, p1, p3)
-    return kind == 't' and p1 / p3 or p1
+  function capacity(algorithm, p1, p3)
+    return algorithm.capacity and algorithm.capacity(p1, p3) or p1
   end
 
-  -- what the limit that wrote this value was: its algorithm, notation, capacity and parameters, and the state
+  -- the limit that wrote this value: its algorithm, notation, capacity and parameters, then the result of its read
   function former(value)
     local notation, kind, p1, p2, p3 = string.match(value, '^((%a);(%d+);(%d+);(%d+);[^;]*;)')
     local algorithm = algorithms[kind]
@@ -13,28 +13,35 @@ if rare then
       return nil, notation
     end
     p1, p2, p3 = tonumber(p1), tonumber(p2), tonumber(p3)
-    if kind == 'f' then
-      p3 = 0 -- when the next window would begin is of no matter
+    local whole = capacity(algorithm, p1, p3)
+    local most = 9223372036854775807
+    if p1 > most or p2 > most or p3 > most or p2 < 1 or not (whole >= 1 and whole <= most) then
+      -- no limit has this notation; dividing by these numbers might not end
+      return nil
     end
-    return algorithm, notation, capacity(kind, p1, p3), p1, p2, p3, algorithm.read(value, #notation + 1, p1, p2, p3)
+    return algorithm, notation, whole, p1, p2, p3, algorithm.read(value, #notation + 1, p1, p2, p3)
   end
 
-  -- the state of a limit that takes over from another
-  function adopt(value, notation, p1, p2, p3, more)
-    local old, oldNotation, oldCapacity, o1, o2, o3, a, b, c = former(value)
-    local kind = sub(notation, 1, 1)
-    local algorithm = algorithms[kind]
-    if old == algorithm and algorithm.adopt then
-      local alike = string.match(notation, '^%a;%d+(.*)') == string.match(oldNotation, '^%a;%d+(.*)')
-      local x, y, z = algorithm.adopt(p1, o1, alike, a, b, c)
-      if x then
-        return x, y, z
+  -- converts the state of another limit to this one; the first result is the time until it is full under the other
+  function adopt(key, value, notation, p1, p2, p3, more)
+    local old, oldNotation, oldCapacity, old1, old2, old3, s1, s2, s3, stale = former(value)
+    local algorithm = algorithms[sub(notation, 1, 1)]
+    local state, micros = old.add(0, old1, old2, old3, s1, s2, s3)
+    if stale then
+      -- a refusal leaves the key under the former limit
+      write(key, oldNotation, state, micros)
+    end
+    local same = algorithm.same
+    if old == algorithm and same and string.match(notation, same) == string.match(oldNotation, same) then
+      local new1, new2, new3 = algorithm.adopt(p1, old1, s1, s2, s3)
+      if new1 then
+        return micros, new1, new2, new3
       end
     end
-    local used = share(old.used(o1, o2, o3, a, b, c), capacity(kind, p1, p3), oldCapacity)
-    a, b, c = algorithm.read(nil, 1, p1, p2, p3, more)
-    if a then
-      return select(3, algorithm.add(used, p1, p2, p3, a, b, c))
+    local used = share(old.used(old1, old2, old3, s1, s2, s3), capacity(algorithm, p1, p3), oldCapacity)
+    s1, s2, s3 = algorithm.read(nil, 1, p1, p2, p3, more)
+    if s1 then
+      return micros, select(3, algorithm.add(used, p1, p2, p3, s1, s2, s3))
     end
   end
 
@@ -42,7 +49,7 @@ if rare then
     if value then
       local known, notation = former(value)
       if not notation then
-        return redis.error_reply('WRONGTYPE ' .. KEYS[i] .. ' holds what no limit has written')
+        return redis.error_reply('WRONGTYPE ' .. KEYS[i] .. ' holds a value that no limit wrote')
       elseif not known then
         return {-1}
       end
@@ -55,67 +62,79 @@ if operation == 'refund' then
   for i, key in ipairs(KEYS) do
     if values[i] then
       local permits, p1, p2, p3 = unpackFrom('>dddd', ARGV[2 * i + 2])
-      local algorithm, written, whole, o1, o2, o3, a, b, c = former(values[i])
+      local algorithm, written, oldCapacity, old1, old2, old3, s1, s2, s3 = former(values[i])
       if written ~= ARGV[2 * i + 1] then
-        local most = capacity(sub(ARGV[2 * i + 1], 1, 1), p1, p3)
-        local kept, rest = proportion(most - permits, whole, most)
-        permits = whole - kept - (rest > 0 and 1 or 0)
+        local chargedCapacity = capacity(algorithms[sub(ARGV[2 * i + 1], 1, 1)], p1, p3)
+        local kept, rest = proportion(chargedCapacity - permits, oldCapacity, chargedCapacity)
+        permits = oldCapacity - kept - (rest > 0 and 1 or 0)
       end
-      a, b, c = algorithm.remove(permits, at, o1, o2, o3, a, b, c)
-      write(key, written, algorithm.add(0, o1, o2, o3, a, b, c))
+      s1, s2, s3 = algorithm.remove(permits, at, old1, old2, old3, s1, s2, s3)
+      write(key, written, algorithm.add(0, old1, old2, old3, s1, s2, s3))
     end
   end
   return {1, now}
 end
 
 local reply, states, times = {1, now}, {false, false, false, false}, {0, 0, 0, 0}
+local onlyByChanged = true
 
--- how all limits stand, with the permits taken or only asked for; false as soon as they cannot be taken, nil when a
--- calendar does not reach this time
+-- adds the numbers of all limits to the reply, after taking the permits or only asking for them. Returns false as soon
+-- as they cannot be taken, and nil if a calendar does not include this time. Afterwards, states are to be written
 local function try(take)
   local size = 2
   for i = 1, #KEYS do
     local value, notation, numbers = values[i], ARGV[2 * i + 1], ARGV[2 * i + 2]
     local permits, p1, p2, p3 = unpackFrom('>dddd', numbers)
     local algorithm, more = algorithms[sub(notation, 1, 1)], #numbers > 32 and sub(numbers, 33)
-    local a, b, c, d, stale
+    local s1, s2, s3, s4, stale, before
     if rare and value and find(value, notation, 1, true) ~= 1 then
-      -- kept even if this is refused: else it would come back at the former limit's pace, not as the answer says
-      a, b, c = adopt(value, notation, p1, p2, p3, more)
-      stale = true
+      before, s1, s2, s3 = adopt(KEYS[i], value, notation, p1, p2, p3, more)
     else
-      a, b, c, stale = algorithm.read(value, #notation + 1, p1, p2, p3, more)
+      s1, s2, s3, stale = algorithm.read(value, #notation + 1, p1, p2, p3, more)
     end
-    if not a then
+    states[i] = false
+    if not s1 then
       return nil
-    elseif not algorithm.admits(permits, p1, p2, p3, a, b, c) then
+    elseif not algorithm.admits(permits, p1, p2, p3, s1, s2, s3) then
       if take then
         return false
       end
       reply[1] = 0
+      onlyByChanged = onlyByChanged and before
+      if before then
+        -- written only if the key is full sooner: otherwise two limits that take turns would restart its wait each time
+        local state, micros = algorithm.add(0, p1, p2, p3, s1, s2, s3)
+        states[i], times[i] = micros < before and state, micros
+      end
     end
     if take then
-      states[i], times[i], a, b, c = algorithm.add(permits, p1, p2, p3, a, b, c)
+      states[i], times[i], s1, s2, s3 = algorithm.add(permits, p1, p2, p3, s1, s2, s3)
       states[i] = (permits > 0 or stale) and states[i]
-    elseif stale and operation == 'charge' then
-      write(KEYS[i], notation, algorithm.add(0, p1, p2, p3, a, b, c))
+    elseif stale then
+      -- also for a mere question: otherwise each question would restart the wait
+      write(KEYS[i], notation, algorithm.add(0, p1, p2, p3, s1, s2, s3))
     end
     if algorithm.answer then
-      a, b, c, d = algorithm.answer(permits, p1, p2, p3, a, b, c)
+      s1, s2, s3, s4 = algorithm.answer(permits, p1, p2, p3, s1, s2, s3)
     end
-    reply[size + 1], reply[size + 2], reply[size + 3], reply[size + 4] = a, b, c, d
-    size = size + (d and 4 or c and 3 or b and 2 or 1)
+    reply[size + 1], reply[size + 2], reply[size + 3], reply[size + 4] = s1, s2, s3, s4
+    size = size + (s4 and 4 or s3 and 3 or s2 and 2 or 1)
   end
   return true
 end
 
-if operation == 'charge' and try(true) then
+local taken = operation == 'charge' and try(true)
+if not taken then
+  reply = {1, now}
+  if not try(false) then
+    return {-2, now}
+  end
+end
+if taken or operation == 'charge' and onlyByChanged then
   for i = 1, #KEYS do
     if states[i] then
       write(KEYS[i], ARGV[2 * i + 1], states[i], times[i])
     end
   end
-  return reply
 end
-reply = {1, now}
-return try(false) and reply or {-2, now}
+return reply

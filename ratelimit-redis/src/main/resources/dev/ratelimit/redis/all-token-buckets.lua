@@ -1,7 +1,7 @@
 
--- What most decisions are, when all limits are token buckets: a charge that each of them admits, and none was changed.
--- The same as below, without a call for each step: that spares a tenth of what a decision costs the server, commands
--- included. Whatever else it is, it is left to that.
+-- The most frequent decision if all limits are token buckets: a charge that all of them admit, without changed limits.
+-- The same as below, without a function call per step, which saves a tenth of the server's time per decision, commands
+-- included. All other decisions are left to the code below.
 local function chargeAll()
   local reply, paces = {1, now}, {}
   for i = 1, #KEYS do

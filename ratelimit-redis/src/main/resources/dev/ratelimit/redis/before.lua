@@ -5,9 +5,9 @@ local algorithms = {}
 for i = 1, #KEYS do
   local value = values[i]
   if not value then
-    -- what is no string reads as nothing, and is not ours
+    -- a value that is not a string reads as false, and is not ours
     if call('EXISTS', KEYS[i]) == 1 then
-      return redis.error_reply('WRONGTYPE ' .. KEYS[i] .. ' holds what no limit has written')
+      return redis.error_reply('WRONGTYPE ' .. KEYS[i] .. ' holds a value that no limit wrote')
     end
   elseif find(value, ARGV[2 * i + 1], 1, true) ~= 1 then
     rare = true
@@ -16,7 +16,7 @@ end
 
 local proportion, share
 if rare then
-  -- x * y / z for x up to z, rounded down, and what is left over
+  -- x * y / z for x up to z: the quotient, rounded down, and the remainder
   function proportion(x, y, z)
     local quotient, rest, bit = 0, 0, 4503599627370496
     while bit >= 1 do
@@ -32,10 +32,10 @@ if rare then
     return quotient, rest
   end
 
-  -- as much of one whole as x is of another. Rounded up where there is less room and down where there is more, so that
-  -- it stays where it is while instances with the old limit and with the new one take turns
-  function share(x, whole, former)
-    local part, rest = proportion(math.min(x, former), whole, former)
-    return (rest > 0 and whole < former) and part + 1 or part
+  -- converts x of the former capacity to the same share of another. Rounded up if the capacity shrinks and down if it
+  -- grows, so that it does not change while instances with the old limit and with the new one take turns
+  function share(x, capacity, former)
+    local part, rest = proportion(math.min(x, former), capacity, former)
+    return (rest > 0 and capacity < former) and part + 1 or part
   end
 end

@@ -1,12 +1,13 @@
 
--- p1: the limit, p2: the window in microseconds
--- p3: 0 where the first permit opens a window, 1 where windows are multiples of their length, 2 where they follow a
--- calendar; more then has its boundaries around now, as doubles
--- State, and a, b and c: the end of the window, the permits taken in it, and its start.
+-- p1: the limit, p2: the longest window in microseconds
+-- p3: 0 if the first permit opens a window, 1 if windows are multiples of their length, 2 if they follow a calendar;
+-- more then contains its boundaries around now, as doubles
+-- State, and s1 to s3: the end of the window, the permits taken in it, and its start.
 algorithms.f = {
   read = function(value, from, limit, window, align, more)
     local start, ends
-    if align == 0 then
+    if align == 0 or align == 2 and not more then
+      -- the calendar of a former limit is unknown, and the start of its next window does not matter
       start, ends = now, now + window
     elseif align == 1 then
       start = now - math.fmod(now, window)
@@ -23,7 +24,8 @@ algorithms.f = {
     if value then
       local to, count, began = unpackFrom('>ddd', value, from)
       if now < began then
-        return ends, count, start, true
+        -- written before the clock was set back: the window begins now, and lasts one period
+        return math.min(to, now + window), count, now, true
       elseif now < to then
         return to, count, began
       end
@@ -45,9 +47,10 @@ if rare then
   algorithms.f.used = function(limit, window, align, ends, count)
     return count
   end
-  algorithms.f.adopt = function(limit, formerLimit, alike, ends, count, start)
-    -- of a window that is over there is nothing to keep; the next one begins where this limit's do
-    if alike and count > 0 then
+  algorithms.f.same = '^f;%d+(.*)'
+  algorithms.f.adopt = function(limit, formerLimit, ends, count, start)
+    -- a window that is over has nothing to keep; the next one begins where those of this limit begin
+    if count > 0 then
       return ends, share(count, limit, formerLimit), start
     end
   end

@@ -1,11 +1,11 @@
 
--- p1: the limit, p2: the window in microseconds; p3 is unused
--- State: the times of the admitted permits in order, each a double of 8 bytes. a: those of them that count
+-- p1: the limit, p2: the window in microseconds
+-- State, and s1: the times of the admitted permits in order, each a double of 8 bytes; s1 has only those in the window.
 local function timeAt(times, index)
   return (unpackFrom('>d', times, 8 * index + 1))
 end
 
--- the index of the first time after this one: a binary search
+-- the index of the first later time: a binary search
 local function firstAfter(times, time)
   local low, high = 0, #times / 8
   while low < high do
@@ -35,7 +35,7 @@ algorithms.l = {
     times = times .. string.rep(pack('>d', now), permits)
     return times, #times == 0 and 0 or timeAt(times, #times / 8 - 1) + window - now, times
   end,
-  -- how many count; the time that has to expire for the permits asked; the first and the last
+  -- the number of times; the one that must expire to admit the permits; the first and the last
   answer = function(permits, limit, window, _, times)
     local count = #times / 8
     if count == 0 then
@@ -50,9 +50,9 @@ if rare then
     if at <= now - window then
       return times
     end
-    -- its own, or where another server's clock said when, the nearest within a second
-    local from = math.max(0, firstAfter(times, at) - permits)
-    local to = math.min(from + permits, firstAfter(times, at + 1000000))
+    -- the permits of that time
+    local to = firstAfter(times, at)
+    local from = math.max(firstAfter(times, at - 1), to - permits)
     return sub(times, 1, 8 * from) .. sub(times, 8 * to + 1)
   end
   algorithms.l.used = function(limit, window, _, times)

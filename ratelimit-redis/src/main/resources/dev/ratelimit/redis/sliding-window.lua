@@ -1,8 +1,8 @@
 
--- p1: the limit, p2: the window in microseconds, p3: 0, or 1 where the estimate is rounded down
--- State, and a, b and c: the start of the window, the permits of the one before, and those of this one.
+-- p1: the limit, p2: the window in microseconds, p3: 1 to round the estimate down, otherwise 0
+-- State, and s1 to s3: the start of the current window, and the permits of the previous and of the current one.
 
--- a product of two numbers, exactly, as the sum of two (Dekker 1971)
+-- the exact product of two numbers as the sum of two (Dekker 1971)
 local function product(x, y)
   local high, other = 134217729 * x, 134217729 * y
   high, other = high - (high - x), other - (other - y)
@@ -72,9 +72,8 @@ if rare then
     end
     return math.min(limit, current + weight)
   end
-  algorithms.s.adopt = function(limit, formerLimit, alike, start, previous, current)
-    if alike then
-      return start, share(previous, limit, formerLimit), share(current, limit, formerLimit)
-    end
+  algorithms.s.same = '^s;%d+;(%d+)'
+  algorithms.s.adopt = function(limit, formerLimit, start, previous, current)
+    return start, share(previous, limit, formerLimit), share(current, limit, formerLimit)
   end
 end

@@ -1,6 +1,6 @@
 
--- p1: the capacity, p2: the permits of a refill, p3: the microseconds between two
--- State, and a and b: the last refill that is accounted for, and the permits missing then.
+-- p1: the capacity, p2: the permits of a refill, p3: the microseconds between two refills
+-- State, and s1 and s2: the time of the last refill so far, and the permits missing after it.
 algorithms.i = {
   read = function(value, from, capacity, refill, period)
     if not value then

@@ -1,7 +1,7 @@
 
 -- p1: a full bucket, p2: a microsecond, p3: a permit, all in ticks
--- State: when the bucket is full again (GCRA's theoretical arrival time), and the ticks beyond that microsecond.
--- a: what is missing from the bucket, in ticks
+-- State: the microsecond when the bucket is full again (GCRA's theoretical arrival time), and the ticks beyond it.
+-- s1: the missing ticks of the bucket
 algorithms.t = {
   read = function(value, from, full, ticks)
     if not value then
@@ -25,13 +25,17 @@ algorithms.t = {
   end
 }
 if rare then
+  algorithms.t.capacity = function(full, permit)
+    return full / permit
+  end
   algorithms.t.remove = function(permits, at, full, ticks, permit, debt)
     return math.max(0, debt - permits * permit)
   end
   algorithms.t.used = function(full, ticks, permit, debt)
     return full / permit - math.floor((full - debt) / permit)
   end
-  algorithms.t.adopt = function(full, formerFull, alike, debt)
+  algorithms.t.same = '^t'
+  algorithms.t.adopt = function(full, formerFull, debt)
     return share(debt, full, formerFull)
   end
 end

@@ -2,14 +2,16 @@ package dev.ratelimit.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.redis.Breaker.Pass;
+import dev.ratelimit.redis.Breaker.Permission;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 class BreakerTest {
@@ -17,10 +19,10 @@ class BreakerTest {
     private static final Duration OPEN_FOR = Duration.ofSeconds(1);
 
     private final FakeTicker time = new FakeTicker();
-    private final Breaker breaker = new Breaker(time, 3, OPEN_FOR.toNanos());
+    private final Breaker breaker = new Breaker(time, 3, OPEN_FOR.toNanos(), new Random(1));
 
     private boolean ask(boolean fails) {
-        return breaker.left(breaker.enter(), fails);
+        return breaker.record(breaker.enter(), fails);
     }
 
     private void open() {
@@ -38,7 +40,7 @@ class BreakerTest {
 
         assertThat(ask(true)).isTrue();
         assertThat(breaker.open()).isTrue();
-        assertThat(breaker.enter()).isEqualTo(Pass.NO);
+        assertThat(breaker.enter()).isEqualTo(Permission.NO);
     }
 
     @Test
@@ -63,12 +65,13 @@ class BreakerTest {
 
     @Test
     void failures_ofRequestsThatPassedBefore_openOnce() {
-        List<Pass> underWay = new ArrayList<>();
+        List<Permission> underWay = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
             underWay.add(breaker.enter());
         }
 
-        long opened = underWay.stream().filter(pass -> breaker.left(pass, true)).count();
+        long opened =
+                underWay.stream().filter(pass -> breaker.record(pass, true)).count();
 
         assertThat(opened).isEqualTo(1);
     }
@@ -78,22 +81,60 @@ class BreakerTest {
         open();
 
         time.advance(Duration.ofMillis(899));
-        assertThat(breaker.enter()).isEqualTo(Pass.NO);
+        assertThat(breaker.enter()).isEqualTo(Permission.NO);
         time.advance(Duration.ofMillis(201));
-        assertThat(breaker.enter()).isEqualTo(Pass.PROBE);
-        assertThat(breaker.enter()).isEqualTo(Pass.NO);
+        assertThat(breaker.enter()).isEqualTo(Permission.PROBE);
+        assertThat(breaker.enter()).isEqualTo(Permission.NO);
     }
 
     @Test
-    void probe_fails_nextComesAnIntervalLater() {
+    void probe_fails_nextComesAfterTwiceAsLongUpToThirtySeconds() {
+        open();
+        for (long interval : new long[] {1, 2, 4, 8, 16, 30, 30}) {
+            time.advance(Duration.ofMillis(interval * 899));
+            assertThat(breaker.enter()).isEqualTo(Permission.NO);
+            time.advance(Duration.ofMillis(interval * 202));
+            assertThat(breaker.record(breaker.enter(), true)).isFalse();
+        }
+    }
+
+    @Test
+    void flapping_opensForLongerEachTime() {
         open();
         time.advance(Duration.ofMillis(1100));
+        breaker.record(breaker.enter(), false);
 
-        assertThat(breaker.left(breaker.enter(), true)).isFalse();
+        time.advance(Duration.ofMillis(9999));
+        open();
+        time.advance(Duration.ofMillis(1799));
+        assertThat(breaker.enter()).isEqualTo(Permission.NO);
+        time.advance(Duration.ofMillis(402));
+        breaker.record(breaker.enter(), false);
 
-        assertThat(breaker.enter()).isEqualTo(Pass.NO);
+        time.advance(Duration.ofSeconds(10));
+        open();
         time.advance(Duration.ofMillis(1100));
-        assertThat(breaker.enter()).isEqualTo(Pass.PROBE);
+        assertThat(breaker.enter()).isEqualTo(Permission.PROBE);
+    }
+
+    @RepeatedTest(20)
+    @DisplayName("a server that is available again is tried after at most 1.1 * open-for + 1.25 * outage, and 33 s")
+    void probe_afterOutageOfAnyLength_comesInTime() {
+        open();
+        long outage = 0;
+        long wait = 0;
+        for (int probes = 0; probes < 10; wait++) {
+            if (breaker.enter() == Permission.PROBE) {
+                // the server may have come back just after the last try
+                assertThat((double) wait)
+                        .isLessThanOrEqualTo(Math.min(33_000, 1.1 * OPEN_FOR.toMillis() + 1.25 * outage) + 1);
+                breaker.record(Permission.PROBE, true);
+                outage += wait;
+                wait = 0;
+                probes++;
+            }
+            time.advance(Duration.ofMillis(1));
+        }
     }
 
     @Test
@@ -101,7 +142,7 @@ class BreakerTest {
         open();
         time.advance(Duration.ofMillis(1100));
 
-        assertThat(breaker.left(breaker.enter(), false)).isTrue();
+        assertThat(breaker.record(breaker.enter(), false)).isTrue();
 
         assertThat(breaker.open()).isFalse();
         assertThat(ask(true)).isFalse();
@@ -111,10 +152,10 @@ class BreakerTest {
 
     @Test
     void lateAnswer_ofRequestFromBefore_doesNotClose() {
-        Pass slow = breaker.enter();
+        Permission slow = breaker.enter();
         open();
 
-        assertThat(breaker.left(slow, false)).isFalse();
+        assertThat(breaker.record(slow, false)).isFalse();
 
         assertThat(breaker.open()).isTrue();
     }
@@ -124,7 +165,7 @@ class BreakerTest {
     void probe_manyThreads_oneAtATime() throws InterruptedException {
         open();
         for (int round = 0; round < 20; round++) {
-            time.advance(Duration.ofMillis(1100));
+            time.advance(Duration.ofSeconds(33));
             AtomicInteger probes = new AtomicInteger();
             CountDownLatch start = new CountDownLatch(1);
             List<Thread> threads = new ArrayList<>();
@@ -132,7 +173,7 @@ class BreakerTest {
                 Thread thread = new Thread(() -> {
                     try {
                         start.await();
-                        probes.addAndGet(breaker.enter() == Pass.PROBE ? 1 : 0);
+                        probes.addAndGet(breaker.enter() == Permission.PROBE ? 1 : 0);
                     } catch (InterruptedException e) {
                         throw new IllegalStateException(e);
                     }
@@ -145,7 +186,7 @@ class BreakerTest {
                 thread.join();
             }
             assertThat(probes).hasValue(1);
-            breaker.left(Pass.PROBE, true);
+            breaker.record(Permission.PROBE, true);
         }
     }
 }

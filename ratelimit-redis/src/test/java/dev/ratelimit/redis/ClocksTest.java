@@ -26,12 +26,14 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Clocks that are wrong: the server's, which decides, and those of clients, which do not. */
+/** Wrong clocks: the server's, which decides, and those of clients, which do not. */
+@Tag("servers")
 class ClocksTest {
 
     private static final Rate TEN_A_MINUTE = Rate.parse("10/minute");
@@ -63,7 +65,7 @@ class ClocksTest {
 
     @ParameterizedTest
     @MethodSource("limits")
-    @DisplayName("E19: the server's clock an hour ahead and back: one burst more at most, and no key is locked out")
+    @DisplayName("E19: the server's clock an hour ahead and back: at most one more burst, and no key is locked out")
     void serverClock_jumpsAheadAndBack_costsOneBurstAndLocksNobodyOut(Limit limit) {
         FakeTicker time = new FakeTicker();
         Policy policy = Policy.of("clock " + limit, limit);
@@ -97,7 +99,7 @@ class ClocksTest {
         return admitted;
     }
 
-    /** The system's time, so much ahead. */
+    /** The system's time, ahead by this much. */
     private record Ahead(Duration by) implements Ticker {
 
         @Override
@@ -108,11 +110,6 @@ class ClocksTest {
         @Override
         public long epochNanos() {
             return Ticker.system().epochNanos() + by.toNanos();
-        }
-
-        @Override
-        public void schedule(Runnable task, long delayNanos) {
-            Ticker.system().schedule(task, delayNanos);
         }
     }
 

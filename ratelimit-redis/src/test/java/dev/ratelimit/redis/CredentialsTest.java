@@ -3,7 +3,6 @@ package dev.ratelimit.redis;
 import static dev.ratelimit.redis.Scene.WIDE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.redis.RedisStore.Failure;
 import dev.ratelimit.redis.server.RedisServer;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.KillArgs;
@@ -16,9 +15,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Users that the server does not know, or does not let do what a decision takes. */
+/** Users that the server does not know, or that lack a permission. */
+@Tag("servers")
 class CredentialsTest {
 
     private RedisServer server;
@@ -55,12 +56,12 @@ class CredentialsTest {
     private static void awaitAuth(Scene scene) {
         Scene.awaitUntil(() -> {
             assertThat(scene.decide(WIDE, "k").admitted()).isTrue();
-            return scene.events.failures(Failure.AUTH) > 0 && !scene.store.available();
+            return scene.events.failures(RedisStoreFailure.AUTH) > 0 && !scene.store.available();
         });
     }
 
     @Test
-    @DisplayName("E18: wrong password: reason auth, and the server's own words in the warning; and back")
+    @DisplayName("E18: wrong password: reason auth, the server's message in the warning, and recovery")
     void wrongPassword_isNamedAndRecovers() {
         password.set("wrong");
         try (Scene scene = scene()) {
@@ -73,7 +74,7 @@ class CredentialsTest {
     }
 
     @Test
-    @DisplayName("E18: password changed at run time: reason auth until the new one is used")
+    @DisplayName("E18: password changed at run time: reason auth until the new password is used")
     void passwordRotated_recoversWithTheNewOne() {
         try (Scene scene = scene().connected()) {
             setPassword("second");
@@ -86,7 +87,7 @@ class CredentialsTest {
     }
 
     @Test
-    @DisplayName("E18: a user without EVALSHA: reason auth, and the command in the warning; and back")
+    @DisplayName("E18: a user without EVALSHA: reason auth, the command in the warning, and recovery")
     void noEvalsha_isNamedAndRecovers() {
         try (Scene scene = scene().connected()) {
             server.ask(redis -> redis.aclSetuser(

@@ -1,37 +1,26 @@
 package dev.ratelimit.redis;
 
-import dev.ratelimit.redis.RedisStore.Failure;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.logging.Handler;
-import java.util.logging.Level;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
-import java.util.logging.SimpleFormatter;
 
-/** What a store tells: its listener, and what it writes to the log at WARNING and above. Thread-safe. */
-final class Events extends Handler implements RedisStore.Listener {
+/** Records the events of a store: those of its listener, and its log at WARNING and above. Thread-safe. */
+final class Events implements RedisStoreListener, AutoCloseable {
 
-    // held, since a logger that nobody holds may be collected, and its handlers with it
-    private static final Logger LOG = Logger.getLogger(RedisStore.class.getName());
-
-    private final Map<Failure, AtomicInteger> failures = new EnumMap<>(Failure.class);
+    private final Map<RedisStoreFailure, AtomicInteger> failures = new EnumMap<>(RedisStoreFailure.class);
     private final AtomicInteger changes = new AtomicInteger();
-    private final List<String> warnings = new CopyOnWriteArrayList<>();
+    private final Warnings warnings = new Warnings(RedisStore.class.getPackageName());
 
     Events() {
-        for (Failure failure : Failure.values()) {
+        for (RedisStoreFailure failure : RedisStoreFailure.values()) {
             failures.put(failure, new AtomicInteger());
         }
-        LOG.addHandler(this);
     }
 
     @Override
-    public void failed(Failure reason) {
+    public void failed(RedisStoreFailure reason) {
         count(reason).incrementAndGet();
     }
 
@@ -41,7 +30,7 @@ final class Events extends Handler implements RedisStore.Listener {
     }
 
     /** How often Redis did not decide for this reason. */
-    int failures(Failure reason) {
+    int failures(RedisStoreFailure reason) {
         return count(reason).get();
     }
 
@@ -50,37 +39,27 @@ final class Events extends Handler implements RedisStore.Listener {
         return failures.values().stream().mapToInt(AtomicInteger::get).sum();
     }
 
-    /** How often a server was left alone, or asked again. */
+    /** How often a server was no longer used, or used again. */
     int changes() {
         return changes.get();
     }
 
-    /** What was written to the log. */
+    /** The log. */
     List<String> warnings() {
-        return warnings;
+        return warnings.messages();
     }
 
-    private AtomicInteger count(Failure reason) {
+    private AtomicInteger count(RedisStoreFailure reason) {
         return Objects.requireNonNull(failures.get(reason));
     }
 
     @Override
-    public void publish(LogRecord message) {
-        if (message.getLevel().intValue() >= Level.WARNING.intValue()) {
-            warnings.add(new SimpleFormatter().formatMessage(message));
-        }
-    }
-
-    @Override
-    public void flush() {}
-
-    @Override
     public void close() {
-        LOG.removeHandler(this);
+        warnings.close();
     }
 
     @Override
     public String toString() {
-        return failures + ", " + changes + " changes, " + warnings;
+        return failures + ", " + changes + " changes, " + warnings();
     }
 }

@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A store whose servers go by a test's time: scripts read keys instead of the clock, and keys outlive the test.
+ * A store whose servers use a fake clock: scripts read keys instead of the clock, and keys outlive the test.
  *
- * <p>On a cluster a script reads only keys of its own node. So there are three clocks, one in each third of the slots, and
- * a script takes the first that it may read.
+ * <p>In a cluster, a script reads only keys of its own node. So there are three clocks, one in each third of the slots,
+ * and a script uses the first one that it may read.
  */
 final class FakeClock implements RateLimitStore {
 
-    /** What the clock of each third of a cluster's slots is named by, in their order. */
+    /** The names of the clocks of each third of a cluster's slots, in order. */
     static final List<String> THIRDS = List.of("b", "c", "a");
 
     private static final String CLOCK = """
@@ -84,8 +84,8 @@ final class FakeClock implements RateLimitStore {
     }
 
     @Override
-    public void refund(List<Charge> charges, Decision decision) {
-        at().refund(charges, decision);
+    public void refund(Decision decision, List<Charge> part) {
+        at().refund(decision, part);
     }
 
     @Override

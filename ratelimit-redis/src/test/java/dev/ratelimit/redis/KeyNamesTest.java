@@ -3,6 +3,7 @@ package dev.ratelimit.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.ratelimit.Seeds;
 import io.lettuce.core.cluster.SlotHash;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -33,7 +34,7 @@ class KeyNamesTest {
     @Test
     @DisplayName("D5: different policies and keys have different names, whose hash tag is a digest of the key")
     void name_anyPolicyAndKey_isInjectiveAndTagIsOurs() {
-        long seed = new Random().nextLong();
+        long seed = Seeds.next();
         Random random = new Random(seed);
         Map<String, List<String>> seen = new HashMap<>();
 
@@ -60,7 +61,7 @@ class KeyNamesTest {
     }
 
     @Test
-    @DisplayName("D7: at most 128 bytes, whatever is asked")
+    @DisplayName("D7: at most 128 bytes for any key")
     void name_longestOfAll_isAtMost128Bytes() {
         KeyNames longest = new KeyNames("p".repeat(32));
 
@@ -86,5 +87,23 @@ class KeyNamesTest {
                 .isThrownBy(() -> new KeyNames(prefix))
                 .withMessageStartingWith("key prefix must be 1 to 32 letters")
                 .withMessageEndingWith("but was '" + prefix + "'");
+    }
+
+    @Test
+    void name_plainPolicy_isAsItIsUpTo60Characters() {
+        assertThat(names.name("Az09.-_", "k")).isEqualTo("ratelimit:Az09.-_:{9twQNLCT3XnRuW8yjLHkiQ}:");
+        assertThat(names.name("p".repeat(60), "k")).startsWith("ratelimit:" + "p".repeat(60) + ":{");
+        assertThat(names.name("p".repeat(61), "k"))
+                .startsWith("ratelimit:" + "p".repeat(37) + "~")
+                .hasSize("ratelimit:".length() + 60 + ":{}:".length() + 22);
+    }
+
+    @Test
+    void name_askedAgain_isTheSameObject_unlessTheKeyIsLong() {
+        assertThat(names.name("p", "k")).isSameAs(names.name("p", "k"));
+        assertThat(names.name("p", "k".repeat(256))).isSameAs(names.name("p", "k".repeat(256)));
+        assertThat(names.name("p", "k".repeat(257)))
+                .isEqualTo(names.name("p", "k".repeat(257)))
+                .isNotSameAs(names.name("p", "k".repeat(257)));
     }
 }

@@ -7,6 +7,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
+import dev.ratelimit.Seeds;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
@@ -30,9 +31,11 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is left in Redis, and what it costs to ask. */
+/** What remains in Redis, and the cost of decisions. */
+@Tag("servers")
 class KeysTest {
 
     private static final int OPERATIONS = 10_000;
@@ -81,7 +84,7 @@ class KeysTest {
     @Test
     @DisplayName("D8: after each of 10,000 operations of all algorithms the key lives as long as it takes to be full")
     void ttl_afterAnyOperation_isTimeToFull() {
-        long seed = new Random().nextLong();
+        long seed = Seeds.next();
         List<CompletableFuture<Void>> running = IntStream.range(0, THREADS)
                 .mapToObj(thread -> CompletableFuture.runAsync(
                         () -> operate(new Random(seed + thread), "t" + thread + "-"), task -> new Thread(task).start()))
@@ -89,7 +92,7 @@ class KeysTest {
         running.forEach(done -> assertThat(done).as("seed %s", seed).succeedsWithin(Duration.ofMinutes(1)));
 
         for (String key : control.sync().keys("*")) {
-            // -2: gone meanwhile
+            // -2: expired in the meantime
             assertThat(control.sync().pttl(key)).as(key).isNotEqualTo(-1);
         }
     }
@@ -110,7 +113,7 @@ class KeysTest {
                     if (!taken.isEmpty()) {
                         int at = random.nextInt(taken.size());
                         charge = taken.remove(at);
-                        scene.store.refund(List.of(charge), answers.remove(at));
+                        scene.store.refund(answers.remove(at));
                     }
                 }
                 default -> {
@@ -133,7 +136,7 @@ class KeysTest {
     }
 
     @Test
-    @DisplayName("D8: of a known state, the key lives exactly as long as the answer says")
+    @DisplayName("D8: a key with a known state lives exactly as long as the answer says")
     void ttl_ofEachAlgorithm_isWhatTheAnswerSays() {
         KeyNames names = new KeyNames("ratelimit");
         policies().forEach(policy -> {
@@ -147,7 +150,7 @@ class KeysTest {
     }
 
     @Test
-    @DisplayName("B8: one command a decision, however many limits and policies it has")
+    @DisplayName("B8: one command per decision, however many limits and policies it has")
     void decide_anyCharges_isOneCommand() {
         Policy two = Policy.of("two", TokenBucket.of(Rate.parse("100/day")), SlidingWindow.of(Rate.parse("50/hour")));
         Policy one = Policy.of("one", FixedWindow.of(Rate.parse("1000/day")));
@@ -177,7 +180,7 @@ class KeysTest {
     }
 
     @Test
-    @DisplayName("D7: of a key of 1 MiB, a digest is sent and kept")
+    @DisplayName("D7: only a digest of a key of 1 MiB is sent and stored")
     void hugeKey_isSentAndKeptAsDigest() {
         Policy policy = Policy.of("huge", TokenBucket.of(Rate.parse("10/day")));
         String key = "k".repeat(1 << 20);

@@ -4,7 +4,9 @@ import static dev.ratelimit.test.RateLimitAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.Policy;
@@ -14,21 +16,32 @@ import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.TcpProxy;
 import dev.ratelimit.test.FakeTicker;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Leases: charged first, spent here, given back. The server's clock is real, so limits are by the hour. */
+/**
+ * Leases: charged in advance, spent locally, refunded. The server's clock is real, so almost nothing refills during a
+ * test.
+ */
+@Tag("servers")
 class LeasedStoreTest {
 
-    private static final Policy GLOBAL = Policy.of("global", TokenBucket.of(Rate.parse("100000/day")));
+    private static final Policy GLOBAL = Policy.of("global", TokenBucket.of(Rate.of(100_000, Duration.ofDays(10_000))));
     private static final int CAPACITY = 100_000;
 
     private static RedisServer server;
@@ -87,11 +100,13 @@ class LeasedStoreTest {
         assertThat(remaining("hot")).isEqualTo(CAPACITY - 20_000);
     }
 
-    /** Asks until leases pay. */
+    /** Asks until charges are spent from leases. */
     private void warm(Policy policy, String key) {
         for (int i = 0; i < 1000; i++) {
             leased.decide(List.of(policy.charge(key)));
         }
+        // a connection answers in order: after this answer, no lease is in flight
+        leased.peek(List.of(policy.charge(key)));
     }
 
     @Test
@@ -132,13 +147,54 @@ class LeasedStoreTest {
 
     @Test
     void refund_paidFromLease_comesBack() {
-        warm(GLOBAL, "refund");
-        Decision decision = leased.decide(List.of(GLOBAL.charge("refund", 20)));
+        Policy window = Policy.of("window", FixedWindow.of(Rate.of(CAPACITY, Duration.ofDays(1))));
+        for (Policy policy : List.of(GLOBAL, window)) {
+            warm(policy, "refund");
+            Decision decision = leased.decide(List.of(policy.charge("refund", 20)));
 
-        leased.refund(List.of(GLOBAL.charge("refund", 20)), decision);
+            leased.refund(decision);
+        }
 
         leased.close();
         assertThat(remaining("refund")).isEqualTo(CAPACITY - 1000);
+        assertThat(exact.peek(List.of(window.charge("refund")))).hasRemaining(CAPACITY - 1000);
+    }
+
+    @Test
+    @DisplayName("a charge spent from a lease returns to that lease if a server charges the rest in the next window")
+    void refund_paidFromLeaseOfLastWindow_nextWindowStaysAsCharged() {
+        Policy minute = Policy.of("minute", FixedWindow.onClock(Rate.parse("10000/minute"), ZoneOffset.UTC));
+        Policy few = Policy.of("few", TokenBucket.of(Rate.parse("3/day")));
+        try (StatefulRedisConnection<String, String> control = client.connect();
+                Scene scene = new Scene(
+                        server.uri(),
+                        settings -> settings.ticker(ticker)
+                                .edition(FakeClock::inScript)
+                                .deadline(Duration.ofSeconds(20))
+                                .leased(0.1, Duration.ofSeconds(1)))) {
+            long noon = 1_800_000_000_000_000L;
+            set(control, noon - 1);
+            for (int i = 0; i < 200; i++) {
+                scene.decide(minute, "k");
+            }
+            scene.store.peek(List.of(minute.charge("k")));
+            set(control, noon + 1);
+            Decision decision = scene.store.decide(List.of(minute.charge("k"), few.charge("u")));
+            Charge direct = minute.charge("k", 5000);
+            assertThat(scene.store.decide(List.of(direct))).isAdmitted();
+            long left = scene.store.peek(List.of(direct)).limits().get(0).remaining();
+
+            scene.store.refund(decision);
+
+            assertThat(scene.store.peek(List.of(direct, few.charge("u")))).hasRemaining(left, 3);
+        }
+    }
+
+    private static void set(StatefulRedisConnection<String, String> control, long micros) {
+        control.sync()
+                .mset(Map.of(
+                        "clock:{b}:seconds", Long.toString(micros / 1_000_000),
+                        "clock:{b}:micros", Long.toString(micros % 1_000_000)));
     }
 
     @Test
@@ -152,18 +208,21 @@ class LeasedStoreTest {
     }
 
     @Test
-    @DisplayName("H2: unspent permits go back when their lease is over, without anybody asking")
+    @DisplayName("H2: unspent permits are refunded when their lease ends, without further requests")
     void lease_expires_goesBack() {
         warm(GLOBAL, "idle");
         assertThat(remaining("idle")).isLessThan(CAPACITY - 1000);
 
-        ticker.advance(Duration.ofSeconds(3));
+        // in small steps, as time passes: a late refund omits what has refilled
+        for (int i = 0; i < 8; i++) {
+            ticker.advance(Duration.ofMillis(250));
+        }
 
         await().untilAsserted(() -> assertThat(remaining("idle")).isEqualTo(CAPACITY - 1000));
     }
 
     @Test
-    @DisplayName("E23: a lease is not spent after its time, however long the process stood still")
+    @DisplayName("E23: a lease is not spent after its end, however long the process paused")
     void lease_processStoodStill_isNotSpent() {
         List<LimitStatus> statuses =
                 exact.decide(List.of(GLOBAL.charge("still", 100))).limits();
@@ -171,6 +230,98 @@ class LeasedStoreTest {
 
         assertThat(lease.spend(1, 999_999_999)).isTrue();
         assertThat(lease.spend(1, 1_000_000_000)).isFalse();
+    }
+
+    @Test
+    @DisplayName("E23: a process that paused does not refund what has refilled in the meantime")
+    void lease_processStoodStill_givesBackWhatHasNotRefilled() {
+        Policy policy = Policy.of("refilling", TokenBucket.of(Rate.parse("6000/minute"), 7000));
+        List<LimitStatus> statuses =
+                exact.decide(List.of(policy.charge("still", 100))).limits();
+        long second = Duration.ofSeconds(1).toNanos();
+
+        assertThat(new Lease(policy.charge("still", 100), statuses, 0, 0, second / 2).end(second / 2, new AtomicLong()))
+                .isEqualTo(policy.charge("still", 100));
+        assertThat(new Lease(policy.charge("still", 100), statuses, 0, 0, second / 2).end(second, new AtomicLong()))
+                .isEqualTo(policy.charge("still", 50));
+        assertThat(new Lease(policy.charge("still", 100), statuses, 0, 0, second / 2)
+                        .end(60 * second, new AtomicLong()))
+                .isNull();
+    }
+
+    @Test
+    void lease_endsLate_deductsOnlyWholePermitsThatHaveRefilled() {
+        Policy policy = Policy.of("slow", TokenBucket.of(Rate.parse("1/second"), 1000));
+        AtomicLong overdue = new AtomicLong();
+        long givenBack = 0;
+        for (int i = 0; i < 10; i++) {
+            givenBack += late(policy, Duration.ofMillis(250), overdue).permits();
+        }
+
+        // 2.5 s late in total
+        assertThat(givenBack).isEqualTo(10 * 100 - 2);
+        assertThat(overdue).hasValue(Duration.ofMillis(500).toNanos());
+    }
+
+    @Test
+    void lease_ofWindowOrLogEndsLate_givesAllBack() {
+        Rate fast = Rate.parse("1000/second");
+        for (Limit limit : List.of(FixedWindow.of(fast), SlidingWindow.of(fast), SlidingLog.of(fast))) {
+            assertThat(late(Policy.of("fast", limit), Duration.ofMinutes(1), new AtomicLong())
+                            .permits())
+                    .isEqualTo(100);
+        }
+    }
+
+    /** What a lease of 100 permits refunds when it ends this late. */
+    private static Charge late(Policy policy, Duration late, AtomicLong overdue) {
+        LimitStatus status = new LimitStatus(policy.charge("k"), policy.limits().get(0), 900, 0, 1, 100_000);
+        Lease lease = new Lease(policy.charge("k", 100), List.of(status), 0, 0, 1000);
+        return Objects.requireNonNull(lease.end(1000 + late.toNanos(), overdue));
+    }
+
+    @Test
+    @DisplayName(
+            "H2: leases are refunded when the store is closed, even if that takes longer than the deadline of decisions")
+    void close_farServer_givesLeasesBack() {
+        try (TcpProxy proxy = TcpProxy.to(server.port());
+                Scene scene = new Scene(
+                                proxy.uri(),
+                                settings -> settings.deadline(Duration.ofMillis(300))
+                                        .leased(0.1, Duration.ofMinutes(1)))
+                        .connected()) {
+            int admitted = 0;
+            for (int i = 0; i < 1000; i++) {
+                admitted += Scene.byRedis(scene.decide(GLOBAL, "far")) ? 1 : 0;
+            }
+            assertThat(remaining("far")).isLessThan(CAPACITY - admitted);
+            proxy.delay(Duration.ofMillis(600));
+
+            scene.store.close();
+
+            assertThat(remaining("far")).isBetween(CAPACITY - 1000L, (long) CAPACITY - admitted);
+        }
+    }
+
+    @Test
+    @DisplayName("H2: a lease that is in flight when the store is closed is refunded")
+    void close_leaseOnItsWay_givesItBack() {
+        try (TcpProxy proxy = TcpProxy.to(server.port());
+                Scene scene = new Scene(
+                                proxy.uri(),
+                                settings -> settings.deadline(Duration.ofSeconds(20))
+                                        .leased(0.1, Duration.ofMinutes(1)))
+                        .connected()) {
+            proxy.delay(Duration.ofMillis(50));
+            // the eighth request asks for a lease
+            for (int i = 0; i < 8; i++) {
+                scene.decide(GLOBAL, "soon");
+            }
+
+            scene.store.close();
+
+            assertThat(remaining("soon")).isEqualTo(CAPACITY - 8);
+        }
     }
 
     @Test
@@ -214,7 +365,8 @@ class LeasedStoreTest {
             }
             assertThat(admitted.get()).as(policy.name()).isLessThanOrEqualTo(5000);
 
-            // the third one dies: what it holds is lost for as long as the limit remembers, and nobody gets it
+            // the third one is killed: its permits are lost for as long as the limit remembers them, and nobody gets
+            // them
             instances.get(0).close();
             instances.get(1).close();
             long left = exact.peek(List.of(policy.charge("shared", 0)))

@@ -2,7 +2,6 @@ package dev.ratelimit.redis;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
-import dev.ratelimit.LimitStatus;
 import dev.ratelimit.RateLimitStore;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +12,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** Threads that ask for charges in turn until it is closed, and what came of it. */
+/** Threads that charge in turn until closed, and their results. */
 final class Load implements AutoCloseable {
 
     private static final long PAUSE_NANOS = 2_000_000;
@@ -33,7 +32,7 @@ final class Load implements AutoCloseable {
         this.charges = charges;
     }
 
-    /** Starts so many threads. */
+    /** Starts this many threads. */
     static Load start(RateLimitStore store, int threads, List<Charge> charges) {
         Load load = new Load(store, charges);
         for (int i = 0; i < threads; i++) {
@@ -52,7 +51,6 @@ final class Load implements AutoCloseable {
         }
     }
 
-    @SuppressWarnings("ReferenceEquality") // what memory answers names a policy of its own, which may be equal
     private void ask(Charge charge) {
         long start = System.nanoTime();
         try {
@@ -60,8 +58,8 @@ final class Load implements AutoCloseable {
             if (decision.admitted()) {
                 count(admitted, charge);
             }
-            List<LimitStatus> limits = decision.limits();
-            if (limits.isEmpty() || limits.get(0).policy() != charge.policy()) {
+            // a cached refusal has no receipt
+            if (decision.receipt() instanceof Receipt receipt && !receipt.byServers()) {
                 count(alone, charge);
             }
         } catch (RuntimeException | Error e) {
@@ -82,32 +80,32 @@ final class Load implements AutoCloseable {
                 .sum();
     }
 
-    /** How often one of these was admitted so far. */
+    /** How often one of these was admitted. */
     long admitted(List<Charge> of) {
         return count(admitted, of);
     }
 
-    /** How often one of these was asked for so far. */
+    /** How often one of these was requested. */
     long asked(List<Charge> of) {
         return count(asked, of);
     }
 
-    /** How often one of these was decided in memory, or not at all, so far. */
+    /** How often one of these was decided in memory or not at all. */
     long alone(List<Charge> of) {
         return count(alone, of);
     }
 
-    /** What was thrown. */
+    /** The exceptions. */
     List<Throwable> failures() {
         return List.copyOf(failures);
     }
 
-    /** How long one call took at most. */
+    /** The maximum duration of one call. */
     long longestMillis() {
         return longestNanos.get() / 1_000_000;
     }
 
-    /** Ends the threads, and waits until each came back from its last call; that one does not is a failure. */
+    /** Ends the threads, and waits for their last calls; a call that does not return is a failure. */
     void stop() {
         ended = true;
         for (Thread thread : threads) {

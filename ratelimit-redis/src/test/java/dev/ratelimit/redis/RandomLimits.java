@@ -16,7 +16,7 @@ import java.util.Objects;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
-/** Limits of all kinds that Redis can keep, from one permit a microsecond to 2^51 permits in 71 years. */
+/** Limits of all kinds that Redis supports, from one permit per microsecond to 2^51 permits in 71 years. */
 final class RandomLimits {
 
     private static final int BITS = 51;
@@ -30,7 +30,7 @@ final class RandomLimits {
         this.random = random;
     }
 
-    /** A number from 1 to 2^bits, each size as likely as any other. */
+    /** A number from 1 to 2^bits; each order of magnitude is equally likely. */
     long number(int bits) {
         int size = random.nextInt(bits + 1);
         return Math.min(1L << bits, (1L << size) + (random.nextLong() & ((1L << size) - 1)));
@@ -45,7 +45,7 @@ final class RandomLimits {
         return limit;
     }
 
-    /** A token bucket whose ticks on Redis are rounded, while core's are not. */
+    /** A token bucket whose ticks are rounded on Redis, but not in core. */
     Limit coarse() {
         Limit limit = null;
         while (limit == null || ticksAreExact(limit) || !exactInCore(limit)) {
@@ -84,7 +84,7 @@ final class RandomLimits {
         };
     }
 
-    /** A limit that takes over from this one: of any kind, or the same with more or fewer permits. */
+    /** A successor of this limit: of any kind, or the same with more or fewer permits. */
     Limit successorOf(Limit limit) {
         Limit other = null;
         while (other == null) {
@@ -115,8 +115,9 @@ final class RandomLimits {
         if (limit instanceof SlidingLog) {
             return SlidingLog.of(rate);
         }
-        return limit.wallClock()
-                ? FixedWindow.onClock(rate, Objects.requireNonNullElse(((FixedWindow) limit).zone(), ZoneOffset.UTC))
+        FixedWindow window = (FixedWindow) limit;
+        return window.wallClock()
+                ? FixedWindow.onClock(rate, Objects.requireNonNullElse(window.zone(), ZoneOffset.UTC))
                 : FixedWindow.of(rate);
     }
 
@@ -135,7 +136,7 @@ final class RandomLimits {
         return permit.compareTo(BigInteger.valueOf((1L << 61) / limit.capacity())) <= 0;
     }
 
-    /** Whether the scripts count this token bucket exactly; all other limits are. */
+    /** Whether the scripts count this token bucket exactly, as all other limits. */
     static boolean ticksAreExact(Limit limit) {
         if (!(limit instanceof TokenBucket)) {
             return true;

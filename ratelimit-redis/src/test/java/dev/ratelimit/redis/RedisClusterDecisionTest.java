@@ -21,6 +21,7 @@ import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -35,11 +36,13 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Decisions whose keys lie on several nodes of a cluster. */
+/** Decisions whose keys are on several nodes of a cluster. */
+@Tag("servers")
 class RedisClusterDecisionTest {
 
     private static final Rate TEN_AN_HOUR = Rate.parse("10/hour");
@@ -83,7 +86,7 @@ class RedisClusterDecisionTest {
                 .build();
     }
 
-    /** A key of this policy in that third of the slots. */
+    /** A key of this policy in this third of the slots. */
     private String key(Policy policy, int third) {
         KeyNames names = new KeyNames(prefix);
         return IntStream.iterate(0, i -> i + 1)
@@ -95,7 +98,7 @@ class RedisClusterDecisionTest {
 
     /** One permit of a budget on each node. */
     private List<Charge> charges(Policy... policies) {
-        return IntStream.range(0, 3)
+        return IntStream.range(0, policies.length)
                 .mapToObj(i -> policies[i].charge(key(policies[i], i)))
                 .toList();
     }
@@ -151,7 +154,7 @@ class RedisClusterDecisionTest {
     }
 
     @Test
-    @DisplayName("B8: decide costs each node one command for each slot of it")
+    @DisplayName("B8: decide costs one command per slot")
     void decide_severalSlots_costsOneCommandEach() {
         List<Charge> charges = charges(policy("a", 100), policy("b", 100), policy("c", 100));
         store.decide(charges);
@@ -196,9 +199,27 @@ class RedisClusterDecisionTest {
             Decision decision = limiter.decide(charges);
             assertThat(decision).isAdmitted().hasRemaining(9, 9, 9);
 
-            store.refund(List.of(charges), decision);
+            store.refund(decision);
 
             assertThat(limiter.peek(charges)).hasRemaining(10, 10, 10);
         }
+    }
+
+    @Test
+    @DisplayName(
+            "a refund goes to the window that each server charged, even if another server answers in the next window")
+    void refund_anotherServerAnswersInNextWindow_nextWindowStaysAsCharged() {
+        store = store(FakeClock::inScript);
+        Policy minute = Policy.of("a", FixedWindow.onClock(Rate.parse("10/minute"), ZoneOffset.UTC));
+        List<Charge> charges = charges(minute, policy("b", 10));
+        FakeClock.set(control.sync(), NOON - 1, NOON + 1, NOON);
+        Decision decision = store.decide(charges);
+        FakeClock.set(control.sync(), NOON + 1, NOON + 1, NOON);
+        assertThat(store.decide(List.of(minute.charge(charges.get(0).key(), 5))))
+                .isAdmitted();
+
+        store.refund(decision);
+
+        assertThat(store.peek(charges)).hasRemaining(5, 10);
     }
 }

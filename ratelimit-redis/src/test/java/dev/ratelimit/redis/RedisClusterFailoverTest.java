@@ -20,10 +20,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A master of a cluster that goes, and its replica that takes over. */
+/** A master of a cluster that fails, and its replica that takes over. */
+@Tag("slow")
 class RedisClusterFailoverTest {
 
     private static final Policy POLICY = Policy.of("p", TokenBucket.of(new Rate(1_000_000, Duration.ofDays(1000))));

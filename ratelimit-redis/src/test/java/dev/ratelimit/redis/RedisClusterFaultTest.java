@@ -22,9 +22,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A cluster whose slots move, and whose nodes go and come back, under load. */
+/** A cluster whose slots move, and whose nodes fail and return, under load. */
+@Tag("slow")
 class RedisClusterFaultTest {
 
     private static final int THREADS = 4;
@@ -34,7 +36,7 @@ class RedisClusterFaultTest {
     private static RedisCluster cluster;
     private static int stores;
 
-    private final Map<RedisStore.Failure, Integer> failures = new ConcurrentHashMap<>();
+    private final Map<RedisStoreFailure, Integer> failures = new ConcurrentHashMap<>();
     private final String prefix = "test" + stores++;
     private RedisClusterClient client;
     private RedisStore store;
@@ -60,9 +62,9 @@ class RedisClusterFaultTest {
                 .openFor(Duration.ofMillis(200))
                 .denyCache(Duration.ZERO)
                 .onStoreFailure(OnStoreFailure.LOCAL)
-                .listener(new RedisStore.Listener() {
+                .listener(new RedisStoreListener() {
                     @Override
-                    public void failed(RedisStore.Failure reason) {
+                    public void failed(RedisStoreFailure reason) {
                         failures.merge(reason, 1, Integer::sum);
                     }
                 })
@@ -79,7 +81,7 @@ class RedisClusterFaultTest {
         return new KeyNames(prefix).name(charge.policy().name(), charge.key());
     }
 
-    /** Some charges whose keys are on this node. */
+    /** Charges whose keys are on this node. */
     private List<Charge> chargesOn(RedisServer node, int count) {
         return IntStream.iterate(0, i -> i + 1)
                 .mapToObj(i -> POLICY.charge("key" + i))
@@ -93,7 +95,7 @@ class RedisClusterFaultTest {
     }
 
     @Test
-    @DisplayName("E16: slots that move under load cost no decision, and no permit twice")
+    @DisplayName("E16: moving slots under load costs no decision, and no permit is charged twice")
     void decide_slotsMove_allFromRedisAndCountedOnce() {
         List<RedisServer> nodes = cluster.nodes();
         List<Charge> charges = chargesOn(nodes.get(0), 3);
@@ -118,7 +120,7 @@ class RedisClusterFaultTest {
         }
     }
 
-    /** To connect may take longer than a decision waits, and what is then decided alone is charged late as well. */
+    /** Connecting may take longer than a decision waits, and a local decision is then charged late as well. */
     private void connect(List<Charge> charges) {
         for (Charge charge : charges) {
             await().until(() -> {
@@ -145,7 +147,7 @@ class RedisClusterFaultTest {
     }
 
     @Test
-    @DisplayName("E17: of a master that is down only its own keys are decided alone, until it is back")
+    @DisplayName("E17: while a master is down, only its own keys are decided locally")
     void decide_oneMasterDown_otherKeysFromRedis() {
         RedisServer down = cluster.nodes().get(1);
         List<Charge> its = chargesOn(down, 3);

@@ -17,23 +17,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Several processes on one server; {@code -Dredis.history.seconds=60} for longer than the build. */
+/** Several processes on one server; {@code -Dredis.history.seconds=60} runs longer than the build does. */
+@Tag("slow")
 class RedisHistoryTest {
 
-    /** An admission: between these moments. */
+    /** An admission between these times. */
     private record Admission(long start, long end) {}
 
-    /** What a process has written. */
+    /** The output of a process. */
     private record History(long first, long last, long decisions, long failures, List<List<Admission>> admissions) {}
 
     private static final long PERMITS = Saturation.PERMITS;
     private static final long WINDOW = Saturation.WINDOW_NANOS;
     private static final int[] CLOCKS_OFF_SECONDS = {0, 60, -60, 17};
 
-    /** The most that each algorithm admits within a time, in nanoseconds. */
+    /** The maximum that each algorithm admits within a time, in nanoseconds. */
     private static final List<LongUnaryOperator> BOUNDS = List.of(
             time -> PERMITS + PERMITS * time / WINDOW,
             time -> PERMITS * (-Math.floorDiv(-time, WINDOW) + 1),
@@ -133,7 +135,7 @@ class RedisHistoryTest {
         return Arrays.stream(line.split(" ")).mapToLong(Long::parseLong).toArray();
     }
 
-    /** I9: whatever lies entirely between the start of one admission and the end of another. */
+    /** I9: the admissions entirely between the start of one admission and the end of another. */
     private static void assertWithin(String name, List<Admission> admissions, LongUnaryOperator bound) {
         List<Admission> byEnd = admissions.stream()
                 .sorted(Comparator.comparingLong(Admission::end))
@@ -150,7 +152,10 @@ class RedisHistoryTest {
         }
     }
 
-    /** I10: while all processes ask, what is allowed is used. The short run of a build on a busy machine asks too little. */
+    /**
+     * I10: while all processes ask, the whole limit is used. The short run of a build on a busy machine asks too
+     * little.
+     */
     private static void assertUsed(String name, List<Admission> admissions, List<History> histories, long first) {
         long from = histories.stream().mapToLong(History::first).min().orElseThrow();
         long to = histories.stream().mapToLong(History::last).min().orElseThrow();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
+import dev.ratelimit.Seeds;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
@@ -23,20 +24,20 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class RedisLimitTest {
 
-    private static final long MOST = 1L << 51;
+    private static final long MAX = 1L << 51;
 
-    /** The parameter of this number, as values are marked with it. */
+    /** The parameter with this number, as it marks values. */
     private static BigInteger parameter(RedisLimit limit, int number) {
-        return new BigInteger(notation(limit).split(";", -1)[number]);
+        return new BigInteger(signature(limit).split(";", -1)[number]);
     }
 
-    private static String notation(RedisLimit limit) {
-        return new String(limit.notation(), StandardCharsets.US_ASCII);
+    private static String signature(RedisLimit limit) {
+        return new String(limit.signature(), StandardCharsets.US_ASCII);
     }
 
-    /** By how much a permit takes longer than the rate says, in parts of 10^9: negative where it is shorter. */
+    /** The error of a permit's time relative to the rate, in parts of 10^9: negative if it is shorter. */
     private static BigInteger error(Limit limit) {
-        RedisLimit written = RedisLimit.of(limit);
+        RedisLimit written = RedisLimits.of(limit);
         BigInteger permits = BigInteger.valueOf(limit.rate().permits()).multiply(BigInteger.valueOf(1000));
         BigInteger period = BigInteger.valueOf(limit.rate().periodNanos());
         BigInteger given = parameter(written, 3).multiply(permits);
@@ -46,19 +47,19 @@ class RedisLimitTest {
 
     @Test
     void tokenBucket_ticks_areExactWhereTheyFit() {
-        RedisLimit limit = RedisLimit.of(TokenBucket.of(Rate.parse("3/second"), 7));
+        RedisLimit limit = RedisLimits.of(TokenBucket.of(Rate.parse("3/second"), 7));
 
-        assertThat(notation(limit)).isEqualTo("t;7000000;3;1000000;;");
+        assertThat(signature(limit)).isEqualTo("t;7000000;3;1000000;;");
     }
 
     @Test
     void tokenBucket_anyRate_isExactOrSlowerByLessThanOneInABillion() {
-        long seed = new Random().nextLong();
+        long seed = Seeds.next();
         RandomLimits limits = new RandomLimits(new Random(seed));
         for (int i = 0; i < 300; i++) {
             Limit coarse = limits.coarse();
             assertThat(error(coarse)).as("%s, seed %s", coarse, seed).isBetween(BigInteger.ZERO, BigInteger.ONE);
-            assertThat(parameter(RedisLimit.of(coarse), 1)).isLessThanOrEqualTo(BigInteger.valueOf(MOST));
+            assertThat(parameter(RedisLimits.of(coarse), 1)).isLessThanOrEqualTo(BigInteger.valueOf(MAX));
         }
         for (int i = 0; i < 300; i++) {
             Limit limit = limits.any();
@@ -69,16 +70,16 @@ class RedisLimitTest {
     }
 
     static Stream<Limit> largest() {
-        Rate permits = Rate.of(MOST, Duration.ofHours(1));
-        Rate window = Rate.of(1, Duration.ofNanos(MOST * 1000));
+        Rate permits = Rate.of(MAX, Duration.ofHours(1));
+        Rate window = Rate.of(1, Duration.ofNanos(MAX * 1000));
         return Stream.of(
                 FixedWindow.of(permits),
                 FixedWindow.of(window),
                 SlidingWindow.of(permits),
                 SlidingWindow.of(window),
-                TokenBucket.of(permits, MOST, TokenBucket.Refill.INTERVAL),
+                TokenBucket.of(permits, MAX, TokenBucket.Refill.INTERVAL),
                 TokenBucket.of(Rate.parse("1/second"), 2_000_000_000),
-                SlidingLog.of(Rate.of(10_000, Duration.ofNanos(MOST * 1000))));
+                SlidingLog.of(Rate.of(10_000, Duration.ofNanos(MAX * 1000))));
     }
 
     @ParameterizedTest
@@ -88,8 +89,8 @@ class RedisLimitTest {
     }
 
     static Stream<Limit> tooLarge() {
-        Rate permits = Rate.of(MOST + 1, Duration.ofHours(1));
-        Rate window = Rate.of(1, Duration.ofNanos((MOST + 1) * 1000));
+        Rate permits = Rate.of(MAX + 1, Duration.ofHours(1));
+        Rate window = Rate.of(1, Duration.ofNanos((MAX + 1) * 1000));
         return Stream.of(
                 FixedWindow.of(permits),
                 FixedWindow.of(window),
@@ -103,8 +104,8 @@ class RedisLimitTest {
     void check_tooLarge_isRefusedWithTheBound(Limit limit) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RedisStore.check(limit))
-                .withMessage(limit + " is too large for Redis, which counts to " + MOST
-                        + " permits, and as many microseconds");
+                .withMessage(limit + " is too large for Redis: the maximum is " + MAX + " permits and " + MAX
+                        + " microseconds");
     }
 
     static Stream<Limit> notWholeMicros() {
@@ -122,15 +123,14 @@ class RedisLimitTest {
     void check_partsOfMicroseconds_areRefused(Limit limit) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RedisStore.check(limit))
-                .withMessage(
-                        limit + ": on Redis, whose clock counts microseconds, a period must be a whole number of them");
+                .withMessage(limit + ": on Redis a period must be a whole number of microseconds");
     }
 
     @Test
     void check_longLog_isRefusedWithAnAlternative() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RedisStore.check(SlidingLog.of(Rate.parse("10001/minute"))))
-                .withMessageContaining("at most 10000 permits a window")
+                .withMessageContaining("at most 10000 permits per window")
                 .withMessageEndingWith("use algorithm sliding-window");
     }
 
@@ -140,11 +140,11 @@ class RedisLimitTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RedisStore.check(limit))
-                .withMessageStartingWith(limit + " cannot be kept on Redis: its numbers have 51 bits");
+                .withMessageStartingWith(limit + " cannot be represented on Redis: 51-bit numbers");
     }
 
     @Test
-    void notation_differentLimits_differ() {
+    void signature_differentLimits_differ() {
         Rate rate = Rate.parse("10/day");
         Stream<Limit> limits = Stream.of(
                 TokenBucket.of(rate),
@@ -159,6 +159,38 @@ class RedisLimitTest {
                 SlidingWindow.of(rate, SlidingWindow.Rounding.FLOOR),
                 SlidingLog.of(rate));
 
-        assertThat(limits.map(limit -> RedisLimit.of(limit).notation())).doesNotHaveDuplicates();
+        assertThat(limits.map(limit -> RedisLimits.of(limit).signature())).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void signature_eachKind_isLetterAndNumbers() {
+        Rate rate = Rate.parse("10/day");
+        Stream<Limit> limits = Stream.of(
+                TokenBucket.of(rate, 20, TokenBucket.Refill.INTERVAL),
+                FixedWindow.of(rate),
+                FixedWindow.onClock(rate, ZoneOffset.UTC),
+                FixedWindow.onClock(rate, ZoneId.of("Europe/Berlin")),
+                FixedWindow.onClock(Rate.parse("10/month"), ZoneOffset.UTC),
+                SlidingWindow.of(rate),
+                SlidingWindow.of(rate, SlidingWindow.Rounding.FLOOR),
+                SlidingLog.of(rate));
+
+        assertThat(limits.map(limit -> signature(RedisLimits.of(limit))))
+                .containsExactly(
+                        "i;20;10;86400000000;;",
+                        "f;10;86400000000;0;;",
+                        "f;10;86400000000;1;;",
+                        "f;10;90000000000;2;Europe/Berlin PT24H;",
+                        "f;10;2678400000000;2;Z P1M;",
+                        "s;10;86400000000;0;;",
+                        "s;10;86400000000;1;;",
+                        "l;10;86400000000;0;;");
+    }
+
+    @Test
+    void algorithm_isTheOneWhoseLetterTheSignatureHas() {
+        RedisLimit limit = RedisLimits.of(SlidingLog.of(Rate.parse("10/day")));
+
+        assertThat(limit.algorithm()).isEqualTo(Script.Algorithm.SLIDING_LOG);
     }
 }

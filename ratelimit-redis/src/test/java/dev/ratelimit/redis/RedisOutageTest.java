@@ -15,14 +15,17 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Three instances, each with a third of the limits while it decides alone. */
+@Tag("servers")
 class RedisOutageTest {
 
     private static final int INSTANCES = 3;
     private static final long PERMITS = 120;
     private static final Policy POLICY = Policy.of("p", TokenBucket.of(new Rate(PERMITS, Duration.ofSeconds(1))));
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
     private static final List<Charge> HOT = List.of(POLICY.charge("hot"));
 
     private final List<RedisClient> clients = new ArrayList<>();
@@ -53,7 +56,7 @@ class RedisOutageTest {
     }
 
     @Test
-    @DisplayName("E22: through an outage three instances admit together what they may, and a budget at each seam")
+    @DisplayName("E22: during an outage three instances admit their shared limit, plus one budget at each transition")
     void decide_outage_admittedWithinBoundAndBothSeams() {
         long start = System.nanoTime();
         List<Load> loads =
@@ -63,17 +66,21 @@ class RedisOutageTest {
         server.kill();
         await().until(() -> stores.stream().noneMatch(RedisStore::available));
         long alone = admitted(loads);
-        await().until(() -> admitted(loads) > alone + 2 * PERMITS);
+        await().atMost(PATIENCE).until(() -> admitted(loads) > alone + (Scene.LONG ? 60 : 2) * PERMITS);
+        long restarted = System.nanoTime();
         server.restart();
-        await().until(() -> stores.stream().allMatch(RedisStore::available));
+        await().atMost(PATIENCE).until(() -> stores.stream().allMatch(RedisStore::available));
+        double apart = (System.nanoTime() - restarted) / 1e9;
         long back = admitted(loads);
         await().until(() -> admitted(loads) > back + 2 * PERMITS);
         loads.forEach(Load::stop);
         double seconds = (System.nanoTime() - start) / 1e9;
 
         assertThat(loads).allSatisfy(load -> assertThat(load.failures()).isEmpty());
-        // at first, by those alone, and by the server that has forgotten all
-        assertThat((double) admitted(loads)).isBetween(0.8 * PERMITS * seconds, 3 * PERMITS + PERMITS * seconds);
+        // a full budget at first, by the instances alone, and by the server that has lost its keys; and while only some
+        // of the instances have noticed its return, the server admits in addition to the others
+        assertThat((double) admitted(loads))
+                .isBetween(0.8 * PERMITS * seconds, 3 * PERMITS + PERMITS * (seconds + apart));
     }
 
     private static long admitted(List<Load> loads) {

@@ -10,8 +10,10 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
-/** The contract of every store, on a real server whose scripts go by the test's time. */
+/** The store contract on a real server whose scripts use a fake clock. */
+@Tag("servers")
 class RedisStoreTest extends RateLimitStoreContract {
 
     private static RedisServer server;

@@ -25,13 +25,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A process that asks for as many permits of some keys as it can, and writes down when it got which. It begins when it
- * reads a line, having said that it is ready; arguments are the server's port, for how many milliseconds, the file, and by
- * how many seconds its clock is off.
+ * A process that requests as many permits of some keys as possible and records its admissions. It reports that it is
+ * ready and starts when it reads a line; arguments are the server's port, the duration in milliseconds, the file, and
+ * the offset of its clock in seconds.
  *
- * <p>The file's first line is the first and last moment and the numbers of decisions and of failures; then each admission
- * has one, with the number of the policy and when the call began and returned. Moments are {@link System#nanoTime}, which
- * all processes of a Linux machine have in common.
+ * <p>The first line of the file contains the first and the last time and the numbers of decisions and failures; each
+ * further line is an admission: the number of the policy, and when the call started and returned. Times are
+ * {@link System#nanoTime}, which all processes of a Linux machine share.
  */
 final class Saturation {
 
@@ -77,7 +77,7 @@ final class Saturation {
         client.shutdown(Duration.ZERO, Duration.ZERO);
     }
 
-    /** On a busy machine to connect for the first time takes longer than a decision waits. */
+    /** On a busy machine, the first connection takes longer than a decision waits. */
     private static void warm(RedisStore store, Charge charge) {
         for (boolean answered = false; !answered; ) {
             try {
@@ -89,7 +89,7 @@ final class Saturation {
         }
     }
 
-    /** The system's time, with another wall clock. */
+    /** The system's time with another wall clock. */
     private static Ticker ticker(long offsetNanos) {
         Ticker system = Ticker.system();
         return new Ticker() {
@@ -101,11 +101,6 @@ final class Saturation {
             @Override
             public long epochNanos() {
                 return system.epochNanos() + offsetNanos;
-            }
-
-            @Override
-            public void schedule(Runnable task, long delayNanos) {
-                system.schedule(task, delayNanos);
             }
         };
     }

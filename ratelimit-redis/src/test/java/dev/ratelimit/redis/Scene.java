@@ -16,19 +16,22 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
-/** A store with a client of its own, and what it tells. */
+/** A store with a separate client, and its events. */
 final class Scene implements AutoCloseable {
 
     static final Duration DEADLINE = Duration.ofMillis(50);
     static final Duration OPEN_FOR = Duration.ofMillis(200);
 
-    /** As long as the open interval may be: it varies by a tenth. */
+    /** The maximum open interval: it varies by a tenth. */
     static final Duration SHORTEST_OPEN = Duration.ofMillis(180);
 
-    /** So large that nothing visible comes back during a test, and nothing is refused. */
+    /** So large that nothing measurable refills during a test, and nothing is refused. */
     static final Policy WIDE = Policy.of("wide", TokenBucket.of(Rate.of(1_000_000, Duration.ofDays(10_000))));
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    /** Whether outages take as long as in production. */
+    static final boolean LONG = Boolean.getBoolean("redis.long");
+
+    private static final Duration PATIENCE = Duration.ofSeconds(LONG ? 90 : 20);
     private static final ClientResources RESOURCES = DefaultClientResources.builder()
             .ioThreadPoolSize(2)
             .computationThreadPoolSize(2)
@@ -38,7 +41,7 @@ final class Scene implements AutoCloseable {
     final RedisStore store;
     final Events events = new Events();
 
-    /** A store with a deadline of 50 ms that leaves a server alone for 200 ms. */
+    /** A store with a deadline of 50 ms that does not use a failing server for 200 ms. */
     Scene(RedisURI uri) {
         this(uri, settings -> settings);
     }
@@ -54,7 +57,7 @@ final class Scene implements AutoCloseable {
                 .build();
     }
 
-    /** Asks until Redis answers: the first time, classes are loaded meanwhile. */
+    /** Asks until Redis answers, because the first requests load classes. */
     Scene connected() {
         awaitRedis();
         return this;
@@ -76,9 +79,9 @@ final class Scene implements AutoCloseable {
         return store.decide(List.of(policy.charge(key)));
     }
 
-    /** Whether Redis gave this answer, and not memory, whose time is below zero. */
+    /** Whether this answer comes from Redis, and not from memory. */
     static boolean byRedis(Decision decision) {
-        return decision.atNanos() > 0;
+        return RedisStore.decidedByRedis(decision);
     }
 
     @Override

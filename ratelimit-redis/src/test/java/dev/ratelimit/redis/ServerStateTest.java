@@ -3,17 +3,19 @@ package dev.ratelimit.redis;
 import static dev.ratelimit.redis.Scene.WIDE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
-import dev.ratelimit.redis.RedisStore.Failure;
 import dev.ratelimit.redis.server.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,13 +23,16 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A server that answers, but not what is hoped for. */
+/** A server that answers, but with an error. */
+@Tag("servers")
 class ServerStateTest {
 
     private static final Duration PATIENT = Duration.ofSeconds(5);
@@ -67,7 +72,7 @@ class ServerStateTest {
     }
 
     @Test
-    @DisplayName("E9: SCRIPT FLUSH under traffic: nobody notices, and the script is sent again once")
+    @DisplayName("E9: SCRIPT FLUSH under traffic: no request fails, and the script is sent again once")
     void scriptFlush_underTraffic_isLoadedAgain() {
         try (Scene scene = patient();
                 Traffic traffic = new Traffic(scene.store, () -> WIDE.charge("k"))) {
@@ -78,14 +83,14 @@ class ServerStateTest {
             traffic.awaitRedis(40);
 
             assertThat(scene.events.failures()).isZero();
-            // once for each request that was under way just then
+            // once for each request in flight at that time
             assertThat(calls("eval") - before).isBetween(1L, (long) Traffic.THREADS);
             assertThat(traffic.here()).isZero();
         }
     }
 
     @Test
-    @DisplayName("E10: no memory left: reason oom, the policy's choice, nothing written in part; and back")
+    @DisplayName("E10: no memory left: reason oom, the policy's choice, no partial write, and recovery")
     void memoryFull_noEviction_writesNothing() {
         try (Scene scene = patient()) {
             scene.store.decide(List.of(TWO_LIMITS.charge("old", 3)));
@@ -99,8 +104,8 @@ class ServerStateTest {
                         .isTrue();
             }
             assertThat(state()).isEqualTo(before);
-            assertThat(scene.events.failures(Failure.OOM)).isEqualTo(10);
-            assertThat(scene.events.failures(Failure.OPEN)).isEqualTo(2);
+            assertThat(scene.events.failures(RedisStoreFailure.OOM)).isEqualTo(10);
+            assertThat(scene.events.failures(RedisStoreFailure.OPEN)).isEqualTo(2);
             assertThat(scene.events.warnings()).hasSize(1).allMatch(text -> text.contains("(oom: "));
 
             redis().configSet("maxmemory", "0");
@@ -118,17 +123,18 @@ class ServerStateTest {
     }
 
     @Test
-    @DisplayName("E11: a server that may drop keys is warned of, and does drop them")
+    @DisplayName("E11: a server that may evict keys causes a warning, and does evict them")
     void eviction_allowed_isWarnedOfOnce() throws Exception {
         Policy one = Policy.of("one", TokenBucket.of(Rate.parse("1/day")));
         try (RedisServer small = RedisServer.start("--maxmemory", "3mb", "--maxmemory-policy", "allkeys-lru");
                 Scene scene = new Scene(small.uri(), settings -> settings.deadline(PATIENT)).connected()) {
             Scene.awaitUntil(() -> scene.events.warnings().size() == 1);
             assertThat(scene.events.warnings())
-                    .containsExactly(
-                            "Redis drops keys when its memory is full (maxmemory-policy allkeys-lru), and with"
-                                    + " them what clients have used: a flood of new keys would give exhausted ones a full"
-                                    + " budget. Set maxmemory-policy noeviction, and let rate limits have a Redis of their own.");
+                    .containsExactly("Redis at 127.0.0.1:" + small.port()
+                            + " evicts keys when its memory is full (maxmemory-policy"
+                            + " allkeys-lru), including the state of rate limits: a flood of new keys gives exhausted"
+                            + " ones a full budget. Set maxmemory-policy noeviction, and use a separate Redis for rate"
+                            + " limits.");
 
             for (int i = 0; i < 20; i++) {
                 assertThat(scene.decide(one, "k" + i).admitted()).isTrue();
@@ -154,7 +160,7 @@ class ServerStateTest {
     }
 
     @Test
-    @DisplayName("E12: a key that holds what is not ours: only that key fails, and the breaker stays closed")
+    @DisplayName("E12: a key with a foreign value: only that key fails, and the breaker stays closed")
     void foreignValue_onOneKey_leavesOthersAlone() {
         KeyNames names = new KeyNames("ratelimit");
         redis().rpush(names.name("wide", "list") + 0, "x");
@@ -168,7 +174,7 @@ class ServerStateTest {
                 assertThat(Scene.byRedis(scene.decide(WIDE, "own"))).isTrue();
             }
 
-            assertThat(scene.events.failures(Failure.WRONG_TYPE)).isEqualTo(75);
+            assertThat(scene.events.failures(RedisStoreFailure.WRONG_TYPE)).isEqualTo(75);
             assertThat(scene.events.changes()).isZero();
 
             scene.store.reset(WIDE, "list");
@@ -177,17 +183,39 @@ class ServerStateTest {
     }
 
     @Test
-    @DisplayName("E14: a replica that has lost its master, that may not write, and one again that may")
+    @DisplayName(
+            "E12: a damaged value and too many limits at once: only that request fails, and the breaker stays closed")
+    void scriptFails_onOneRequest_leavesOthersAlone() {
+        Limit window = FixedWindow.of(Rate.parse("1000000/day"));
+        Policy windows = Policy.of("windows", window);
+        String notation = new String(RedisLimits.of(window).signature(), StandardCharsets.US_ASCII);
+        redis().set(new KeyNames("ratelimit").name("windows", "damaged") + 0, notation + "short");
+        List<Charge> many =
+                IntStream.range(0, 8_100).mapToObj(i -> windows.charge("k" + i)).toList();
+        try (Scene scene = patient()) {
+            for (int i = 0; i < 12; i++) {
+                assertThat(scene.decide(windows, "damaged").admitted()).isTrue();
+                assertThat(scene.store.decide(many).admitted()).isTrue();
+                assertThat(Scene.byRedis(scene.decide(windows, "own"))).isTrue();
+            }
+
+            assertThat(scene.events.failures(RedisStoreFailure.SCRIPT)).isEqualTo(24);
+            assertThat(scene.events.changes()).isZero();
+        }
+    }
+
+    @Test
+    @DisplayName("E14: a replica without its master, a read-only replica, and a writable one again")
     void replica_cannotDecide_untilItIsMasterAgain() {
         try (RedisServer master = RedisServer.start("--repl-diskless-sync", "no");
                 RedisServer replica =
                         RedisServer.start("--replica-serve-stale-data", "no", "--repl-diskless-load", "disabled");
                 Scene scene = new Scene(replica.uri(), settings -> settings.deadline(PATIENT)).connected()) {
             become(replica, 1);
-            awaitFailure(scene, Failure.CLUSTER);
+            awaitFailure(scene, RedisStoreFailure.CLUSTER);
             assertThat(scene.store.available()).isFalse();
 
-            // so slowly that it is seen to load: it looks up every 2 MB
+            // so slowly that it is seen to load: it checks every 2 MB
             master.ask(redis -> {
                 for (int i = 0; i < 60; i++) {
                     redis.set("k" + i, "x".repeat(100_000));
@@ -197,13 +225,13 @@ class ServerStateTest {
             replica.ask(redis ->
                     redis.configSet("key-load-delay", "15000") + redis.configSet("replica-serve-stale-data", "yes"));
             become(replica, master.port());
-            awaitFailure(scene, Failure.LOADING);
-            awaitFailure(scene, Failure.READONLY);
+            awaitFailure(scene, RedisStoreFailure.LOADING);
+            awaitFailure(scene, RedisStoreFailure.READONLY);
             assertThat(scene.store.available()).isFalse();
 
             replica.ask(redis -> redis.replicaofNoOne());
             scene.awaitRedis();
-            assertThat(scene.events.failures(Failure.ERROR)).isZero();
+            assertThat(scene.events.failures(RedisStoreFailure.ERROR)).isZero();
         }
     }
 
@@ -211,7 +239,7 @@ class ServerStateTest {
         replica.ask(redis -> redis.replicaof("127.0.0.1", port));
     }
 
-    private static void awaitFailure(Scene scene, Failure reason) {
+    private static void awaitFailure(Scene scene, RedisStoreFailure reason) {
         int before = scene.events.failures(reason);
         Scene.awaitUntil(() -> {
             Decision decision = scene.decide(WIDE, "k");

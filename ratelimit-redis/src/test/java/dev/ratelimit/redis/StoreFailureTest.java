@@ -2,7 +2,6 @@ package dev.ratelimit.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.redis.RedisStore.Failure;
 import io.lettuce.core.RedisBusyException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
@@ -18,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class StoreFailureTest {
 
-    private static Failure reason(Throwable thrown) {
+    private static RedisStoreFailure reason(Throwable thrown) {
         return StoreFailure.of(thrown).reason();
     }
 
@@ -34,23 +33,29 @@ class StoreFailureTest {
             AUTH       | NOAUTH Authentication required.
             AUTH       | WRONGPASS invalid username-password pair or user is disabled.
             AUTH       | ERR Error running script: The user executing the script can't run this command or subcommand
+            AUTH       | ERR ACL failure in script: User limiter has no permissions to run the 'psetex' command script: 8960, on @user_script:40.
             CLUSTER    | MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.
             CLUSTER    | CLUSTERDOWN Hash slot not served
             MOVING     | TRYAGAIN Multiple keys request during rehashing of slot
+            SCRIPT     | ERR user_script:43: data string too short script: f, on @user_script:43.
+            SCRIPT     | ERR Error running script (call to f_1): @user_script:43: user_script:43: data string too short
+            SCRIPT     | ERR user_script:39: too many results to unpack script: f, on @user_script:39.
+            ERROR      | ERR Unknown Redis command called from script script: f, on @user_script:39.
+            ERROR      | ERR Error running script (call to f_1): @user_script: 39: Unknown Redis command called from Lua script
             ERROR      | ERR unknown command
             """)
-    void of_replies_areNamed(Failure reason, String reply) {
+    void of_replies_areNamed(RedisStoreFailure reason, String reply) {
         assertThat(reason(new RedisCommandExecutionException(reply))).isEqualTo(reason);
     }
 
     @Test
     void of_exceptions_areNamed() {
-        assertThat(reason(new RedisReadOnlyException("x"))).isEqualTo(Failure.READONLY);
-        assertThat(reason(new RedisLoadingException("x"))).isEqualTo(Failure.LOADING);
-        assertThat(reason(new RedisBusyException("x"))).isEqualTo(Failure.BUSY);
-        assertThat(reason(new RedisCommandTimeoutException("x"))).isEqualTo(Failure.TIMEOUT);
-        assertThat(reason(new TimeoutException())).isEqualTo(Failure.TIMEOUT);
-        assertThat(reason(new RedisException("Connection closed"))).isEqualTo(Failure.CONNECTION);
+        assertThat(reason(new RedisReadOnlyException("x"))).isEqualTo(RedisStoreFailure.READONLY);
+        assertThat(reason(new RedisLoadingException("x"))).isEqualTo(RedisStoreFailure.LOADING);
+        assertThat(reason(new RedisBusyException("x"))).isEqualTo(RedisStoreFailure.BUSY);
+        assertThat(reason(new RedisCommandTimeoutException("x"))).isEqualTo(RedisStoreFailure.TIMEOUT);
+        assertThat(reason(new TimeoutException())).isEqualTo(RedisStoreFailure.TIMEOUT);
+        assertThat(reason(new RedisException("Connection closed"))).isEqualTo(RedisStoreFailure.CONNECTION);
     }
 
     @Test
@@ -59,7 +64,7 @@ class StoreFailureTest {
                 "Unable to connect", new RedisCommandExecutionException("WRONGPASS invalid username-password pair")));
 
         assertThat(StoreFailure.of(refused))
-                .returns(Failure.AUTH, StoreFailure::reason)
+                .returns(RedisStoreFailure.AUTH, StoreFailure::reason)
                 .hasMessage("WRONGPASS invalid username-password pair");
     }
 }

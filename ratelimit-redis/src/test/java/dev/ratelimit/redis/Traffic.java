@@ -19,14 +19,14 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * About 200 requests a second from four threads, and what became of them. Beside them, two threads measure how late this
- * machine comes back from a wait of the length of a deadline: no decision can be more punctual than that.
+ * About 200 requests per second from four threads, and their outcomes. Two other threads measure how late this machine
+ * returns from a wait of the length of a deadline: no decision can be more punctual than that.
  */
 final class Traffic implements AutoCloseable {
 
     static final int THREADS = 4;
 
-    /** What only a decision takes longer than that waits for something else than its deadline. */
+    /** A decision that takes longer waits for something other than its deadline. */
     static final Duration HANGS = Duration.ofSeconds(2);
 
     private static final long PAUSE_NANOS = 20_000_000;
@@ -42,7 +42,7 @@ final class Traffic implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private volatile boolean over;
 
-    /** Starts them. */
+    /** Starts the threads. */
     Traffic(RateLimitStore store, Supplier<Charge> charge) {
         this.store = store;
         this.charge = charge;
@@ -98,7 +98,7 @@ final class Traffic implements AutoCloseable {
         return here.get();
     }
 
-    /** Policies that were not to be passed so far. */
+    /** Policies that failed closed so far. */
     int denied() {
         return denied.get();
     }
@@ -107,26 +107,27 @@ final class Traffic implements AutoCloseable {
         return byRedis() + here() + denied();
     }
 
-    /** What else was thrown. */
+    /** Other exceptions. */
     List<Throwable> thrown() {
         return List.copyOf(thrown);
     }
 
     /**
-     * The longest decision. On a machine with nothing else to do it is below the deadline and 20 ms, and {@link #toString}
-     * says whether it was; since other processes stall it as they like, tests compare it with {@link #HANGS}.
+     * The duration of the slowest decision. On an idle machine it is below the deadline plus 20 ms, and
+     * {@link #toString} shows whether it was; because other processes may stall it, tests compare it with
+     * {@link #HANGS}.
      */
     Duration longest() {
         return Duration.ofNanos(longest.get());
     }
 
-    /** Waits until memory has decided so many more. */
+    /** Waits until memory has made this many more decisions. */
     void awaitHere(int more) {
         int target = here() + more;
         Scene.awaitUntil(() -> here() >= target);
     }
 
-    /** Waits until Redis has decided so many more. */
+    /** Waits until Redis has made this many more decisions. */
     void awaitRedis(int more) {
         int target = byRedis() + more;
         Scene.awaitUntil(() -> byRedis() >= target);
@@ -138,7 +139,7 @@ final class Traffic implements AutoCloseable {
         Scene.awaitUntil(() -> System.nanoTime() - start > time.toNanos());
     }
 
-    /** Ends it, and waits for all threads. */
+    /** Stops all threads and waits for them. */
     void end() {
         over = true;
         for (Thread thread : threads) {

@@ -10,21 +10,21 @@ import java.nio.charset.StandardCharsets;
 import java.util.stream.Stream;
 
 /**
- * Asks a server of this machine over plain sockets: no client library mends a request.
+ * Sends requests to a server on this machine over plain sockets, because client libraries correct requests.
  *
- * @param port where it listens
+ * @param port the port of the server
  */
 public record RawClient(int port) {
 
-    /** So that a request that is never answered fails the test, and does not stop all. */
+    /** A request without a response fails the test instead of blocking all tests. */
     private static final int PATIENCE_MILLIS = 60_000;
 
-    /** Asks with GET. */
+    /** Sends a GET request. */
     public RawResponse get(String path, String... headers) {
         return send("GET " + path + " HTTP/1.1", headers);
     }
 
-    /** Sends a request line and headers as they are. */
+    /** Sends a request line and headers unchanged. */
     public RawResponse send(String requestLine, String... headers) {
         try (Socket socket = begin(requestLine, headers)) {
             return RawResponse.parse(new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1));
@@ -33,7 +33,7 @@ public record RawClient(int port) {
         }
     }
 
-    /** Sends a request line and headers as they are, and leaves it to the caller to read the response, or not to. */
+    /** Sends a request line and headers unchanged; the caller may read the response. */
     public Socket begin(String requestLine, String... headers) throws IOException {
         StringBuilder request = new StringBuilder(requestLine).append("\r\nHost: localhost\r\nConnection: close\r\n");
         for (String header : headers) {
@@ -47,7 +47,7 @@ public record RawClient(int port) {
         return socket;
     }
 
-    /** Sends requests over one connection and waits for all of the answers. */
+    /** Sends requests over one connection and waits for all responses. */
     public void spray(Stream<String> requests) {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             BufferedReader answers = new BufferedReader(

@@ -3,7 +3,7 @@ package dev.ratelimit.spring;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A response as it came over the wire. */
+/** A response as received. */
 public record RawResponse(int status, List<String> headerLines, String body) {
 
     static RawResponse parse(String text) {
@@ -18,7 +18,7 @@ public record RawResponse(int status, List<String> headerLines, String body) {
                 text.substring(end + 4));
     }
 
-    /** The header's value, or {@code null} where there is none. */
+    /** The value of the header, or {@code null} if there is none. */
     public @Nullable String header(String name) {
         return headerLines.stream()
                 .filter(line -> line.regionMatches(true, 0, name + ":", 0, name.length() + 1))

@@ -19,8 +19,7 @@ import java.util.Properties;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
@@ -36,10 +35,11 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What docs/recipes.md says, as it stands there, does what it says. */
-class RecipesTest {
+/** The recipes of docs/recipes.md, exactly as written there, do what the text says. */
+@Tag("servers")
+class RecipesTest extends AppPerTest {
 
-    /** The endpoints that the recipes are about. */
+    /** The endpoints of the recipes. */
     @RestController
     static class Pages {
 
@@ -66,6 +66,29 @@ class RecipesTest {
         }
     }
 
+    /** A login that binds an object. */
+    @RestController
+    static class Bound {
+
+        /** The credentials in a request. */
+        static final class Credentials {
+            private String username = "";
+
+            public String getUsername() {
+                return username;
+            }
+
+            public void setUsername(String username) {
+                this.username = username;
+            }
+        }
+
+        @PostMapping("/login")
+        ResponseEntity<String> login(Credentials credentials) {
+            return ResponseEntity.status(401).body(credentials.getUsername());
+        }
+    }
+
     /** The other endpoints only. */
     @RestController
     static class Orders {
@@ -75,7 +98,7 @@ class RecipesTest {
         }
     }
 
-    /** Callers are who they say they are: {@code X-User: alice@acme} has a token for the tenant acme. */
+    /** Accepts callers as who they claim to be: {@code X-User: alice@acme} has a token for the tenant acme. */
     @Configuration(proxyBeanMethods = false)
     static class Tokens {
         @Bean
@@ -106,21 +129,12 @@ class RecipesTest {
 
         @Bean
         PlanResolver plans() {
-            return request -> request.getHeader("X-Plan");
+            return request -> request.header("X-Plan");
         }
     }
 
-    private @Nullable RunningApp app;
-
-    @AfterEach
-    void stop() {
-        if (app != null) {
-            app.close();
-        }
-    }
-
-    /** Starts an application with the YAML under this heading. */
-    private RunningApp start(String heading, List<Class<?>> sources, String... more) throws IOException {
+    /** The properties of the YAML under this heading, with additional ones. */
+    static String[] recipe(String heading, String... more) throws IOException {
         String page = Files.readString(Path.of("..", "docs", "recipes.md"));
         String section = page.split("\n## " + heading + "\n", 2)[1].split("\n## ", 2)[0];
         String yaml = section.split("```yaml\n", 2)[1].split("```", 2)[0];
@@ -128,12 +142,14 @@ class RecipesTest {
         reader.setResources(new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)));
         Properties properties = new Properties();
         properties.putAll(Objects.requireNonNull(reader.getObject()));
-        String[] all = Stream.concat(
+        return Stream.concat(
                         properties.entrySet().stream().map(entry -> entry.getKey() + "=" + entry.getValue()),
                         Arrays.stream(more))
                 .toArray(String[]::new);
-        app = RunningApp.start(sources, all);
-        return app;
+    }
+
+    private RunningApp start(String heading, List<Class<?>> sources, String... more) throws IOException {
+        return start(sources, recipe(heading, more));
     }
 
     private static long count(int times, int status, IntFunction<RawResponse> request) {
@@ -156,6 +172,22 @@ class RecipesTest {
         assertThat(site.get("/api/orders").status()).isEqualTo(200);
     }
 
+    @Test
+    void login_whoseAccountTheLimitCannotSee_isRefused() throws IOException {
+        RunningApp site = start("A login", List.of(Bound.class));
+
+        assertThat(login(site, "alice", "guess").body()).isEqualTo("alice");
+        assertThat(site.send("POST /login?!username=alice HTTP/1.1", "Content-Length: 0")
+                        .status())
+                .isEqualTo(400);
+        assertThat(site.send("POST /login?username%5B%5D=alice HTTP/1.1", "Content-Length: 0")
+                        .status())
+                .isEqualTo(400);
+        assertThat(site.send("POST /login HTTP/1.1", "Content-Length: 0", "username: alice")
+                        .status())
+                .isEqualTo(400);
+    }
+
     private static RawResponse login(RunningApp site, String user, String password) {
         return site.send("POST /login?username=" + user + "&password=" + password + " HTTP/1.1", "Content-Length: 0");
     }
@@ -164,11 +196,11 @@ class RecipesTest {
     void apiKeys_haveBudgets_andSoDoAddresses() throws IOException {
         RunningApp site = start("API keys", List.of(Orders.class));
 
-        assertThat(site.get("/api/orders").status()).isEqualTo(429);
+        assertThat(site.get("/api/orders").status()).isEqualTo(400);
         assertThat(count(700, 200, i -> site.get("/api/orders", "X-Api-Key: a")))
                 .isEqualTo(600);
         assertThat(count(700, 200, i -> site.get("/api/orders", "X-Api-Key: invented" + i)))
-                .isEqualTo(600); // what the address has left
+                .isEqualTo(600); // permits left for the address
     }
 
     @Test
@@ -201,7 +233,7 @@ class RecipesTest {
     }
 
     @Test
-    void proxy_clientsAreToldApart_andCannotChooseWhoTheyAre() throws IOException {
+    void proxy_clientsAreDistinguished_andCannotChooseWhoTheyAre() throws IOException {
         RunningApp site = start(
                 "Behind a proxy or a load balancer",
                 List.of(Orders.class),

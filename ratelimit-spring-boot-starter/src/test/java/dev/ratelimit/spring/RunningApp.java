@@ -16,7 +16,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
-/** An application on a real server, whose time stands still. */
+/** An application on a real server with a fake clock. */
 public final class RunningApp implements AutoCloseable {
 
     /** Without Spring Security. */
@@ -36,14 +36,14 @@ public final class RunningApp implements AutoCloseable {
     @EnableAutoConfiguration
     public static class WithSecurity {}
 
-    /** The servers there are. */
+    /** The available servers. */
     public enum Server {
         TOMCAT("jetty", "Jetty"),
         JETTY("tomcat", "Tomcat");
 
         private final String excluded;
 
-        /** The other one is left out, though it is on the class path. */
+        /** Excludes the other web stack, though it is on the class path. */
         Server(String otherPackage, String other) {
             String root = "org.springframework.boot." + otherPackage + ".autoconfigure.";
             this.excluded = root + "servlet." + other + "ServletWebServerAutoConfiguration," + root
@@ -66,25 +66,38 @@ public final class RunningApp implements AutoCloseable {
 
     /** Starts the controllers and configurations with these properties on this server. */
     public static RunningApp start(Server server, List<Class<?>> sources, String... properties) {
+        FakeTicker ticker = new FakeTicker();
+        return start(server, ticker, ticker, sources, properties);
+    }
+
+    /** Like the above, but with the system's clock, which tests cannot set. */
+    public static RunningApp startInRealTime(Server server, List<Class<?>> sources, String... properties) {
+        return start(server, Ticker.system(), new FakeTicker(), sources, properties);
+    }
+
+    private static RunningApp start(
+            Server server, Ticker time, FakeTicker ticker, List<Class<?>> sources, String... properties) {
         List<Class<?>> all = new ArrayList<>(sources);
         if (!all.contains(WithSecurity.class)) {
             all.add(WithoutSecurity.class);
         }
-        FakeTicker ticker = new FakeTicker();
         SpringApplicationBuilder application = new SpringApplicationBuilder(all.toArray(Class<?>[]::new))
                 .properties("server.port=0", "server.address=127.0.0.1", "spring.main.banner-mode=off")
                 .properties("management.health.redis.enabled=false")
                 .properties("logging.level.root=warn", "logging.level.dev.ratelimit=info")
+                .properties("logging.level.org.springframework.web.servlet.PageNotFound=error")
                 .properties("spring.autoconfigure.exclude=" + server.excluded)
                 .properties(Stream.of(properties)
                         .map(property -> property.split("=", 2))
                         .collect(Collectors.toMap(
                                 property -> property[0], property -> (Object) property[1], (a, b) -> b)))
-                .initializers(context -> context.getBeanFactory().registerSingleton("ticker", (Ticker) ticker));
+                .initializers(context -> context.getBeanFactory().registerSingleton("ticker", time));
         return new RunningApp((ServletWebServerApplicationContext) application.run(), ticker);
     }
 
-    /** The same application on every server, one after the other; for the parameters of a test class, which are closed. */
+    /**
+     * The same application on every server, one after another, for the parameters of a test class, which are closed.
+     */
     public static Stream<RunningApp> onEachServer(List<Class<?>> sources, String... properties) {
         return Stream.of(Server.values()).map(server -> start(server, sources, properties));
     }
@@ -94,7 +107,7 @@ public final class RunningApp implements AutoCloseable {
         return Objects.requireNonNull(context.getWebServer()).getClass().getSimpleName();
     }
 
-    /** The time, which the test lets pass. */
+    /** The clock, which tests advance. */
     public FakeTicker ticker() {
         return ticker;
     }
@@ -113,12 +126,12 @@ public final class RunningApp implements AutoCloseable {
         return counter == null ? 0 : (long) counter.count();
     }
 
-    /** Asks with GET. */
+    /** Sends a GET request. */
     public RawResponse get(String path, String... headers) {
         return client().get(path, headers);
     }
 
-    /** Asks with GET, as this user, such as {@code alice}, whose password is "secret", or {@code alice:wrong}. */
+    /** Sends a GET request as this user, such as {@code alice}, whose password is "secret", or {@code alice:wrong}. */
     public RawResponse getAs(String user, String path, String... headers) {
         String credentials = user.contains(":") ? user : user + ":secret";
         byte[] bytes = credentials.getBytes(StandardCharsets.UTF_8);
@@ -127,17 +140,17 @@ public final class RunningApp implements AutoCloseable {
         return get(path, all.toArray(String[]::new));
     }
 
-    /** Sends a request line and headers as they are. */
+    /** Sends a request line and headers unchanged. */
     public RawResponse send(String requestLine, String... headers) {
         return client().send(requestLine, headers);
     }
 
-    /** A client of the application's own port. */
+    /** A client of the application's port. */
     public RawClient client() {
         return client("local.server.port");
     }
 
-    /** A client of the actuator's port, where that is another. */
+    /** A client of the actuator's port, if it is another. */
     public RawClient managementClient() {
         return client("local.management.port");
     }

@@ -18,7 +18,7 @@ import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
-/** Endpoints of every kind, which count how often they are reached. */
+/** Endpoints of every kind that count how often they are reached. */
 @Controller
 public class TestApi {
 

@@ -1,7 +1,7 @@
 package dev.ratelimit.test;
 
 import dev.ratelimit.Decision;
-import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
 import java.time.Duration;
 import java.util.Arrays;
@@ -16,7 +16,7 @@ public final class DecisionAssert extends AbstractAssert<DecisionAssert, Decisio
         super(actual, DecisionAssert.class);
     }
 
-    /** All charges were taken. */
+    /** Verifies that all charges were taken. */
     public DecisionAssert isAdmitted() {
         isNotNull();
         if (!actual.admitted()) {
@@ -25,7 +25,7 @@ public final class DecisionAssert extends AbstractAssert<DecisionAssert, Decisio
         return this;
     }
 
-    /** No charge was taken. */
+    /** Verifies that no charge was taken. */
     public DecisionAssert isRefused() {
         isNotNull();
         if (actual.admitted()) {
@@ -34,7 +34,7 @@ public final class DecisionAssert extends AbstractAssert<DecisionAssert, Decisio
         return this;
     }
 
-    /** No charge was taken, because of just these policies, the longest wait first. */
+    /** Verifies that exactly these policies refused, longest wait first. */
     public DecisionAssert isRefusedBy(String... policies) {
         isRefused();
         List<String> violated = names(actual.violated());
@@ -44,7 +44,7 @@ public final class DecisionAssert extends AbstractAssert<DecisionAssert, Decisio
         return this;
     }
 
-    /** The wait is this, to the nanosecond. */
+    /** Verifies the wait, to the nanosecond. */
     public DecisionAssert hasRetryAfter(Duration wait) {
         isNotNull();
         if (actual.retryAfterNanos() != wait.toNanos()) {
@@ -53,26 +53,27 @@ public final class DecisionAssert extends AbstractAssert<DecisionAssert, Decisio
         return this;
     }
 
-    /** No wait helps. */
+    /** Verifies that no wait helps. */
     public DecisionAssert isNever() {
         isNotNull();
-        if (actual.retryAfterNanos() != Limit.NEVER) {
+        if (actual.retryAfterNanos() != LimitAlgorithm.NEVER) {
             failWithMessage("Expected never to be admitted but could retry after %s", actual.retryAfter());
         }
         return this;
     }
 
-    /** The limits have so much left, in the order of the decision. */
+    /** Verifies the remaining permits of the limits, in the order of the decision. */
     public DecisionAssert hasRemaining(long... remaining) {
         isNotNull();
         long[] left = actual.limits().stream().mapToLong(LimitStatus::remaining).toArray();
         if (!Arrays.equals(left, remaining)) {
-            failWithMessage("Expected to remain %s but was %s", Arrays.toString(remaining), Arrays.toString(left));
+            failWithMessage(
+                    "Expected %s permits to remain but was %s", Arrays.toString(remaining), Arrays.toString(left));
         }
         return this;
     }
 
-    /** The limits are full again after these times, in the order of the decision, to the nanosecond. */
+    /** Verifies the times after which the limits are full, in the order of the decision, to the nanosecond. */
     public DecisionAssert isFullAfter(Duration... times) {
         isNotNull();
         List<Duration> full =

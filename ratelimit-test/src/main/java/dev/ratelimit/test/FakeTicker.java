@@ -1,26 +1,31 @@
 package dev.ratelimit.test;
 
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.PriorityQueue;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Time that passes when a test says so. Alarms ring on the thread that advances it, in order, each at its own time.
- * Thread-safe.
+ * A clock that tests advance. Alarms run on the thread that advances it, in order, each at its own time. Thread-safe.
+ *
+ * <p>A clock that stands still hides code that reads it twice instead of once. With {@link #advanceOnRead}, time passes
+ * between any two readings, as in production; code that refunds, waits or expires deserves a test with both.
  */
-public final class FakeTicker implements Ticker {
+public final class FakeTicker implements Ticker, Scheduler {
 
-    private record Alarm(long atNanos, long order, Runnable task) {}
+    private record Due(long atNanos, long order, Runnable task) {}
 
-    private final PriorityQueue<Alarm> alarms =
-            new PriorityQueue<>(Comparator.comparingLong(Alarm::atNanos).thenComparingLong(Alarm::order));
+    private final PriorityQueue<Due> alarms =
+            new PriorityQueue<>(Comparator.comparingLong(Due::atNanos).thenComparingLong(Due::order));
     private final long firstNanos;
     private long elapsedNanos;
     private long epochNanos;
     private long order;
+    private long stepNanos;
 
     /** Starts at 2027-01-01T00:00:00Z. */
     public FakeTicker() {
@@ -32,7 +37,7 @@ public final class FakeTicker implements Ticker {
         this(start, 0);
     }
 
-    /** Starts at this wall time, and at this monotonic time, which may be anything: it may overflow later. */
+    /** Starts at this wall time and this monotonic time, which may be any number and may overflow later. */
     public FakeTicker(Instant start, long firstNanos) {
         this.firstNanos = firstNanos;
         this.epochNanos = Math.addExact(Math.multiplyExact(start.getEpochSecond(), 1_000_000_000L), start.getNano());
@@ -40,30 +45,49 @@ public final class FakeTicker implements Ticker {
 
     @Override
     public synchronized long nanos() {
-        return firstNanos + elapsedNanos;
+        long now = firstNanos + elapsedNanos;
+        pass(elapsedNanos + stepNanos);
+        return now;
     }
 
     @Override
     public synchronized long epochNanos() {
-        return epochNanos;
+        long now = epochNanos;
+        pass(elapsedNanos + stepNanos);
+        return now;
     }
 
     @Override
-    public synchronized void schedule(Runnable task, long delayNanos) {
+    public synchronized Alarm schedule(Runnable task, long delayNanos) {
         long at = elapsedNanos + Math.min(Math.max(0, delayNanos), Long.MAX_VALUE - elapsedNanos);
-        alarms.add(new Alarm(at, order++, task));
+        Due due = new Due(at, order++, task);
+        alarms.add(due);
+        return () -> cancel(due);
     }
 
     /**
-     * Lets time pass, monotonic and wall, and rings what is due on the way.
+     * Waits in real time: who completes the future, such as a server, does not go by this ticker. {@link #sleep} ends when the
+     * test has advanced the time.
+     */
+    @Override
+    public boolean await(CompletableFuture<?> future, long nanos) throws InterruptedException {
+        return Scheduler.system().await(future, nanos);
+    }
+
+    private synchronized void cancel(Due due) {
+        alarms.remove(due);
+    }
+
+    /**
+     * Advances monotonic and wall time, and runs the alarms that are due.
      *
-     * @throws IllegalArgumentException when negative: only the wall clock can be set back
+     * @throws IllegalArgumentException if negative: only the wall clock can be set back
      */
     public void advance(Duration time) {
         advanceNanos(time.toNanos());
     }
 
-    /** {@link #advance}, in nanoseconds. */
+    /** Like {@link #advance}, in nanoseconds. */
     public void advanceNanos(long nanos) {
         if (nanos < 0) {
             throw new IllegalArgumentException("nanos must not be negative but was " + nanos);
@@ -72,32 +96,51 @@ public final class FakeTicker implements Ticker {
         synchronized (this) {
             target = elapsedNanos + nanos;
         }
-        for (Alarm due = nextDue(target); due != null; due = nextDue(target)) {
+        for (Due due = nextDue(target); due != null; due = nextDue(target)) {
             due.task().run();
         }
         pass(target);
     }
 
-    /** Sets the wall clock forward or back, as an operator would; monotonic time stays. */
+    /**
+     * From now on, advances by this time after each reading of either clock, so that no two readings are the same.
+     * Alarms that become due in this way run when the test next advances time. With zero, the default, time stands
+     * still.
+     *
+     * @return this ticker
+     * @throws IllegalArgumentException if negative
+     */
+    public synchronized FakeTicker advanceOnRead(Duration step) {
+        if (step.isNegative()) {
+            throw new IllegalArgumentException("step must not be negative but was " + step);
+        }
+        stepNanos = step.toNanos();
+        return this;
+    }
+
+    /** Sets the wall clock forward or back, as an operator would; monotonic time does not change. */
     public synchronized void setWallClock(Duration by) {
         epochNanos += by.toNanos();
     }
 
-    /** How many alarms are set. */
+    /** The number of alarms; each thread that {@linkplain #sleep sleeps} has one. */
     public synchronized int alarms() {
         return alarms.size();
     }
 
-    private synchronized @Nullable Alarm nextDue(long target) {
-        Alarm next = alarms.peek();
+    private synchronized @Nullable Due nextDue(long target) {
+        Due next = alarms.peek();
         if (next == null || next.atNanos() > target) {
             return null;
         }
-        pass(Math.max(elapsedNanos, next.atNanos()));
+        pass(next.atNanos());
         return alarms.poll();
     }
 
     private synchronized void pass(long target) {
+        if (target - elapsedNanos <= 0) {
+            return;
+        }
         epochNanos += target - elapsedNanos;
         elapsedNanos = target;
     }

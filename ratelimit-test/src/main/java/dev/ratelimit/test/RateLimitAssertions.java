@@ -1,21 +1,23 @@
 package dev.ratelimit.test;
 
+import dev.ratelimit.CheckReturnValue;
 import dev.ratelimit.Decision;
-import dev.ratelimit.Permit;
+import dev.ratelimit.Reservation;
 import org.jspecify.annotations.Nullable;
 
 /** The entry point: {@code import static dev.ratelimit.test.RateLimitAssertions.assertThat}. */
+@CheckReturnValue
 public final class RateLimitAssertions {
 
     private RateLimitAssertions() {}
 
-    /** Assertions on a decision. */
+    /** Creates assertions on a decision. */
     public static DecisionAssert assertThat(@Nullable Decision actual) {
         return new DecisionAssert(actual);
     }
 
-    /** Assertions on a permit's decision. */
-    public static DecisionAssert assertThat(@Nullable Permit actual) {
+    /** Creates assertions on the decision of a reservation. */
+    public static DecisionAssert assertThat(@Nullable Reservation actual) {
         return new DecisionAssert(actual == null ? null : actual.decision());
     }
 }

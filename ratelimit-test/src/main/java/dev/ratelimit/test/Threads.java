@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Many threads that start together. */
+/** Many threads that start at the same time. */
 final class Threads {
 
     private Threads() {}
 
-    /** Runs the task so many times on each of so many threads, and waits for all; fails as the first of them does. */
+    /** Runs the task this many times on each thread, and waits for all; fails with the first failure. */
     static void run(int threads, int times, Runnable task) throws InterruptedException {
         CountDownLatch start = new CountDownLatch(1);
         AtomicReference<Throwable> failure = new AtomicReference<>();

@@ -1,4 +1,4 @@
-/** For tests, the project's own and its users': fake time, assertions, and the contract that every store passes. */
+/** Test support for this project and for applications: a fake clock, assertions, and the store contract. */
 @NullMarked
 package dev.ratelimit.test;
 

@@ -1,22 +1,29 @@
 package dev.ratelimit.test;
 
+import static dev.ratelimit.test.RateLimitAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Memory is bounded, and what is idle goes. */
+/** Memory is bounded, and idle keys are dropped. */
 class InMemoryStoreBoundsTest {
 
     private final FakeTicker ticker = new FakeTicker();
@@ -95,6 +102,86 @@ class InMemoryStoreBoundsTest {
                         .anyMatch(frame -> frame.getClassName().startsWith("dev.ratelimit")));
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {2, 30, 3650})
+    @DisplayName("keys with windows from before a step back of the clock are dropped after one period")
+    void idle_clockSetBack_emptiesItself(int days) {
+        InMemoryStore store = store(100);
+        Policy policy = Policy.of("p", FixedWindow.onClock(Rate.parse("3/hour"), ZoneOffset.UTC));
+        for (int i = 0; i < 100; i++) {
+            store.tryCharge(policy.charge("k" + i, 3));
+        }
+
+        ticker.setWallClock(Duration.ofDays(-days));
+        ticker.advance(Duration.ofMinutes(62));
+
+        assertThat(store.keys("p")).isZero();
+    }
+
+    @Test
+    @DisplayName("in a full store, a new key that looks for a slot also notices the step")
+    void full_clockSetBack_newKeysFindPlacesAfterOnePeriod() {
+        InMemoryStore store = store(10);
+        store.close();
+        Policy policy = Policy.of("p", FixedWindow.onClock(Rate.parse("3/hour"), ZoneOffset.UTC));
+        for (int i = 0; i < 10; i++) {
+            store.tryCharge(policy.charge("k" + i, 3));
+        }
+        ticker.setWallClock(Duration.ofDays(-30));
+        assertThat(store.tryCharge(policy.charge("looks for a place", 3))).isTrue();
+
+        ticker.advance(Duration.ofHours(1));
+        for (int i = 0; i < 10; i++) {
+            assertThat(store.tryCharge(policy.charge("new" + i, 3))).isTrue();
+        }
+
+        assertThat(store.evictedFull("p")).isEqualTo(10);
+    }
+
+    @Test
+    @DisplayName("so does a refund: a key without further questions is full after one period")
+    void refund_clockSetBack_isFullAfterOnePeriod() {
+        InMemoryStore store = store(10);
+        store.close();
+        Policy policy = Policy.of("p", FixedWindow.onClock(Rate.parse("3/hour"), ZoneOffset.UTC));
+        store.tryCharge(policy.charge("k"));
+        Decision decision = store.decide(List.of(policy.charge("k")));
+
+        ticker.setWallClock(Duration.ofDays(-30));
+        store.refund(decision);
+        ticker.advance(Duration.ofHours(1));
+
+        assertThat(store.peek(List.of(policy.charge("k")))).hasRemaining(3);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 7, 100, 20_000})
+    void maxBytes_storeIsFull_isNotExceeded(int maxKeys) {
+        Rate rate = Rate.parse("1/hour");
+        for (Limit limit : List.of(TokenBucket.of(rate), FixedWindow.of(rate), SlidingWindow.of(rate))) {
+            Policy policy = Policy.of("p", limit);
+            InMemoryStore store = store(maxKeys);
+            for (int i = 0; i < 2 * maxKeys; i++) {
+                store.tryCharge(policy.charge("k" + i));
+            }
+
+            assertThat(store.bytes("p")).isLessThanOrEqualTo(store.maxBytes(policy));
+        }
+    }
+
+    @Test
+    @DisplayName("however many limits a program creates, overflow budgets use bounded memory")
+    void bytes_overflowOfManyLimits_isBounded() {
+        InMemoryStore store = store(1);
+        store.tryCharge(Policy.of("p", bucket(1)).charge("exhausted"));
+
+        for (int permits = 2; permits < 250_000; permits++) {
+            store.tryCharge(Policy.of("p", bucket(permits)), "k", permits);
+        }
+
+        assertThat(store.bytes("p")).isLessThan(3_000_000);
+    }
+
     @Test
     void maxKeys_belowOne_isRefused() {
         assertThatIllegalArgumentException()
@@ -103,7 +190,7 @@ class InMemoryStoreBoundsTest {
     }
 
     @Test
-    @DisplayName("A14 keys of one policy under many limits, as plans have them, keep each its own")
+    @DisplayName("A14 keys of one policy under many limits, such as plans, keep their own")
     void decide_manyLimitsOfOnePolicy_keysKeepTheirOwn() {
         InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
         Policy daily = Policy.of("p", TokenBucket.of(Rate.parse("1/day")));
@@ -122,6 +209,10 @@ class InMemoryStoreBoundsTest {
 
         assertThat(store.tryCharge(daily.charge("exhausted"))).isFalse();
         assertThat(store.tryCharge(plan(300).charge("of plan 300", 300))).isTrue();
+    }
+
+    private static Limit bucket(int permits) {
+        return TokenBucket.of(Rate.of(permits, Duration.ofDays(1)));
     }
 
     private static Policy plan(int permits) {

@@ -19,11 +19,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a flood of new keys can do: not take memory, not give anybody a fresh budget, not shut anybody out. */
+/** A flood of new keys does not exhaust memory, does not grant fresh budgets, and does not lock anybody out. */
+@Tag("slow")
 class InMemoryStoreFloodTest {
 
     private static final List<String> VICTIMS =
@@ -49,7 +51,7 @@ class InMemoryStoreFloodTest {
         Policy policy = Policy.of("p", TokenBucket.of(Rate.parse("3/minute")));
         long before = heapAfterCollection();
 
-        long mostKeys = 0;
+        long maxKeys = 0;
         long withoutPlace = 0;
         for (int first = 0; first < waves * wave; first += wave) {
             ticker.advance(Duration.ofMinutes(1));
@@ -57,15 +59,15 @@ class InMemoryStoreFloodTest {
             VICTIMS.forEach(key -> store.decide(List.of(policy.charge(key, 3))));
             for (int i = first; i < first + wave; i++) {
                 withoutPlace += store.tryCharge(policy.charge(address(i))) ? 0 : 1;
-                mostKeys = Math.max(mostKeys, store.keys("p"));
+                maxKeys = Math.max(maxKeys, store.keys("p"));
             }
             assertThat(VICTIMS).noneMatch(key -> store.tryCharge(policy.charge(key)));
         }
         long growth = heapAfterCollection() - before;
 
-        assertThat(mostKeys).isEqualTo(100_000);
+        assertThat(maxKeys).isEqualTo(100_000);
         assertThat(growth).isLessThan(64L << 20);
-        // who came when it was full took a place that is counted, or had none: then the shared budget gave 3 a minute
+        // keys in the full table took a slot that is counted, or none: then the overflow gave 3 per minute
         long tooMany = waves * (wave + 100L - 100_000);
         assertThat(store.evictedActive("p") + withoutPlace).isBetween(tooMany - 3L * waves, tooMany);
     }
@@ -81,7 +83,7 @@ class InMemoryStoreFloodTest {
 
     @ParameterizedTest
     @MethodSource("limits")
-    @DisplayName("D2 a flood of 100 times the bound leaves an exhausted key exhausted, and counts what it pushed out")
+    @DisplayName("D2 a flood of 100 times the bound leaves an exhausted key exhausted, and counts the evictions")
     void flood_ofNewKeys_staysWithinMaxKeys_andLeavesExhaustedKeysExhausted(Limit limit) {
         InMemoryStore store = store(100);
         Policy policy = Policy.of("p", limit);
@@ -98,7 +100,7 @@ class InMemoryStoreFloodTest {
 
     @ParameterizedTest
     @MethodSource("limits")
-    @DisplayName("D2 a flood that exhausts its own keys pushes nobody out")
+    @DisplayName("D2 a flood that exhausts its own keys evicts no key")
     void flood_ofExhaustedKeys_leavesEveryKeyAsItWas(Limit limit) {
         InMemoryStore store = store(100);
         Policy policy = Policy.of("p", limit);
@@ -115,7 +117,7 @@ class InMemoryStoreFloodTest {
 
     @ParameterizedTest
     @MethodSource("limits")
-    @DisplayName("D2 a key with something left is either remembered or counted as pushed out")
+    @DisplayName("D2 a key with permits left is either kept or counted as evicted")
     void flood_keysWithSomethingLeft_areRememberedOrCounted(Limit limit) {
         InMemoryStore store = store(100);
         Policy policy = Policy.of("p", limit);
@@ -139,18 +141,18 @@ class InMemoryStoreFloodTest {
         Policy policy = Policy.of("p", TokenBucket.of(Rate.parse("3/hour")));
         IntStream.range(0, 50).forEach(i -> store.decide(List.of(policy.charge("victim" + i, 3))));
         AtomicInteger next = new AtomicInteger();
-        AtomicLong mostKeys = new AtomicLong();
+        AtomicLong maxKeys = new AtomicLong();
         AtomicInteger regained = new AtomicInteger();
 
         Threads.run(8, 10_000, () -> {
             int i = next.getAndIncrement();
             store.tryCharge(policy.charge("flood" + i));
             regained.addAndGet(store.tryCharge(policy.charge("victim" + i % 50)) ? 1 : 0);
-            mostKeys.accumulateAndGet(store.keys("p"), Math::max);
+            maxKeys.accumulateAndGet(store.keys("p"), Math::max);
         });
 
         assertThat(regained).hasValue(0);
-        assertThat(mostKeys.get()).isLessThanOrEqualTo(100);
+        assertThat(maxKeys.get()).isLessThanOrEqualTo(100);
         assertThat(store.evictedActive("p")).isPositive();
     }
 
@@ -172,7 +174,7 @@ class InMemoryStoreFloodTest {
 
     @ParameterizedTest
     @MethodSource("limits")
-    @DisplayName("D3 a table full of exhausted keys serves new keys from one budget: neither none of them nor all")
+    @DisplayName("D3 a table full of exhausted keys serves new keys from one budget")
     void full_ofExhaustedKeys_newKeysShareOneBudget(Limit limit) {
         InMemoryStore store = store(5);
         Policy policy = Policy.of("p", limit);
@@ -191,7 +193,7 @@ class InMemoryStoreFloodTest {
 
     @ParameterizedTest
     @MethodSource("limits")
-    @DisplayName("D4 a flood of addresses leaves the keys of every other policy as they were")
+    @DisplayName("D4 a flood of addresses does not affect the keys of other policies")
     void flood_ofOnePolicy_leavesTheOthersUntouched(Limit limit) {
         InMemoryStore store = store(300);
         Policy anonymous = Policy.of("anonymous", limit);

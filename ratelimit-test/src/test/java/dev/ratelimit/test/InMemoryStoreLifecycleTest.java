@@ -3,10 +3,10 @@ package dev.ratelimit.test;
 import static dev.ratelimit.test.RateLimitAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.Permit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Reservation;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
@@ -28,7 +28,7 @@ class InMemoryStoreLifecycleTest {
     }
 
     @Test
-    @DisplayName("H3 a store that is closed, twice, still limits, and sets no alarm")
+    @DisplayName("H3 a store that is closed twice still limits, and sets no alarm")
     void close_twice_stillLimits_andSetsNoAlarm() {
         InMemoryStore store = store();
         store.close();
@@ -41,7 +41,19 @@ class InMemoryStoreLifecycleTest {
     }
 
     @Test
-    @DisplayName("H3 a store that is closed keeps idle keys, but no more than it may")
+    @DisplayName("H3 a store that is closed cancels its alarm")
+    void close_alarmSet_cancelsIt() {
+        InMemoryStore store = store();
+        store.tryCharge(POLICY.charge("k"));
+        assertThat(ticker.alarms()).isEqualTo(1);
+
+        store.close();
+
+        assertThat(ticker.alarms()).isZero();
+    }
+
+    @Test
+    @DisplayName("H3 a closed store keeps idle keys, but at most max-keys")
     void close_keepsIdleKeys_untilItIsFull() {
         InMemoryStore store = store();
         store.tryCharge(POLICY.charge("before"));
@@ -58,12 +70,12 @@ class InMemoryStoreLifecycleTest {
     }
 
     @Test
-    @DisplayName("H3 who waits when the store is closed is served or refused as if it were not")
+    @DisplayName("H3 callers that wait when the store is closed are admitted or refused as usual")
     void close_whileSomebodyWaits_endsNoWaitAndHangsNone() {
         InMemoryStore store = store();
         RateLimiter limiter = new RateLimiter(store, ticker);
         limiter.decide(POLICY.charge("k", 3));
-        CompletableFuture<Permit> waiting = limiter.acquireAsync(Duration.ofMinutes(1), POLICY.charge("k", 3));
+        CompletableFuture<Reservation> waiting = limiter.acquireAsync(Duration.ofMinutes(1), POLICY.charge("k", 3));
 
         store.close();
         ticker.advance(Duration.ofMinutes(1));
@@ -76,7 +88,7 @@ class InMemoryStoreLifecycleTest {
     }
 
     @Test
-    @DisplayName("H9 two stores of one JVM share no budget, no bound, no sweep and no end")
+    @DisplayName("H9 two stores of one JVM share no budget, no bound, no sweep and no close")
     void stores_ofOneJvm_shareNothing() {
         InMemoryStore first = store();
         InMemoryStore second = store();
@@ -97,12 +109,12 @@ class InMemoryStoreLifecycleTest {
 
     @Test
     @DisplayName(
-            "H9 a store may know a policy of the same name by another limit, and refunds go to the store they are of")
+            "H9 two stores may have different limits for a policy of the same name, and refunds go to the charged store")
     void limiters_ofOneJvm_shareNothing() {
         RateLimiter first = new RateLimiter(store(), ticker);
         RateLimiter second = new RateLimiter(store(), ticker);
         Policy other = Policy.of("p", FixedWindow.of(Rate.parse("1/minute")));
-        Permit taken = first.reserve(POLICY.charge("k", 3));
+        Reservation taken = first.reserve(POLICY.charge("k", 3));
         assertThat(second.tryAcquire(other.charge("k"))).isTrue();
 
         assertThat(taken.refund()).isTrue();

@@ -7,21 +7,30 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
-import dev.ratelimit.Permit;
+import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Reservation;
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class RateLimiterTest {
 
@@ -29,8 +38,8 @@ class RateLimiterTest {
     private static final Charge CHARGE = POLICY.charge("k");
 
     private final FakeTicker ticker = new FakeTicker();
-    private final RateLimiter limiter =
-            new RateLimiter(InMemoryStore.builder().ticker(ticker).build(), ticker);
+    private final RateLimitStore store = InMemoryStore.builder().ticker(ticker).build();
+    private final RateLimiter limiter = new RateLimiter(store, ticker);
 
     @Test
     void tryAcquire_severalPoliciesAndKeys_allOrNothing() {
@@ -50,7 +59,7 @@ class RateLimiterTest {
     @Test
     void acquireAsync_waitsExactlyAsLongAsItTakes() {
         limiter.tryAcquire(CHARGE);
-        CompletableFuture<Permit> waiting = limiter.acquireAsync(Duration.ofSeconds(5), CHARGE);
+        CompletableFuture<Reservation> waiting = limiter.acquireAsync(Duration.ofSeconds(5), CHARGE);
 
         ticker.advanceNanos(999_999_999);
         assertThat(waiting).isNotDone();
@@ -73,7 +82,7 @@ class RateLimiterTest {
     @Test
     void acquireAsync_severalWait_eachGetsOneOrFailsWhenItIsTooLate() {
         limiter.tryAcquire(CHARGE);
-        List<CompletableFuture<Permit>> waiting = List.of(
+        List<CompletableFuture<Reservation>> waiting = List.of(
                 limiter.acquireAsync(Duration.ofSeconds(2), CHARGE),
                 limiter.acquireAsync(Duration.ofSeconds(2), CHARGE),
                 limiter.acquireAsync(Duration.ofSeconds(2), CHARGE));
@@ -86,10 +95,38 @@ class RateLimiterTest {
     }
 
     @Test
+    void acquire_waits_takesThePermitWhenItIsDue() throws InterruptedException {
+        limiter.tryAcquire(CHARGE);
+        Waiter waiter = new Waiter(limiter, Duration.ofSeconds(1));
+
+        waiter.awaitAlarm();
+        ticker.advance(Duration.ofSeconds(1));
+
+        assertThat(waiter.permit()).isAdmitted();
+        assertThat(limiter.peek(CHARGE)).hasRemaining(0);
+    }
+
+    @Test
+    void acquire_permitIsTakenByAnother_waitsAgainAsLongAsThereIsTime() throws InterruptedException {
+        limiter.tryAcquire(CHARGE);
+        Waiter waiter = new Waiter(limiter, Duration.ofMillis(2500));
+        waiter.awaitAlarm();
+        ticker.advanceNanos(Duration.ofSeconds(1).toNanos() - 1);
+        limiter.reset(POLICY, "k");
+        limiter.tryAcquire(CHARGE);
+
+        ticker.advanceNanos(1);
+        waiter.awaitAlarm();
+        ticker.advanceNanos(Duration.ofSeconds(1).toNanos() - 1);
+
+        assertThat(waiter.permit()).isAdmitted();
+    }
+
+    @Test
     @DisplayName("B9 a waiter that is cancelled loses no permit")
     void acquireAsync_cancelled_losesNoPermit() {
         limiter.tryAcquire(CHARGE);
-        CompletableFuture<Permit> waiting = limiter.acquireAsync(Duration.ofSeconds(5), CHARGE);
+        CompletableFuture<Reservation> waiting = limiter.acquireAsync(Duration.ofSeconds(5), CHARGE);
 
         waiting.cancel(false);
         ticker.advance(Duration.ofSeconds(1));
@@ -98,104 +135,183 @@ class RateLimiterTest {
     }
 
     @Test
-    @DisplayName("B9 a waiter that is interrupted loses no permit")
-    void acquire_interrupted_losesNoPermit() throws InterruptedException {
-        limiter.tryAcquire(CHARGE);
-        AtomicReference<Throwable> thrown = new AtomicReference<>();
-        Thread waiter = new Thread(() -> {
-            try {
-                limiter.acquire(Duration.ofSeconds(5), CHARGE);
-            } catch (Throwable t) {
-                thrown.set(t);
+    @DisplayName("B9 a waiter that is cancelled just after it got its permit refunds it")
+    void acquireAsync_cancelledTogetherWithThePermit_givesItBack() {
+        AtomicReference<CompletableFuture<Reservation>> waiting = new AtomicReference<>();
+        RateLimiter cancelling = whenDecided(() -> {
+            if (waiting.get() != null) {
+                waiting.get().cancel(false);
             }
         });
-        waiter.start();
-        waiter.interrupt();
-        waiter.join();
+        cancelling.tryAcquire(CHARGE);
+        waiting.set(cancelling.acquireAsync(Duration.ofSeconds(5), CHARGE));
 
         ticker.advance(Duration.ofSeconds(1));
 
-        assertThat(thrown.get()).isInstanceOf(InterruptedException.class);
+        assertThat(waiting.get()).isCancelled();
         assertThat(limiter.peek(CHARGE)).hasRemaining(1);
     }
 
     @Test
-    @DisplayName("B9 a waiter that is interrupted when its permit has just come gives it back")
-    void acquire_interruptedTogetherWithThePermit_givesItBack() throws InterruptedException {
-        for (int round = 0; round < 200; round++) {
-            Charge charge = POLICY.charge("k" + round);
-            limiter.tryAcquire(charge);
-            AtomicReference<Permit> got = new AtomicReference<>();
-            Thread waiter = new Thread(() -> {
-                try {
-                    got.set(limiter.acquire(Duration.ofSeconds(1), charge));
-                } catch (InterruptedException expected) {
-                    Thread.currentThread().interrupt();
-                }
-            });
-            waiter.start();
-            while (ticker.alarms() == 0 && waiter.isAlive()) {
-                Thread.onSpinWait();
+    @DisplayName("B9 a waiter that is cancelled while it is refused once more sets no alarm")
+    void acquireAsync_cancelledTogetherWithARefusal_holdsNothing() {
+        AtomicReference<CompletableFuture<Reservation>> waiting = new AtomicReference<>();
+        RateLimiter cancelling = whenDecided(() -> {
+            if (waiting.get() != null) {
+                waiting.get().cancel(false);
             }
-            Thread interrupter = new Thread(waiter::interrupt);
-            interrupter.start();
-            ticker.advance(Duration.ofSeconds(1));
-            waiter.join();
-            interrupter.join();
+        });
+        cancelling.tryAcquire(CHARGE);
+        int alarms = ticker.alarms();
+        waiting.set(cancelling.acquireAsync(Duration.ofSeconds(5), CHARGE));
+        ticker.advance(Duration.ofMillis(999));
+        limiter.reset(POLICY, "k");
+        limiter.tryAcquire(CHARGE);
 
-            Permit permit = got.get();
-            boolean taken = permit != null && permit.admitted();
-            assertThat(limiter.peek(charge)).hasRemaining(taken ? 0 : 1);
-            limiter.reset(POLICY, charge.key());
-        }
+        ticker.advance(Duration.ofMillis(1));
+
+        assertThat(ticker.alarms()).isEqualTo(alarms);
     }
 
     @Test
-    @DisplayName(
-            "H4 a wait that is cancelled holds nothing: who comes next is served, and the last alarm charges nobody")
+    @DisplayName("B9 a waiter that is interrupted loses no permit, and stops waiting")
+    void acquire_interrupted_losesNoPermit() throws InterruptedException {
+        limiter.tryAcquire(CHARGE);
+        int alarms = ticker.alarms();
+        Waiter waiter = new Waiter(limiter, Duration.ofHours(1));
+        waiter.awaitAlarm();
+
+        waiter.interrupt();
+
+        assertThat(waiter.failure()).isInstanceOf(InterruptedException.class);
+        assertThat(ticker.alarms()).isEqualTo(alarms);
+        ticker.advance(Duration.ofSeconds(1));
+        assertThat(limiter.peek(CHARGE)).hasRemaining(1);
+    }
+
+    @Test
+    @DisplayName("B9 a waiter that is interrupted just after it got its permit keeps it")
+    void acquire_interruptedTogetherWithThePermit_returnsIt() throws InterruptedException {
+        limiter.tryAcquire(CHARGE);
+        AtomicInteger decisions = new AtomicInteger();
+        RateLimiter interrupting = whenDecided(() -> {
+            if (decisions.incrementAndGet() == 2) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        Waiter waiter = new Waiter(interrupting, Duration.ofSeconds(1));
+        waiter.awaitAlarm();
+
+        ticker.advance(Duration.ofSeconds(1));
+
+        assertThat(waiter.permit()).isAdmitted();
+        assertThat(waiter.permit().refund()).isTrue();
+        assertThat(limiter.peek(CHARGE)).hasRemaining(1);
+    }
+
+    @Test
+    @DisplayName("H4 a wait that is cancelled holds nothing: no alarm is left, and the next caller is admitted")
     void acquireAsync_cancelled_holdsNothing() {
         limiter.tryAcquire(CHARGE);
-        List<CompletableFuture<Permit>> waiting = Stream.generate(
+        int alarms = ticker.alarms();
+        List<CompletableFuture<Reservation>> waiting = Stream.generate(
                         () -> limiter.acquireAsync(Duration.ofHours(1), CHARGE))
                 .limit(100)
                 .toList();
+        assertThat(ticker.alarms()).isEqualTo(alarms + 100);
 
         waiting.forEach(future -> future.cancel(false));
+        assertThat(ticker.alarms()).isEqualTo(alarms);
         ticker.advance(Duration.ofSeconds(1));
 
         assertThat(limiter.tryAcquire(CHARGE)).isTrue();
-        ticker.advance(Duration.ofHours(1));
-        assertThat(limiter.peek(CHARGE)).hasRemaining(1);
-        assertThat(ticker.alarms()).isZero();
     }
 
     @Test
-    @DisplayName("H4 a wait that is interrupted ends at once, and neither it nor its alarm charges anything")
-    void acquire_interruptedWhileItWaits_holdsNothing() throws InterruptedException {
+    void acquireAsync_executorGiven_goesOnThere() {
+        List<Runnable> handedOver = new ArrayList<>();
+        RateLimiter onExecutor = new RateLimiter(store, ticker, ticker, handedOver::add);
+        limiter.tryAcquire(CHARGE);
+        CompletableFuture<Reservation> waiting = onExecutor.acquireAsync(Duration.ofSeconds(1), CHARGE);
+
+        ticker.advance(Duration.ofSeconds(1));
+        assertThat(waiting).isNotDone();
+        handedOver.forEach(Runnable::run);
+        assertThat(waiting.join()).isAdmitted();
+    }
+
+    static Stream<Throwable> executorFailures() {
+        return Stream.of(
+                new RejectedExecutionException("no thread"),
+                new IllegalStateException("no thread"),
+                new StackOverflowError("no thread"));
+    }
+
+    private static Executor throwing(Throwable failure) {
+        return task -> {
+            if (failure instanceof Error error) {
+                throw error;
+            }
+            throw (RuntimeException) failure;
+        };
+    }
+
+    @ParameterizedTest
+    @MethodSource("executorFailures")
+    void acquireAsync_executorThrows_failsTheWait(Throwable failure) {
+        RateLimiter onExecutor = new RateLimiter(store, ticker, ticker, throwing(failure));
+        limiter.tryAcquire(CHARGE);
+        CompletableFuture<Reservation> waiting = onExecutor.acquireAsync(Duration.ofSeconds(1), CHARGE);
+
+        ticker.advance(Duration.ofSeconds(1));
+
+        assertThat(waiting).failsWithin(Duration.ZERO).withThrowableThat().withMessageContaining("no thread");
+        assertThat(limiter.peek(CHARGE)).hasRemaining(1);
+    }
+
+    @ParameterizedTest
+    @MethodSource("executorFailures")
+    void acquireAsync_everyExecutorThrows_failsTheWait(Throwable failure) {
+        Ticker withoutThreads = new TickerOf(ticker) {
+            @Override
+            public Executor executor() {
+                return throwing(failure);
+            }
+        };
+        limiter.tryAcquire(CHARGE);
+        CompletableFuture<Reservation> waiting =
+                new RateLimiter(store, withoutThreads).acquireAsync(Duration.ofSeconds(1), CHARGE);
+
+        ticker.advance(Duration.ofSeconds(1));
+
+        assertThat(waiting).failsWithin(Duration.ZERO).withThrowableThat().withMessageContaining("no thread");
+    }
+
+    @Test
+    @DisplayName("B9 a waiter whose alarm runs early leaves none when it is cancelled")
+    void acquireAsync_alarmRingsAtOnce_cancelledHoldsNothing() {
+        Policy hourly = Policy.of("hourly", FixedWindow.of(Rate.parse("1/hour")));
+        AtomicInteger alarmsSet = new AtomicInteger();
+        Ticker quick = new TickerOf(ticker) {
+            @Override
+            public Alarm schedule(Runnable task, long delayNanos) {
+                Alarm alarm = super.schedule(task, delayNanos);
+                if (alarmsSet.incrementAndGet() == 1) {
+                    limiter.tryAcquire(hourly.charge());
+                    ticker.advanceNanos(delayNanos);
+                }
+                return alarm;
+            }
+        };
         limiter.tryAcquire(CHARGE);
         int alarms = ticker.alarms();
-        AtomicReference<Throwable> thrown = new AtomicReference<>();
-        Thread waiter = new Thread(() -> {
-            try {
-                limiter.acquire(Duration.ofHours(1), CHARGE);
-            } catch (Throwable t) {
-                thrown.set(t);
-            }
-        });
-        waiter.start();
-        while (ticker.alarms() == alarms) {
-            Thread.onSpinWait();
-        }
+        CompletableFuture<Reservation> waiting =
+                new RateLimiter(store, quick).acquireAsync(Duration.ofHours(2), CHARGE, hourly.charge());
+        assertThat(alarmsSet).hasValue(2);
 
-        waiter.interrupt();
-        waiter.join();
+        waiting.cancel(false);
 
-        assertThat(thrown.get()).isInstanceOf(InterruptedException.class);
-        ticker.advance(Duration.ofSeconds(1));
-        assertThat(limiter.tryAcquire(CHARGE)).isTrue();
-        ticker.advance(Duration.ofHours(1));
-        assertThat(limiter.peek(CHARGE)).hasRemaining(1);
-        assertThat(ticker.alarms()).isZero();
+        assertThat(ticker.alarms()).isEqualTo(alarms);
     }
 
     @Test
@@ -213,6 +329,80 @@ class RateLimiterTest {
                 .withMessage("maxWait must not be negative but was PT-0.000000001S");
     }
 
+    /** A limiter on the same store that runs an action after each decision, before the result is returned. */
+    private RateLimiter whenDecided(Runnable task) {
+        RateLimitStore observed = new ForwardingStore(store) {
+            @Override
+            public Decision decide(List<Charge> charges) {
+                Decision decision = super.decide(charges);
+                task.run();
+                return decision;
+            }
+        };
+        return new RateLimiter(observed, ticker);
+    }
+
+    /** The same clock, partly overridden by a test. */
+    private static class TickerOf implements Ticker, Scheduler {
+        private final FakeTicker time;
+
+        TickerOf(FakeTicker time) {
+            this.time = time;
+        }
+
+        @Override
+        public long nanos() {
+            return time.nanos();
+        }
+
+        @Override
+        public long epochNanos() {
+            return time.epochNanos();
+        }
+
+        @Override
+        public Alarm schedule(Runnable task, long delayNanos) {
+            return time.schedule(task, delayNanos);
+        }
+    }
+
+    /** A thread that acquires {@link #CHARGE}. */
+    private final class Waiter {
+        private final CompletableFuture<Reservation> outcome = new CompletableFuture<>();
+        private final Thread thread;
+        private final int alarms = ticker.alarms();
+
+        Waiter(RateLimiter asked, Duration maxWait) {
+            thread = new Thread(() -> {
+                try {
+                    outcome.complete(asked.acquire(maxWait, CHARGE));
+                } catch (Throwable t) {
+                    outcome.completeExceptionally(t);
+                }
+            });
+            thread.start();
+        }
+
+        /** Returns when the thread waits, or has ended. */
+        void awaitAlarm() {
+            while (ticker.alarms() == alarms && !outcome.isDone()) {
+                Thread.onSpinWait();
+            }
+        }
+
+        void interrupt() {
+            thread.interrupt();
+        }
+
+        Reservation permit() {
+            return outcome.join();
+        }
+
+        Throwable failure() {
+            return outcome.handle((reservation, failure) -> failure).join();
+        }
+    }
+
     private static final class FailingStore implements RateLimitStore {
         @Override
         public Decision decide(List<Charge> charges) {
@@ -225,7 +415,7 @@ class RateLimiterTest {
         }
 
         @Override
-        public void refund(List<Charge> charges, Decision decision) {}
+        public void refund(Decision decision, List<Charge> part) {}
 
         @Override
         public void reset(Policy policy, String key) {}

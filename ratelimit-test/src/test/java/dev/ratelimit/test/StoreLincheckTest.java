@@ -5,10 +5,12 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jetbrains.lincheck.datastructures.IntGen;
@@ -18,20 +20,23 @@ import org.jetbrains.lincheck.datastructures.Options;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whatever threads do to a store at once, it answers as if they had done it one after another: Lincheck compares every
+ * Whatever threads do to a store concurrently, the results are those of some sequential order: Lincheck compares every
  * outcome with those of {@link Sequential}.
  *
- * <p>No operation before the parallel part: it would drain the limits, and a store that counts wrong would pass.
+ * <p>There are no operations before the parallel part: they would drain the limits, and a store that counts wrong would
+ * pass.
  */
+@Tag("slow")
 class StoreLincheckTest {
 
     private static final int A = 2;
     private static final int B = 3;
 
-    /** What a store with two budgets is, to one thread. */
+    /** A sequential store with two budgets. */
     public static class Sequential {
         private int a;
         private int b;
@@ -73,19 +78,24 @@ class StoreLincheckTest {
         public void sweep() {}
     }
 
-    /** The store, with operations that Lincheck calls. Time stands still; the alarm rings when an operation says so. */
+    /** The store with the operations that Lincheck calls. The clock stands still; an operation runs the alarm. */
     @Param(name = "permits", gen = IntGen.class, conf = "1:2")
-    public abstract static class Operations implements Ticker {
+    public abstract static class Operations implements Ticker, Scheduler {
         private final AtomicReference<Runnable> alarm = new AtomicReference<>();
         private final RateLimitStore store =
                 InMemoryStore.builder().ticker(this).maxKeys(1_000).build();
         private final Policy policyA;
         private final Policy policyB;
-        private final Decision admitted = new Decision(true, List.of(), 0);
+        private final Decision admitted;
 
         Operations(Policy a, Policy b) {
             policyA = a;
             policyB = b;
+            // a charge of this time, for a refund, whether or not it was made here
+            admitted = InMemoryStore.builder()
+                    .ticker(new FakeTicker(Instant.EPOCH))
+                    .build()
+                    .decide(both(1));
         }
 
         @Operation
@@ -116,7 +126,7 @@ class StoreLincheckTest {
 
         @Operation
         public void refundBoth() {
-            store.refund(both(1), admitted);
+            store.refund(admitted);
         }
 
         @Operation
@@ -147,8 +157,9 @@ class StoreLincheckTest {
         }
 
         @Override
-        public void schedule(Runnable task, long delayNanos) {
+        public Alarm schedule(Runnable task, long delayNanos) {
             alarm.set(task);
+            return () -> alarm.compareAndSet(task, null);
         }
     }
 

@@ -5,6 +5,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
@@ -12,6 +13,7 @@ import dev.ratelimit.memory.InMemoryStore;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -19,20 +21,22 @@ import org.jetbrains.lincheck.datastructures.Options;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Keys may come, go and get other limits, and their table may grow, whatever else is asked of it: every outcome is one of
- * a store that does one thing after another.
+ * Keys may be added, removed and moved to other limits, and their table may grow, during any other operation: every
+ * outcome is that of some sequential order.
  *
- * <p>A table begins with 8 slots and gets another when 6 keys are in it; 5 are there before the threads start.
+ * <p>A table starts with 8 slots and is replaced when it contains 6 keys; 5 are added before the threads start.
  */
+@Tag("slow")
 class TableLincheckTest {
 
     private static final int CAPACITY = 2;
     private static final int KEYS = 4;
 
-    /** What a store is, to one thread: what each key has used. */
+    /** A sequential store: the used permits of each key. */
     public static class Sequential {
         private final int[] used = new int[KEYS];
 
@@ -66,8 +70,8 @@ class TableLincheckTest {
         public void sweep() {}
     }
 
-    /** A store in which time stands still, and the alarm rings when an operation says so. */
-    public static class Stopped implements Ticker {
+    /** A store whose clock stands still, and whose alarm is run by an operation. */
+    public static class Stopped implements Ticker, Scheduler {
         private final AtomicReference<Runnable> alarm = new AtomicReference<>();
 
         void ring() {
@@ -88,23 +92,30 @@ class TableLincheckTest {
         }
 
         @Override
-        public void schedule(Runnable task, long delayNanos) {
+        public Alarm schedule(Runnable task, long delayNanos) {
             alarm.set(task);
+            return () -> alarm.compareAndSet(task, null);
         }
     }
 
-    /** Keys that are not there before, so that their table grows. */
+    /** Adds new keys, so that their table grows. */
     @Param(name = "key", gen = IntGen.class, conf = "0:3")
     @Param(name = "permits", gen = IntGen.class, conf = "1:2")
     public abstract static class Growing {
         private final Stopped ticker = new Stopped();
         private final InMemoryStore store =
                 InMemoryStore.builder().ticker(ticker).maxKeys(100).build();
-        private final Decision admitted = new Decision(true, List.of(), 0);
         private final Policy policy;
+
+        /** A charge of this time to each key, for a refund, whether or not it was made here. */
+        private final List<Decision> admitted;
 
         Growing(Limit limit, int before) {
             policy = Policy.of("p", limit);
+            InMemoryStore other = InMemoryStore.builder().ticker(new Stopped()).build();
+            admitted = IntStream.range(0, KEYS)
+                    .mapToObj(key -> other.decide(List.of(charge(key, 1))))
+                    .toList();
             for (int i = 0; i < before; i++) {
                 store.tryCharge(policy.charge("before" + i));
             }
@@ -128,7 +139,7 @@ class TableLincheckTest {
 
         @Operation
         public void refund(@Param(name = "key") int key) {
-            store.refund(List.of(charge(key, 1)), admitted);
+            store.refund(admitted.get(key));
         }
 
         @Operation
@@ -146,7 +157,7 @@ class TableLincheckTest {
         }
     }
 
-    /** States of one long, five keys before: the first that comes makes the table grow. */
+    /** States of one long, five keys before: the first new key makes the table grow. */
     public static class GrowingBuckets extends Growing {
         public GrowingBuckets() {
             super(TokenBucket.of(Rate.parse(CAPACITY + "/h")), 5);
@@ -160,14 +171,14 @@ class TableLincheckTest {
         }
     }
 
-    /** No keys before: a sweep leaves a table of no slots. */
+    /** No keys before: a sweep leaves a table without slots. */
     public static class Emptied extends Growing {
         public Emptied() {
             super(TokenBucket.of(Rate.parse(CAPACITY + "/h")), 0);
         }
     }
 
-    /** What a key is, to one thread, that is a bucket to some and a window to others: it has what it has used. */
+    /** A sequential key that is a bucket to some callers and a window to others: its used permits. */
     public static class SequentialChange {
         private int used;
 
@@ -191,8 +202,8 @@ class TableLincheckTest {
     }
 
     /**
-     * A token bucket that is a fixed window for others, of the same capacity: between capacities, a change there and back
-     * that another call brings about rounds up what was used.
+     * A token bucket that is a fixed window for others, with the same capacity: between different capacities, a change
+     * there and back by another call would round the used permits up.
      */
     @Param(name = "permits", gen = IntGen.class, conf = "1:2")
     public static class Changing {
@@ -248,19 +259,19 @@ class TableLincheckTest {
     }
 
     @Test
-    @DisplayName("B1 buckets: keys come while others are charged, reset and swept, and their table grows")
+    @DisplayName("B1 buckets: keys are added while others are charged, reset and swept, and their table grows")
     void growingBuckets_modelChecking() {
         everyInterleaving(Sequential.class).check(GrowingBuckets.class);
     }
 
     @Test
-    @DisplayName("B1 windows: keys come while others are charged, reset and swept, and their table grows")
+    @DisplayName("B1 windows: keys are added while others are charged, reset and swept, and their table grows")
     void growingWindows_modelChecking() {
         everyInterleaving(Sequential.class).check(GrowingWindows.class);
     }
 
     @Test
-    @DisplayName("B4 keys come while a sweep takes the last of them and the table away")
+    @DisplayName("B4 keys are added while a sweep removes the last of them and the table")
     void emptied_modelChecking() {
         everyInterleaving(Sequential.class).check(Emptied.class);
     }

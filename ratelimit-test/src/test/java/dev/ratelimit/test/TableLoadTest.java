@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingLog;
@@ -20,20 +21,22 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Counting while many threads add keys, and tables grow, shrink, are full or get other limits. */
+/** Counts while many threads add keys, and tables grow, shrink, are full or get other limits. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Tag("slow")
 class TableLoadTest {
 
     private static final int THREADS = 8;
     private static final int CAPACITY = 2;
 
-    /** Time that no lock guards, and alarms that a thread of the test rings, among the others. */
-    private static final class SetTicker implements Ticker {
+    /** A clock without a lock, and alarms that one of the test's threads runs. */
+    private static final class SetTicker implements Ticker, Scheduler {
         private final AtomicLong nanos = new AtomicLong();
         private final ConcurrentLinkedQueue<Runnable> alarms = new ConcurrentLinkedQueue<>();
 
@@ -55,8 +58,9 @@ class TableLoadTest {
         }
 
         @Override
-        public void schedule(Runnable task, long delayNanos) {
+        public Alarm schedule(Runnable task, long delayNanos) {
             alarms.add(task);
+            return () -> alarms.remove(task);
         }
     }
 
@@ -70,7 +74,7 @@ class TableLoadTest {
         return IntStream.range(0, count).mapToObj(i -> prefix + i).toArray(String[]::new);
     }
 
-    /** Each key is charged once by each thread, by two of them at about the same time, in an order that is theirs. */
+    /** Each key is charged once by each thread, by two of them at about the same time, in their own order. */
     private static AtomicIntegerArray chargeAll(InMemoryStore store, String[] keys, Limit[] limits)
             throws InterruptedException {
         Policy[] policies =
@@ -100,8 +104,7 @@ class TableLoadTest {
 
     @ParameterizedTest
     @MethodSource("limits")
-    @DisplayName(
-            "B1 8 threads bring the same 200,000 keys: each is admitted exactly to its capacity, while tables grow")
+    @DisplayName("B1 8 threads add the same 200,000 keys: each is admitted exactly to its capacity, while tables grow")
     void tryCharge_sameNewKeysByAll_admitsExactlyTheCapacityOfEach(Limit limit) throws InterruptedException {
         InMemoryStore store = store(1_000_000);
         String[] keys = names("k", 200_000);
@@ -114,8 +117,8 @@ class TableLoadTest {
 
     @ParameterizedTest
     @MethodSource("limits")
-    @DisplayName("D2 keys that are exactly as many as there may be all keep their budgets")
-    void tryCharge_asManyKeysAsMayBe_nobodyIsPushedOut(Limit limit) throws InterruptedException {
+    @DisplayName("D2 exactly max-keys keys all keep their budgets")
+    void tryCharge_maxKeys_evictsNone(Limit limit) throws InterruptedException {
         for (int most : new int[] {1, 3, 100, 9_000}) {
             InMemoryStore store = store(most);
 
@@ -129,7 +132,7 @@ class TableLoadTest {
 
     @ParameterizedTest
     @MethodSource("limits")
-    @DisplayName("B4 sweeps take away keys that come and are not charged yet: still each is admitted exactly")
+    @DisplayName("B4 sweeps remove new keys that are not charged yet: still each is admitted exactly")
     void tryCharge_sweptAllTheWhile_admitsExactlyTheCapacityOfEach(Limit limit) throws InterruptedException {
         InMemoryStore store = store(100_000);
         String[] keys = names("k", 50_000);
@@ -151,7 +154,7 @@ class TableLoadTest {
         long step = TimeUnit.HOURS.toNanos(1);
 
         for (int hour = 1; hour <= 20; hour++) {
-            // all was charged an hour ago at the latest: keys are full again, and go while they are charged
+            // everything was charged at least an hour ago: keys are full again, and are removed while they are charged
             ticker.nanos.addAndGet(2 * step);
             AtomicIntegerArray now = whileAnother(ticker::ring, () -> chargeAll(store, keys, new Limit[] {limit}));
             IntStream.range(0, keys.length).forEach(i -> admitted.addAndGet(i, now.get(i)));
@@ -163,7 +166,7 @@ class TableLoadTest {
 
     @ParameterizedTest
     @MethodSource("limits")
-    @DisplayName("B4 time moves under the charges, and sweeps with it: never more than the capacity and what came back")
+    @DisplayName("B4 time advances during charges and sweeps: never more than the capacity and the refill")
     void tryCharge_timeMovesMeanwhile_admitsAtMostTheBound(Limit limit) throws InterruptedException {
         InMemoryStore store = store(10_000);
         String[] keys = names("k", 4);
@@ -179,7 +182,7 @@ class TableLoadTest {
                         ticker.ring();
                     },
                     () -> chargeAll(store, keys, new Limit[] {limit}));
-            // two hours: what was there, and two hours' rate
+            // two hours: the capacity, and the rate of two hours
             assertThat(stream(admitted).max().orElseThrow()).isLessThanOrEqualTo(3 * CAPACITY);
         }
     }
@@ -224,7 +227,7 @@ class TableLoadTest {
     @ParameterizedTest
     @MethodSource("limits")
     @DisplayName(
-            "D2 a flood in many segments, by single charges and by transactions: exhausted keys stay, and the bound")
+            "D2 a flood in many segments, by single charges and by transactions: exhausted keys stay, and the bound holds")
     void flood_ofSegments_staysWithinMaxKeys_andLeavesExhaustedKeysExhausted(Limit limit) throws InterruptedException {
         int most = 9_000;
         InMemoryStore store = store(most);
@@ -232,7 +235,7 @@ class TableLoadTest {
         String[] victims = names("victim", most / 2);
         Stream.of(victims).forEach(key -> store.tryCharge(policy.charge(key, CAPACITY)));
         AtomicInteger next = new AtomicInteger();
-        AtomicLong mostKeys = new AtomicLong();
+        AtomicLong maxKeys = new AtomicLong();
         AtomicInteger regained = new AtomicInteger();
 
         Threads.run(THREADS, 15_000, () -> {
@@ -240,11 +243,11 @@ class TableLoadTest {
             store.tryCharge(policy.charge("flood" + i));
             store.decide(List.of(policy.charge("a" + i), policy.charge("b" + i)));
             regained.addAndGet(store.tryCharge(policy.charge(victims[i % victims.length])) ? 1 : 0);
-            mostKeys.accumulateAndGet(store.keys("p"), Math::max);
+            maxKeys.accumulateAndGet(store.keys("p"), Math::max);
         });
 
         assertThat(regained).hasValue(0);
-        assertThat(mostKeys.get()).isLessThanOrEqualTo(most);
+        assertThat(maxKeys.get()).isLessThanOrEqualTo(most);
         assertThat(store.evictedActive("p")).isPositive();
     }
 

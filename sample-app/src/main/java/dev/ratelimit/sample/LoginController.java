@@ -7,7 +7,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** A login, where guessing has to be slow: five attempts a minute from one address, whatever the user's name. */
+/** A login, where guessing must be slow: five attempts per minute from one address, regardless of the user name. */
 @RestController
 class LoginController {
 

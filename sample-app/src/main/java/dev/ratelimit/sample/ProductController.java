@@ -9,7 +9,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Products. Nothing here speaks of limits: the policies of {@code application.yml} apply to every request. */
+/** Products. This class does not mention limits: the policies in {@code application.yml} apply to every request. */
 @RestController
 @RequestMapping("/api/products")
 class ProductController {

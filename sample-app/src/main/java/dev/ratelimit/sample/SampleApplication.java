@@ -3,7 +3,7 @@ package dev.ratelimit.sample;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
-/** Starts the API on port 8080. What is limited how is in {@code application.yml} and on the controllers. */
+/** Starts the API on port 8080. The limits are in {@code application.yml} and on the controllers. */
 @SpringBootApplication
 public class SampleApplication {
 

@@ -10,7 +10,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
-/** The stock, answered later or bit by bit. Such a request is charged once, when it comes. */
+/** The stock, answered asynchronously or as a stream. Such a request is charged once, when it arrives. */
 @RestController
 @RequestMapping("/api/stock")
 class StockController {
@@ -23,7 +23,7 @@ class StockController {
         return CompletableFuture.supplyAsync(() -> new Stock(product, 12));
     }
 
-    /** Streams the changes of the stock, one a line. */
+    /** Streams the changes of the stock, one per line. */
     @GetMapping("/{product}/changes")
     ResponseEntity<StreamingResponseBody> changes(@PathVariable long product) {
         return ResponseEntity.ok().contentType(MediaType.TEXT_PLAIN).body(out -> {

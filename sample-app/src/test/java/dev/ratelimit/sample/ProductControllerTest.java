@@ -11,7 +11,7 @@ import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
 import org.springframework.context.annotation.Bean;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 
-/** A slice of one controller has its limits, too. */
+/** A slice with one controller also has its limits. */
 @WebMvcTest(
         controllers = ProductController.class,
         properties = {"ratelimit.policies.global.limit=2/hour", "ratelimit.policies.global.burst=2"})

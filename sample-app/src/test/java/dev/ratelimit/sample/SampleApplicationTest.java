@@ -6,6 +6,7 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -17,10 +18,11 @@ import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
 
-/** The README's examples, with MockMvc and time that stands still until it is told to pass. */
+/** The README's examples, with MockMvc and a fake clock. */
 @SpringBootTest
 @AutoConfigureMockMvc
 @DirtiesContext(classMode = DirtiesContext.ClassMode.BEFORE_EACH_TEST_METHOD)
+@Tag("servers")
 class SampleApplicationTest {
 
     @TestConfiguration(proxyBeanMethods = false)
@@ -50,7 +52,7 @@ class SampleApplicationTest {
     }
 
     @Test
-    void product_tellsTheCallerItsOwnBudget() {
+    void product_showsTheCallerItsOwnBudget() {
         assertThat(get("/api/products/1"))
                 .hasStatusOk()
                 .hasHeader("RateLimit-Policy", "\"per-user\";q=800;w=80")

@@ -3,6 +3,9 @@ package dev.ratelimit.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.server.RedisServer;
 import java.io.IOException;
@@ -12,12 +15,17 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** The README's example of several instances: two of them, on a real server and a real Redis. */
+@Tag("servers")
 class SharedBudgetTest {
+
+    private static final Policy WARM_UP = Policy.of("warm-up", TokenBucket.of(Rate.parse("1/hour")));
 
     private final HttpClient http = HttpClient.newHttpClient();
 
@@ -30,10 +38,7 @@ class SharedBudgetTest {
                         // for slow machines
                         "--ratelimit.store.redis.deadline=10s");
         RedisStore store = app.getBean(RedisStore.class);
-        await().until(() -> store.connect()
-                .handle((done, failure) -> failure == null)
-                .toCompletableFuture()
-                .join());
+        await().until(() -> RedisStore.decidedByRedis(store.peek(List.of(WARM_UP.charge()))));
         return app;
     }
 

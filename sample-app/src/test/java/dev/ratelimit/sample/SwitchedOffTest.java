@@ -3,6 +3,7 @@ package dev.ratelimit.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.RateLimiter;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -12,6 +13,7 @@ import org.springframework.test.web.servlet.assertj.MockMvcTester;
 /** For tests that are not about limits. */
 @SpringBootTest(properties = "ratelimit.enabled=false")
 @AutoConfigureMockMvc
+@Tag("servers")
 class SwitchedOffTest {
 
     @Autowired

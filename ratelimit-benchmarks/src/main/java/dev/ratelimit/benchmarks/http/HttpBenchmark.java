@@ -14,15 +14,15 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * What a limit adds to a request: the same server, one endpoint that answers with a word, without limits, with one written by hand,
- * with this library's three and with Bucket4j's starter's one, which are never reached or refuse nine of ten. CPU time of the server's process counts: who
- * sends the requests shares the cores.
+ * What a limit adds to a request: a server whose only endpoint returns one word, without limits, with a hand-written
+ * limit, with three limits of this library and with one of Bucket4j's starter, which are never reached or refuse nine
+ * of ten. It measures the CPU time of the server's process, because the client shares the cores.
  *
  * <p>{@code short} takes five minutes, {@code full} twelve, and more on a busy machine. Needs {@code wrk}.
  */
 public final class HttpBenchmark {
 
-    private static final int MOST_WARM_UPS = 30;
+    private static final int MAX_WARM_UPS = 30;
     private static final long AMPLE = 1_000_000;
 
     private final Plan plan;
@@ -78,7 +78,7 @@ public final class HttpBenchmark {
                         benchmark.table("HTTP, nine of ten requests refused", true)));
     }
 
-    /** Finds out how many requests a server takes while it refuses most, and lets it admit a tenth of them. */
+    /** Finds how many requests a server handles while it refuses most of them, and lets it admit a tenth of them. */
     private void tighten() {
         for (Contender contender : Contender.values()) {
             if (contender.refusing) {
@@ -123,10 +123,10 @@ public final class HttpBenchmark {
         }
     }
 
-    /** By requests, not by time: on a busy machine they take long to be compiled. */
+    /** By number of requests, not by time: on a busy machine, compilation takes long. */
     private void warmUp(ServerProcess server) {
         long answered = 0;
-        for (int again = 0; again < MOST_WARM_UPS && answered < plan.warmUps; again++) {
+        for (int again = 0; again < MAX_WARM_UPS && answered < plan.warmUps; again++) {
             answered += load.run(server.port(), 2).all();
         }
     }

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A server in a JVM of its own, on a free port of 127.0.0.1. */
+/** A server in a separate JVM, on a free port of 127.0.0.1. */
 final class ServerProcess implements AutoCloseable {
 
     private static final Path JAR = Path.of("ratelimit-benchmarks-http", "target", "server.jar");

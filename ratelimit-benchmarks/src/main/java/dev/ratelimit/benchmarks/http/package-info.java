@@ -1,4 +1,4 @@
-/** What a limit adds to a request over HTTP: the same small server with and without, under load. */
+/** What a limit adds to an HTTP request: the same small server with and without limits, under load. */
 @NullMarked
 package dev.ratelimit.benchmarks.http;
 

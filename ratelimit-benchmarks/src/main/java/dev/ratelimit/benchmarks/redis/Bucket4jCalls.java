@@ -11,7 +11,7 @@ import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.codec.StringCodec;
 import java.time.Duration;
 
-/** Bucket4j on Lettuce, as its documentation has it: one bucket a limit, one after the other. */
+/** Bucket4j on Lettuce, as its documentation shows it: one bucket per limit, one after another. */
 final class Bucket4jCalls implements Contender {
 
     private final ProxyManager<String> buckets;
@@ -43,7 +43,7 @@ final class Bucket4jCalls implements Contender {
                 && tryConsume("user:" + user, users);
     }
 
-    /** The bucket of the user alone: the others are there at once, and all who want them would wait for each other. */
+    /** Only the bucket of the user: the others are created quickly, and all callers would wait for each other. */
     @Override
     public void touch(String user) {
         tryConsume("user:" + user, users);

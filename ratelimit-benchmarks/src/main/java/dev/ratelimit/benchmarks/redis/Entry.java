@@ -2,13 +2,13 @@ package dev.ratelimit.benchmarks.redis;
 
 import java.util.List;
 
-/** A contender by name, and what it is asked about: so many endpoints and users, at random. */
+/** A contender with its name and requests: random ones of this number of endpoints and users. */
 record Entry(String name, int endpoints, int users, Limits limits, Contender.Opening opening) {
 
-    /** The first of all, which the others are compared with. */
+    /** The first one, which the others are compared with. */
     static final Entry GET = spread("get", (client, limits) -> new PlainGet(client));
 
-    /** All of them; each has a database of its own, by its place in the list. */
+    /** All contenders; each uses a separate database, by its position in the list. */
     static final List<Entry> ALL = List.of(
             GET,
             spread("scg-like", GatewayLike::new),

@@ -7,8 +7,8 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * A token bucket in the manner of Spring Cloud Gateway's: tokens and time in two keys, the time in seconds by the client's
- * clock. One limit a call, one call after the other; what was taken before a refusal stays taken.
+ * A token bucket like that of Spring Cloud Gateway: tokens and time in two keys, the time in seconds by the client's
+ * clock. One limit per call, one call after another; a refusal does not refund what was taken before.
  */
 final class GatewayLike implements Contender {
 

@@ -8,15 +8,15 @@ record Limits(Quota global, Quota endpoint, Quota user) {
     private static final Quota FOR_MANY = new Quota(1_000_000_000, 100_000);
 
     /**
-     * None of them refuses anybody, however fast the machine; and they fill so slowly that no state expires meanwhile: what
-     * is measured is a decision about keys that are there.
+     * Limits that refuse nobody, on any machine, and refill so slowly that no state expires: only decisions about
+     * existing keys are measured.
      */
     static final Limits AMPLE = new Limits(FOR_MANY, FOR_MANY, new Quota(1_000_000, 1_000_000_000));
 
-    /** The same where one user sends all the requests. */
+    /** The same limits for a single user that sends all requests. */
     static final Limits AMPLE_FOR_ONE = new Limits(FOR_MANY, FOR_MANY, FOR_MANY);
 
-    /** So many permits at once, and another one after each interval. */
+    /** This many permits at once, and another one after each interval. */
     record Quota(long permits, long intervalMicros) {
 
         Duration period() {

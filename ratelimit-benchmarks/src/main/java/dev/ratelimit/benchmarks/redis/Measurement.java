@@ -2,7 +2,7 @@ package dev.ratelimit.benchmarks.redis;
 
 import org.HdrHistogram.Histogram;
 
-/** What one round of one contender came to; CPU time and commands are those of one decision. */
+/** The result of one round of one contender; CPU time and commands are per decision. */
 record Measurement(
         double perSecond,
         double p50Micros,

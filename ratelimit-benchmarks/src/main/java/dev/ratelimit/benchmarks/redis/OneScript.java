@@ -4,8 +4,8 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
 
 /**
- * The floor of what decides about three limits at once, all or nothing: as few commands as that takes, no loop, and an
- * answer of yes or no.
+ * The floor of an all-or-nothing decision about three limits: the minimum of commands, no loop, and an answer of yes or
+ * no.
  */
 final class OneScript implements Contender {
 

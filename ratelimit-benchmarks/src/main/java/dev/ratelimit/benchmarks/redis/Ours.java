@@ -13,8 +13,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * This library: three policies in one decision, all or nothing, answered in full. It would go on by itself without Redis;
- * here a decision that Redis did not make fails the run.
+ * This library: three policies in one decision, all or nothing, with a full result. Without Redis, it would decide
+ * locally; here, a decision without Redis fails the run.
  */
 final class Ours implements Contender {
 
@@ -37,7 +37,7 @@ final class Ours implements Contender {
         return new Ours(RedisStore.builder(client), limits);
     }
 
-    /** Takes leases of keys that are asked for often. */
+    /** Takes leases of frequently used keys. */
     static Ours leased(RedisClient client, Limits limits) {
         return new Ours(RedisStore.builder(client).leased(0.1, Duration.ofSeconds(1)), limits);
     }

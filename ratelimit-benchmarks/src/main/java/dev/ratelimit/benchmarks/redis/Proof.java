@@ -3,7 +3,7 @@ package dev.ratelimit.benchmarks.redis;
 import dev.ratelimit.benchmarks.redis.Limits.Quota;
 import io.lettuce.core.RedisClient;
 
-/** That a contender decides: each of its three limits alone refuses whom it should, and nobody else. */
+/** Proves that a contender decides: each of its three limits alone refuses exactly the requests it should. */
 final class Proof {
 
     private static final Quota SMALL = new Quota(3, 3_600_000_000L);
@@ -11,7 +11,7 @@ final class Proof {
     private final RedisClient client;
     private final Entry entry;
 
-    /** Asks in the database of this client, and empties it. */
+    /** Sends requests to the database of this client, and clears it. */
     Proof(RedisClient client, Entry entry) {
         this.client = client;
         this.entry = entry;

@@ -19,18 +19,19 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Several ways to decide about one request under three limits on one Redis, side by side in one run: each round asks all
- * contenders, in an order of its own. No JMH: percentiles over many callers and the CPU time of the server are wanted.
+ * Several ways to decide about one request under three limits on one Redis, side by side in one run: each round runs
+ * all contenders in a different order. It does not use JMH, because it measures percentiles over many callers and the
+ * CPU time of the server.
  *
- * <p>{@code --short} takes less than a minute; names as arguments leave the other contenders out. {@code
- * -Dredis.executable} names the server program.
+ * <p>{@code --short} takes less than a minute; names as arguments select contenders. {@code -Dredis.executable} names
+ * the server program.
  */
 public final class RedisBenchmark implements AutoCloseable {
 
     private static final List<Integer> CALLERS = List.of(1, 16, 64);
     private static final int SPARE_DATABASE = Entry.ALL.size();
 
-    /** With so much of a core gone to others, a measurement is repeated. */
+    /** If others use this much of a core, a measurement is repeated. */
     private static final double DISTURBED = 0.1;
 
     private final List<Entry> entries;

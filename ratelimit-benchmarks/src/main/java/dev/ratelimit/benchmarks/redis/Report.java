@@ -7,14 +7,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
-/** The measurements of all rounds, and the medians of them as a Markdown table. */
+/** The measurements of all rounds, and their medians as a Markdown table. */
 final class Report {
 
     private final Map<Line, List<Measurement>> rounds = new LinkedHashMap<>();
 
     private record Line(Entry entry, int callers) {}
 
-    /** To be called once in each round for each contender and number of callers. */
+    /** Called once per round for each contender and number of callers. */
     void add(Entry entry, int callers, Measurement measurement) {
         rounds.computeIfAbsent(new Line(entry, callers), line -> new ArrayList<>())
                 .add(measurement);

@@ -15,7 +15,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 
-/** One contender, asked by so many callers for a while, each of them as fast as it is answered. */
+/** One contender, called by this number of callers for a while, each as fast as it gets answers. */
 final class Round {
 
     private final Contender contender;
@@ -32,7 +32,7 @@ final class Round {
         this.start = new CyclicBarrier(callers, () -> before = Usage.now(server));
     }
 
-    /** What the callers ask about: one of these endpoints, and one of these users. */
+    /** The requests of the callers: one of these endpoints, and one of these users. */
     record Requests(List<String> endpoints, List<String> users) {
 
         static Requests of(Entry entry) {
@@ -44,7 +44,7 @@ final class Round {
         }
     }
 
-    /** Asks, and says what it took. */
+    /** Sends requests, and returns the measurement. */
     static Measurement run(
             Contender contender, Requests requests, RedisCommands<String, String> server, int callers, Duration time) {
         Round round = new Round(contender, requests, server, callers, time);
@@ -55,7 +55,7 @@ final class Round {
         return Measurement.of(all, Usage.now(server).since(round.before));
     }
 
-    /** Asks once about each user. */
+    /** Touches each user once. */
     static void touchAll(Contender contender, Requests requests, int callers) {
         onThreads(callers, caller -> {
             for (int i = caller; i < requests.users().size(); i += callers) {

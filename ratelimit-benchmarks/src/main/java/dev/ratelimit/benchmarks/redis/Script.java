@@ -7,9 +7,9 @@ import io.lettuce.core.api.async.RedisAsyncCommands;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A script that the server has, called by its digest.
+ * A script on the server, called by its digest.
  *
- * @param <T> what it answers
+ * @param <T> the type of its answer
  */
 final class Script<T> {
 
@@ -23,7 +23,7 @@ final class Script<T> {
         this.answer = answer;
     }
 
-    /** Loads it over a new connection, which the calls take, too. */
+    /** Loads it over a new connection, which the calls also use. */
     static <T> Script<T> load(RedisClient client, String text, ScriptOutputType answer) {
         RedisAsyncCommands<String, String> redis = client.connect().async();
         String digest = LettuceFutures.awaitOrCancel(redis.scriptLoad(text), 10, TimeUnit.SECONDS);

@@ -4,7 +4,9 @@ import dev.ratelimit.benchmarks.redis.Limits.Quota;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
 
-/** The leanest limiter of one limit a call, one call after the other; what was taken before a refusal stays taken. */
+/**
+ * The leanest limiter with one limit per call, one call after another; a refusal does not refund what was taken before.
+ */
 final class ThreeScripts implements Contender {
 
     private static final String SCRIPT = """

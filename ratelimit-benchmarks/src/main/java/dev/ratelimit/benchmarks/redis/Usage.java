@@ -12,7 +12,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** What was used up to a moment: CPU time of the server, this process and all, and commands that the server ran. */
+/** The usage so far: CPU time of the server, of this process and in total, and commands that the server ran. */
 record Usage(long nanos, double serverCpuMicros, double clientCpuMicros, double machineCpuMicros, double commands) {
 
     private static final Path COUNTERS = Path.of("/proc/stat");
@@ -38,7 +38,7 @@ record Usage(long nanos, double serverCpuMicros, double clientCpuMicros, double 
                 commands - before.commands);
     }
 
-    /** How many cores others took meanwhile, machines on the same host included; not a number where nobody counts that. */
+    /** How many cores others used, including machines on the same host; not a number if that is not counted. */
     double othersCores() {
         return Math.max(0, machineCpuMicros - serverCpuMicros - clientCpuMicros) * 1e3 / nanos;
     }

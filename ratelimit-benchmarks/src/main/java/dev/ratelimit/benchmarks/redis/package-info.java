@@ -1,4 +1,4 @@
-/** What a decision costs on Redis: this library beside other ways to ask one server about three limits. */
+/** The cost of a decision on Redis: this library compared with other ways to check three limits on one server. */
 @NullMarked
 package dev.ratelimit.benchmarks.redis;
 

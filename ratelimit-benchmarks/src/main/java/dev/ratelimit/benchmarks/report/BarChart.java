@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The first numbers of a table as bars, from zero on, this library's in another colour. Less is better.
+ * The first numbers of a table as bars, starting at zero, with this library's in another colour. Less is better.
  *
- * @param unit of the numbers, as the table's header has it
+ * @param unit of the numbers, as in the header of the table
  */
 record BarChart(String title, String unit, List<Bar> bars) {
 
@@ -22,7 +22,7 @@ record BarChart(String title, String unit, List<Bar> bars) {
     private static final String TEXT = "#24292f";
     private static final String FAINT = "#57606a";
 
-    /** What a bar says at its left and at its right, and how long it is. */
+    /** The text at the left and at the right of a bar, and its length. */
     private record Bar(String name, String label, double value) {
 
         boolean ours() {

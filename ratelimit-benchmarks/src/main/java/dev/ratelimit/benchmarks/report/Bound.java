@@ -7,19 +7,19 @@ import java.util.Locale;
 /**
  * What a contender must not exceed.
  *
- * @param contender who is held to it
- * @param ratio of its least CPU time to the least of the scenario's floor, if that is another
- * @param bytes allocated by a call
+ * @param contender the contender
+ * @param ratio of its minimum CPU time to that of the scenario's floor, if that is another
+ * @param bytes allocated per call
  */
 record Bound(Scenario scenario, String contender, double ratio, double bytes) {
 
-    /** Where profilers divide what they allocate themselves by a short run's calls. */
+    /** If profilers divide their own allocations by the calls of a short run. */
     private static final double NOTHING = 0.5;
 
-    /** The charge that the caller makes. */
+    /** The charge that the caller creates. */
     private static final double CHARGES = 152 + NOTHING;
 
-    /** What they were when the bound was set, and half as much again or more. */
+    /** The values when the bound was set, plus half or more. */
     static List<Bound> all() {
         Scenario keyed = Scenario.keyed("100000", "ZIPF", 1).among("BARE_TABLE", "OURS");
         Scenario chain = Scenario.chain("ADMITTED", "100000", 1).among("BARE_TABLE", "OURS", "OURS_IN_FULL");
@@ -53,7 +53,7 @@ record Bound(Scenario scenario, String contender, double ratio, double bytes) {
                 bytes);
     }
 
-    /** Of the least of all rounds: whatever else the machine does only adds to either. */
+    /** Uses the minimum of all rounds, because other processes only add to both. */
     private double ratio(Rounds rounds) {
         return cpu(rounds, contender) / cpu(rounds, scenario.contenders().floor());
     }

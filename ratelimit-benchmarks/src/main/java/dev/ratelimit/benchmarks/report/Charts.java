@@ -6,14 +6,14 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Draws a bar chart of each table of a file of results: the file, the folder for the charts, and, if not all are wanted, words of
- * which a title has to have one.
+ * Draws a bar chart for each table of a file of results. Arguments: the file, the folder for the charts, and optionally
+ * words, one of which the title must contain.
  */
 public final class Charts {
 
     private Charts() {}
 
-    /** Draws. */
+    /** Draws the charts. */
     public static void main(String[] arguments) throws IOException {
         if (arguments.length < 2) {
             System.err.println("which file of results, and which folder for the charts?");

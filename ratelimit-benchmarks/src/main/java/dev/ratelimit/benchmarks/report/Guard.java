@@ -3,11 +3,11 @@ package dev.ratelimit.benchmarks.report;
 import java.util.List;
 
 /**
- * Fails, with exit code 1, when this library costs much more than it did: CPU time as a ratio to a floor measured in the same
- * rounds, by wide margins, and bytes allocated, by none.
+ * Fails, with exit code 1, if this library costs much more than before: CPU time as a ratio to a floor measured in the
+ * same rounds, with wide margins, and allocated bytes, without any.
  *
- * <p>Noise only adds time, so the least of all rounds counts, for the floor and for what is held to it. What exceeds its bound
- * is measured again, up to twice, before it is said to.
+ * <p>Noise only adds time, so the minimum of all rounds counts, for the floor and for the library. A contender that
+ * exceeds its bound is measured again, up to twice, before it is reported.
  */
 public final class Guard {
 
@@ -16,7 +16,7 @@ public final class Guard {
 
     private Guard() {}
 
-    /** Measures for some minutes. */
+    /** Measures for several minutes. */
     public static void main(String[] arguments) {
         List<Bound> bounds = Bound.all();
         Rounds rounds = new Rounds(PLAN);

@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What the measurements were made on. */
+/** The machine of the measurements. */
 final class Machine {
 
     private Machine() {}
@@ -32,7 +32,7 @@ final class Machine {
                 ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
     }
 
-    /** As a part of a file's name. */
+    /** The name as a part of a file name. */
     static String name() {
         return processors() + "x-" + Names.ofFile(model().replaceAll("\\(.*?\\)|@.*|CPU|Processor", ""));
     }

@@ -12,19 +12,19 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * What one JVM with one contender came to, for one call.
+ * The result of one JVM with one contender, per call.
  *
  * @param nanos the time that a thread waits
  * @param cpuNanos of the whole process
  * @param bytes allocated
- * @param othersCores how many cores others took meanwhile
+ * @param othersCores how many cores other processes used
  */
 record Measured(double nanos, double cpuNanos, double bytes, double othersCores) {
 
-    /** With so much of a core gone to others, a measurement is repeated. */
+    /** If others use this much of a core, a measurement is repeated. */
     private static final double DISTURBED = 0.1;
 
-    /** The quietest of as many tries as the plan has. */
+    /** The quietest of the plan's tries. */
     static Measured of(Scenario scenario, String contender, Plan plan) {
         Measured quietest = once(scenario, contender, plan);
         for (int again = 0; again < plan.repeats() && quietest.othersCores > DISTURBED; again++) {

@@ -2,12 +2,12 @@ package dev.ratelimit.benchmarks.report;
 
 import java.util.Arrays;
 
-/** The number in the middle. */
+/** The median of numbers. */
 public final class Median {
 
     private Median() {}
 
-    /** Of at least one number; of an even number of them, half the sum of the two in the middle. */
+    /** Of at least one number; of an even number of them, the mean of the two in the middle. */
     public static double of(double[] numbers) {
         double[] sorted = numbers.clone();
         Arrays.sort(sorted);

@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * How many bytes of heap a key takes that has been asked for, and how long collections pause the JVM with so many keys and
- * with hardly any. The keys' own strings live elsewhere and do not count. Each contender has a JVM of its own. The number
- * of keys may be given.
+ * How many bytes of heap a used key takes, and how long collections pause the JVM with many keys and with almost none.
+ * The strings of the keys are stored elsewhere and do not count. Each contender has a separate JVM. The argument is the
+ * number of keys.
  */
 public final class MemoryBenchmark {
 
@@ -66,7 +66,7 @@ public final class MemoryBenchmark {
                 rows);
     }
 
-    /** Of the collections of the young generation, of a heap that is the same for all. */
+    /** Pauses of the young generation, with the same heap for all contenders. */
     static Table pauses(int keys) {
         List<List<String>> rows = new ArrayList<>();
         for (KeyedContender contender : PAUSED) {

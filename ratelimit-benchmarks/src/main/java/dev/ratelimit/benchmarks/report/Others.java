@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * How many cores others take meanwhile: other processes, and other machines on the same host. By Linux's counters, which count
- * hundredths of a second; not a number elsewhere.
+ * How many cores others use: other processes, and other machines on the same host. From Linux's counters of hundredths
+ * of a second; not a number on other systems.
  */
 public final class Others {
 
@@ -21,7 +21,7 @@ public final class Others {
     private final double machine = machine();
     private final double own = own();
 
-    /** Since this was made. {@code childrenNanos} is what children of this process took meanwhile that have not ended yet. */
+    /** Since construction. {@code childrenNanos} is the time of this process's children that have not ended yet. */
     public double cores(double childrenNanos) {
         double others = machine() - machine - (own() - own) - childrenNanos;
         return Math.max(0, others / (System.nanoTime() - start));
@@ -32,7 +32,9 @@ public final class Others {
         return sum(MACHINE, 0, 1, 2, 3, 6, 7, 8);
     }
 
-    /** After the name in brackets: user and system time of the process, and of its children that have ended. */
+    /**
+     * The fields after the name in brackets: user and system time of the process, and of its children that have ended.
+     */
     private static double own() {
         return sum(SELF, 1, 12, 13, 14, 15);
     }

@@ -5,10 +5,10 @@ import org.openjdk.jmh.runner.options.TimeValue;
 /**
  * How often and how long each contender is measured.
  *
- * @param rounds in each of which a contender has one JVM
- * @param repeats how often at most a measurement is made again that others disturbed
- * @param warmUps iterations of a second before; Bucket4j is compiled to its end after two of them
- * @param iterations that count
+ * @param rounds each contender has one JVM per round
+ * @param repeats how often at most a disturbed measurement is repeated
+ * @param warmUps iterations of one second before the measurement; Bucket4j is fully compiled after two of them
+ * @param iterations iterations that count
  */
 record Plan(int rounds, int repeats, int warmUps, int iterations, TimeValue iteration) {
 

@@ -6,10 +6,10 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * Measures all contenders in rounds and writes tables of medians after each.
+ * Measures all contenders in rounds and writes tables of medians after each round.
  *
- * <p>{@code short} takes some minutes, {@code full} two hours. {@code -Drounds=9} for more rounds, {@code -Donly=hot} for
- * the scenarios that have this word in their names, {@code -Dresults} for another folder.
+ * <p>{@code short} takes several minutes, {@code full} two hours. {@code -Drounds=9} runs more rounds,
+ * {@code -Donly=hot} only the scenarios with this word in their names, and {@code -Dresults} sets another folder.
  */
 public final class Report {
 

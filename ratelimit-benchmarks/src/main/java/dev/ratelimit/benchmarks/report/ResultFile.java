@@ -9,7 +9,7 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** What a run came to, as a file in Markdown: {@code <date>-<machine>-<kind>.md}. */
+/** The result of a run as a Markdown file: {@code <date>-<machine>-<kind>.md}. */
 public final class ResultFile {
 
     private static final Path FOLDER = Path.of(System.getProperty(
@@ -19,12 +19,12 @@ public final class ResultFile {
     private final LocalDate today = LocalDate.now(ZoneOffset.UTC);
     private final String machine = Machine.description();
 
-    /** Made before the run: it asks how busy the machine is. */
+    /** Created before the run, because it records how busy the machine is. */
     public ResultFile(String kind) {
         this.kind = kind;
     }
 
-    /** Writes all tables that there are so far, in place of those written before. */
+    /** Writes all tables so far, in place of those written before. */
     public void write(String how, List<Table> tables) {
         Path file = FOLDER.resolve("%s-%s-%s.md".formatted(today, Machine.name(), kind));
         String head = "# %s, %s%n%n%s%n%n%s%n%n".formatted(today, kind, machine, how);

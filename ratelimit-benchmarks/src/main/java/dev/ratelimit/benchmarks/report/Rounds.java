@@ -12,8 +12,9 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * The measurements of scenarios, round by round. In a round each contender of a scenario has one JVM, one after the other in an order
- * of the round's own, so that a busy minute of the machine does not hit the same one each time.
+ * The measurements of scenarios, round by round. In a round, each contender of a scenario has one JVM, one after
+ * another in a different order per round, so that a busy minute of the machine does not always affect the same
+ * contender.
  */
 final class Rounds {
 
@@ -27,7 +28,7 @@ final class Rounds {
         this.plan = plan;
     }
 
-    /** One more round. */
+    /** Runs one more round. */
     void run(List<Scenario> scenarios) {
         for (Scenario scenario : scenarios) {
             List<String> contenders = new ArrayList<>(scenario.contenders().names());
@@ -48,7 +49,7 @@ final class Rounds {
         }
     }
 
-    /** One for each round. */
+    /** One measurement per round. */
     List<Measured> of(Scenario scenario, String contender) {
         return measured.computeIfAbsent(new Line(scenario, contender), line -> new ArrayList<>());
     }
@@ -92,7 +93,7 @@ final class Rounds {
         return Median.of(all.stream().mapToDouble(number).toArray());
     }
 
-    /** The median of the ratios of the same round. */
+    /** The median of the ratios within rounds. */
     private static String ratio(List<Measured> some, List<Measured> others) {
         return Table.ratio(Median.of(IntStream.range(0, some.size())
                 .mapToDouble(

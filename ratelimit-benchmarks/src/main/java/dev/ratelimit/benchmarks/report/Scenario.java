@@ -11,11 +11,11 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * What the contenders are asked to decide, and by how many threads.
+ * What the contenders decide, and in how many threads.
  *
  * @param title without the number of threads
- * @param method the benchmark, as a class's name and a method's
- * @param parameters of the benchmark, but for the contender
+ * @param method the benchmark, as the names of a class and a method
+ * @param parameters of the benchmark, except the contender
  * @param contenders in the order of the table
  */
 record Scenario(String title, String method, Map<String, String> parameters, int threads, Contenders contenders) {
@@ -30,9 +30,9 @@ record Scenario(String title, String method, Map<String, String> parameters, int
             "kind", Stream.of(AlgorithmBenchmark.Kind.values()).map(Enum::name).toList());
 
     /**
-     * Who is compared.
+     * The contenders.
      *
-     * @param parameter which parameter of the benchmark names them
+     * @param parameter the parameter of the benchmark that selects them
      * @param names the first of them is the floor
      */
     record Contenders(String parameter, List<String> names) {
@@ -96,7 +96,7 @@ record Scenario(String title, String method, Map<String, String> parameters, int
                 "Each algorithm, " + method, method(AlgorithmBenchmark.class, method), Map.of(), 1, ALGORITHMS);
     }
 
-    /** The same among fewer. */
+    /** The same scenario with fewer contenders. */
     Scenario among(String... names) {
         return new Scenario(title, method, parameters, threads, new Contenders(contenders.parameter(), List.of(names)));
     }

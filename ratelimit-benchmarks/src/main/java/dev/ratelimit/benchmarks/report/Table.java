@@ -8,7 +8,7 @@ import java.util.Locale;
 /** A table with a title, written and read in Markdown. */
 public record Table(String title, List<String> header, List<List<String>> rows) {
 
-    /** As a section. */
+    /** The table as a section. */
     public String markdown() {
         List<String> lines = new ArrayList<>();
         lines.add(line(header));
@@ -17,12 +17,12 @@ public record Table(String title, List<String> header, List<List<String>> rows) 
         return "## " + title + "\n\n" + String.join("\n", lines) + "\n";
     }
 
-    /** A ratio as tables show it. */
+    /** A ratio in the notation of tables. */
     public static String ratio(double ratio) {
         return String.format(Locale.ROOT, "%.2f", ratio);
     }
 
-    /** All the tables of a text. */
+    /** All tables of a text. */
     static List<Table> in(String markdown) {
         List<Table> tables = new ArrayList<>();
         String title = "";

@@ -1,4 +1,4 @@
-/** Runs the benchmarks in rounds, and makes tables, charts and a verdict of what they measured. */
+/** Runs the benchmarks in rounds, and creates tables, charts and a verdict from the measurements. */
 @NullMarked
 package dev.ratelimit.benchmarks.report;
 

@@ -34,7 +34,7 @@ public final class RedisCluster implements AutoCloseable {
 
     private RedisCluster() {}
 
-    /** Starts the nodes with these further options, and waits until each of them serves all of the cluster. */
+    /** Starts the nodes with additional options, and waits until each of them serves all of the cluster. */
     public static RedisCluster start(String... options) {
         RedisCluster cluster = new RedisCluster();
         try {
@@ -56,7 +56,7 @@ public final class RedisCluster implements AutoCloseable {
         return List.copyOf(nodes);
     }
 
-    /** Where clients begin: all three nodes. */
+    /** The nodes that clients start with: all three. */
     public List<RedisURI> uris() {
         return nodes.stream().map(RedisServer::uri).toList();
     }
@@ -73,13 +73,13 @@ public final class RedisCluster implements AutoCloseable {
         endMove(slot, to);
     }
 
-    /** The first step of a move: from now on {@code from} answers ASK for keys of the slot that it does not have. */
+    /** The first step of a move: from now on, {@code from} answers ASK for missing keys of the slot. */
     public void beginMove(int slot, RedisServer from, RedisServer to) {
         to.ask(redis -> redis.clusterSetSlotImporting(slot, id(from)));
         from.ask(redis -> redis.clusterSetSlotMigrating(slot, id(to)));
     }
 
-    /** The second step: moves the keys that are there, and returns how many they were. */
+    /** The second step: moves the existing keys, and returns their number. */
     public int moveKeys(int slot, RedisServer from, RedisServer to) {
         return from.ask(redis -> {
             int moved = 0;
@@ -93,10 +93,10 @@ public final class RedisCluster implements AutoCloseable {
         });
     }
 
-    /** The last step: all nodes send clients to {@code to}. Fails while the old master has keys of the slot. */
+    /** The last step: all nodes redirect clients to {@code to}. Fails while the old master has keys of the slot. */
     public void endMove(int slot, RedisServer to) {
         String id = id(to);
-        // the new master first: had the old one forgotten the slot before, they could send a client to and fro
+        // the new master first: if the old one forgot the slot earlier, they could redirect a client back and forth
         to.ask(redis -> redis.clusterSetSlotNode(slot, id));
         for (RedisServer node : nodes) {
             if (node != to) {
@@ -106,7 +106,7 @@ public final class RedisCluster implements AutoCloseable {
         masters.set(slot, to);
     }
 
-    /** Adds a replica of this master, which takes over when the other masters miss it; waits until it could. */
+    /** Adds a replica of this master, which takes over when the other masters miss it; waits until it is able to. */
     public RedisServer addReplica(RedisServer master) {
         RedisServer replica = RedisServer.start(Stream.concat(
                         OPTIONS.stream(), Stream.of("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0"))
@@ -128,7 +128,9 @@ public final class RedisCluster implements AutoCloseable {
         return replica;
     }
 
-    /** Waits until each node serves, and sees the others and all slots served: after the restart of a node, say. */
+    /**
+     * Waits until each node serves, and sees the others and all slots served, for example after the restart of a node.
+     */
     public void awaitReady() {
         await().atMost(RedisServer.PATIENCE)
                 .pollDelay(Duration.ZERO)

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * The server program: the one that the system property {@code redis.executable} names (a Valkey, say), else one that
- * comes with the tests, else {@code redis-server} or {@code valkey-server} on the path.
+ * The server program: the one in the system property {@code redis.executable} (such as Valkey), or else one that comes
+ * with the tests, or else {@code redis-server} or {@code valkey-server} on the path.
  */
 final class RedisExecutable {
 

@@ -13,9 +13,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/**
- * A master, its replica, and a sentinel that makes the replica the master when the master has been silent for a second.
- */
+/** A master, its replica, and a sentinel that promotes the replica when the master has been silent for a second. */
 public final class RedisReplication implements AutoCloseable {
 
     /** The name under which the sentinel knows the master. */
@@ -28,7 +26,7 @@ public final class RedisReplication implements AutoCloseable {
 
     private RedisReplication() {}
 
-    /** Starts them, master and replica with these further options, and waits until a fail-over could succeed. */
+    /** Starts master and replica with additional options, and waits until a fail-over could succeed. */
     public static RedisReplication start(String... options) {
         RedisReplication replication = new RedisReplication();
         try {
@@ -41,12 +39,12 @@ public final class RedisReplication implements AutoCloseable {
         }
     }
 
-    /** The server that began as the master. */
+    /** The server that started as the master. */
     public RedisServer master() {
         return servers.get(0);
     }
 
-    /** The server that began as the replica. */
+    /** The server that started as the replica. */
     public RedisServer replica() {
         return servers.get(1);
     }
@@ -56,7 +54,7 @@ public final class RedisReplication implements AutoCloseable {
         return servers.get(2);
     }
 
-    /** Where clients ask who the master of this name is; the sentinel knows {@link #MASTER_ID}. */
+    /** Where clients ask for the master with this name; the sentinel knows {@link #MASTER_ID}. */
     public RedisURI sentinelUri(String masterId) {
         return RedisURI.Builder.sentinel("127.0.0.1", sentinel().port(), masterId)
                 .build();
@@ -73,7 +71,7 @@ public final class RedisReplication implements AutoCloseable {
         servers.add(
                 RedisServer.start(Stream.concat(Stream.of(options), Stream.of("--replicaof", "127.0.0.1", masterPort))
                         .toArray(String[]::new)));
-        // before the sentinel starts: it asks for replicas at once, and then not for ten seconds
+        // before the sentinel starts: it asks for replicas immediately, and then not for ten seconds
         awaitUntil(this::isInSync);
         servers.add(RedisServer.startWith(
                 List.of(

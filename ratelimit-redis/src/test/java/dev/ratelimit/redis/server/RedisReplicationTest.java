@@ -9,8 +9,10 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("servers")
 class RedisReplicationTest {
 
     private RedisReplication replication;
@@ -40,7 +42,7 @@ class RedisReplicationTest {
         assertThat(kept).isEqualTo("v");
     }
 
-    /** Of the server that the sentinel sends clients to. */
+    /** Of the server that the sentinel returns to clients. */
     private int port() {
         RedisClient client = RedisClient.create(replication.sentinelUri(RedisReplication.MASTER_ID));
         try (var connection = client.connectSentinel()) {

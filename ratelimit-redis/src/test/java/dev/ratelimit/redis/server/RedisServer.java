@@ -23,8 +23,8 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * A server process on a free port of 127.0.0.1, with nothing saved to disk. Where no server can run, {@link #start} skips
- * the test with the reason; {@code -Dredis.required=true} makes that a failure.
+ * A server process on a free port of 127.0.0.1 that saves nothing to disk. If no server can run, {@link #start} skips
+ * the test with the reason; with {@code -Dredis.required=true} that is a failure.
  */
 public final class RedisServer implements AutoCloseable {
 
@@ -50,7 +50,7 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** Starts a server with these further options, such as {@code "--maxmemory", "2mb"}. */
+    /** Starts a server with additional options, such as {@code "--maxmemory", "2mb"}. */
     public static RedisServer start(String... options) {
         return startOn(freePort(), options);
     }
@@ -60,7 +60,7 @@ public final class RedisServer implements AutoCloseable {
         return start(port, List.of(), options);
     }
 
-    /** Starts a server with these lines as its configuration file, which it may write to, as a sentinel has to. */
+    /** Starts a server with these lines as its configuration file, which it may write to, as a sentinel must. */
     public static RedisServer startWith(List<String> configuration, String... options) {
         return start(freePort(), configuration, options);
     }
@@ -84,7 +84,7 @@ public final class RedisServer implements AutoCloseable {
         return RedisURI.create(HOST, port);
     }
 
-    /** Asks the server on a connection of its own, made for this. */
+    /** Sends a command on a new connection. */
     public <T> T ask(Function<RedisCommands<String, String>, T> question) {
         RedisClient client = RedisClient.create(uri());
         try (StatefulRedisConnection<String, String> connection = client.connect()) {
@@ -94,25 +94,25 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** Ends the process without a chance to say goodbye, as {@code kill -9} does. */
+    /** Kills the process, as {@code kill -9} does. */
     public void kill() {
         process.destroyForcibly();
         await(process);
     }
 
-    /** Stops the process where it stands; its connections stay open, and answer nothing. */
+    /** Pauses the process; its connections stay open but get no answers. */
     public void pause() {
         signal("-STOP");
     }
 
-    /** Lets a paused process go on. */
+    /** Resumes a paused process. */
     public void resume() {
         signal("-CONT");
     }
 
     /**
-     * Starts it again, without its keys, on the same port with the same options. A node of a cluster and a sentinel still
-     * know what they knew, since they keep it in the server's directory.
+     * Restarts the server without its keys, on the same port with the same options. A node of a cluster and a sentinel
+     * keep their knowledge in the server's directory.
      */
     public void restart() {
         kill();
@@ -133,7 +133,7 @@ public final class RedisServer implements AutoCloseable {
             }
             Files.delete(directory);
         } catch (IOException e) {
-            // closed before, or a child that saves has outlived its parent: nothing that a test should fail for
+            // already closed, or a child that saves has outlived its parent: not a reason to fail a test
             directory.toFile().deleteOnExit();
         }
     }
@@ -156,7 +156,7 @@ public final class RedisServer implements AutoCloseable {
                 "--loglevel",
                 "warning"));
         command.addAll(options);
-        // a replica saves what its master sends, and would come back with it
+        // a replica saves what its master sends, and would return with it
         Files.deleteIfExists(directory.resolve("dump.rdb"));
         Process started = new ProcessBuilder(command)
                 .directory(directory.toFile())
@@ -208,8 +208,8 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * A port that is free now, and so is the one 10000 above for a cluster's bus. Both are below the ports that systems
-     * give to outgoing connections: a client that knocks at a dead server's port from that very port reaches itself, and
+     * A port that is free now, as is the one 10000 above for a cluster's bus. Both are below the ports that systems use
+     * for outgoing connections: a client that connects to a dead server's port from that very port reaches itself, and
      * the server finds its port taken.
      */
     static int freePort() {

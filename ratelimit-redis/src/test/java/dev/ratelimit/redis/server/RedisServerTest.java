@@ -2,8 +2,10 @@ package dev.ratelimit.redis.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("servers")
 class RedisServerTest {
 
     @Test

@@ -26,12 +26,19 @@ final class Relay implements Closeable {
     private final BlockingQueue<Chunk> replies = new LinkedBlockingQueue<>();
     private final CountDownLatch closed = new CountDownLatch(1);
     private volatile @Nullable Socket server;
-    /** Whether bytes are missing: what follows would answer the wrong request. */
+    /** Whether bytes are missing: the following ones would answer the wrong request. */
     private volatile boolean torn;
+
+    private volatile boolean forgotten;
 
     Relay(TcpProxy proxy, Socket client) {
         this.proxy = proxy;
         this.client = client;
+    }
+
+    /** From now on, all bytes are dropped silently. */
+    void forget() {
+        forgotten = true;
     }
 
     void start() {
@@ -51,7 +58,7 @@ final class Relay implements Closeable {
 
     private void relayRequests() throws IOException {
         client.setTcpNoDelay(true);
-        // nobody can tell from a black hole whether there is a server behind it
+        // a client cannot distinguish a server behind a black hole from a missing one
         OutputStream out = swallows() ? null : connect();
         InputStream in = client.getInputStream();
         byte[] buffer = new byte[BUFFER];
@@ -68,7 +75,7 @@ final class Relay implements Closeable {
         Socket connecting = new Socket();
         server = connecting;
         if (closed.getCount() == 0) {
-            // closed while the server was not there to be closed with it
+            // closed while the server was down
             connecting.close();
         }
         connecting.connect(
@@ -87,7 +94,7 @@ final class Relay implements Closeable {
                 replies.add(new Chunk(Arrays.copyOf(buffer, length), dueNanos()));
             }
         } catch (IOException e) {
-            // the end, too: what came before is still to be delivered
+            // the end, too: earlier bytes must still be delivered
         }
         replies.add(new Chunk(new byte[0], dueNanos()));
     }
@@ -127,10 +134,13 @@ final class Relay implements Closeable {
         }
     }
 
-    /** Whether what is at hand gets lost, which this remembers. */
+    /** Whether these bytes are lost; remembers it. */
     private boolean swallows() throws IOException {
         if (proxy.isBlackHole()) {
             torn = true;
+            return true;
+        }
+        if (forgotten) {
             return true;
         }
         if (torn) {
@@ -161,11 +171,11 @@ final class Relay implements Closeable {
         try {
             socket.close();
         } catch (IOException e) {
-            // closed as well as it can be
+            // closed as far as possible
         }
     }
 
-    /** Bytes of replies and when they may go on; none at the end. */
+    /** Bytes of replies and when they may be delivered; empty at the end. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Chunk(byte[] bytes, long dueNanos) {
 

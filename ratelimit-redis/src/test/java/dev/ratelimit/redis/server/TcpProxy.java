@@ -12,8 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A way to a server that can be spoilt: it listens on a port of its own on loopback, and relays bytes both ways. What is
- * set holds for the open connections and for new ones. Safe for use by many threads.
+ * A connection to a server that tests can disturb: it listens on a separate loopback port, and relays bytes both ways.
+ * Settings apply to open and new connections. Thread-safe.
  */
 public final class TcpProxy implements AutoCloseable {
 
@@ -35,7 +35,7 @@ public final class TcpProxy implements AutoCloseable {
         this.listener = new ServerSocket(RedisServer.freePort(), BACKLOG, InetAddress.getLoopbackAddress());
     }
 
-    /** Starts one before this port of 127.0.0.1; whether anything listens there matters only once a client comes. */
+    /** Starts a proxy for this port of 127.0.0.1, where a server must listen only once a client connects. */
     public static TcpProxy to(int port) {
         try {
             TcpProxy proxy = new TcpProxy(port);
@@ -58,14 +58,14 @@ public final class TcpProxy implements AutoCloseable {
         return RedisURI.create("127.0.0.1", port());
     }
 
-    /** Holds each reply back so long from when it came, in order, and many at a time; zero ends that. */
+    /** Delays each reply by this time, in order, and many at a time; zero ends that. */
     public void delay(Duration delay) {
         delayNanos = delay.toNanos();
     }
 
     /**
-     * Swallows all bytes from now on, and leaves connections open, even those that the server closes; new ones open as
-     * well. When that ends, all connections are closed: after a gap, replies would answer the wrong requests.
+     * Drops all bytes from now on, and keeps connections open, even those that the server closes; new ones can be
+     * opened. When that ends, all connections are closed: after a gap, replies would answer the wrong requests.
      */
     public void blackHole(boolean on) {
         blackHole = on;
@@ -74,20 +74,25 @@ public final class TcpProxy implements AutoCloseable {
         }
     }
 
+    /** Drops all bytes of the open connections, like a firewall that has forgotten them. */
+    public void forget() {
+        relays.forEach(Relay::forget);
+    }
+
     /**
-     * Counts the bytes of replies on all connections from now on, and closes the connection that delivers the last of so
-     * many, once; with 0, before the next byte.
+     * Counts the bytes of replies on all connections from now on, and closes the connection that delivers the last of
+     * this number, once; with 0, before the next byte.
      */
     public synchronized void cutAfter(int bytes) {
         bytesUntilCut = bytes;
     }
 
-    /** Delivers replies no faster than this on each connection; 0 ends that. */
+    /** Delivers replies at most this fast on each connection; 0 ends that. */
     public void throttle(int bytesPerSecond) {
         this.bytesPerSecond = bytesPerSecond;
     }
 
-    /** Closes new connections at once; those that are open stay. */
+    /** Closes new connections immediately; open ones remain. */
     public void refuse(boolean on) {
         refusing = on;
     }
@@ -102,7 +107,7 @@ public final class TcpProxy implements AutoCloseable {
         return relays.size();
     }
 
-    /** How many connections have come so far, with those that were {@linkplain #refuse refused}. */
+    /** The number of connections so far, including those that were {@linkplain #refuse refused}. */
     public long accepted() {
         return accepted.get();
     }
@@ -135,7 +140,7 @@ public final class TcpProxy implements AutoCloseable {
         return bytesPerSecond;
     }
 
-    /** After how many of the next {@code length} bytes of replies to cut, which is then done with; -1 for none of them. */
+    /** After how many of the next {@code length} bytes of replies to cut, once; -1 for none of them. */
     synchronized int cutWithin(int length) {
         int cut = bytesUntilCut;
         if (cut == NOWHERE) {
@@ -154,7 +159,7 @@ public final class TcpProxy implements AutoCloseable {
             try {
                 open(listener.accept());
             } catch (IOException e) {
-                // the proxy is closed, which ends the loop, or this client has gone
+                // the proxy is closed, which ends the loop, or this client has disconnected
             }
         }
     }

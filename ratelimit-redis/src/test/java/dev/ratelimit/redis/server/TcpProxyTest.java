@@ -15,8 +15,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("servers")
 class TcpProxyTest {
 
     private static final String PONG = "+PONG\r\n";
@@ -210,7 +212,7 @@ class TcpProxyTest {
         socket.getOutputStream().write(command.getBytes(US_ASCII));
     }
 
-    /** So many bytes, or fewer if the connection is closed before. */
+    /** This many bytes, or fewer if the connection is closed earlier. */
     private static String read(Socket socket, int length) throws IOException {
         InputStream in = socket.getInputStream();
         return new String(in.readNBytes(length), US_ASCII);

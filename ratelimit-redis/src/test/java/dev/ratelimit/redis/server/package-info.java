@@ -1,4 +1,4 @@
-/** Real servers for tests: processes on loopback, and a proxy that spoils the way to them. */
+/** Real servers for tests: processes on loopback, and a proxy that disturbs the connection to them. */
 @NullMarked
 package dev.ratelimit.redis.server;
 

@@ -1,104 +1,159 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.memory.InMemoryStore;
-import dev.ratelimit.spring.Exemptions;
-import dev.ratelimit.spring.Rule;
-import dev.ratelimit.spring.config.AnnotatedRules;
-import dev.ratelimit.spring.config.LimitCheck;
-import dev.ratelimit.spring.config.PolicyRules;
-import dev.ratelimit.spring.config.RateLimitProperties;
-import dev.ratelimit.spring.web.Endpoints;
-import dev.ratelimit.spring.web.RequestRules;
+import dev.ratelimit.spring.RejectionHandler;
+import dev.ratelimit.spring.rules.OutcomeCounter;
+import dev.ratelimit.spring.rules.RateLimitProperties;
+import dev.ratelimit.spring.rules.RequestLimiter;
+import dev.ratelimit.spring.rules.RequestRules;
+import jakarta.servlet.Filter;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.boot.web.servlet.RegistrationBean;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.ApplicationContext;
+import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
+import org.springframework.core.annotation.Order;
+import org.springframework.web.filter.ForwardedHeaderFilter;
+import org.springframework.web.filter.HiddenHttpMethodFilter;
 import org.springframework.web.filter.UrlHandlerFilter;
+import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
- * The rules in force. Those of the configuration are made with the bean, so that a mistake stops the start early; those of
- * annotations when all handlers are known, which is before the server accepts a request.
+ * The rules in force. Those of the configuration are created with the bean, so that a mistake stops the start early;
+ * those of annotations when all handlers are known, which is before the server accepts requests.
  */
 final class ActiveRules implements SmartInitializingSingleton {
 
-    private final ApplicationContext context;
-    private final RateLimitProperties properties;
-    private final PolicyRules policyRules;
-
-    private volatile Endpoints endpoints = new Endpoints(List.of(), handler -> List.of(), handler -> false);
-    private volatile RequestRules requestRules;
+    private static final Logger log = LoggerFactory.getLogger(ActiveRules.class);
 
     /**
-     * Rules of the configuration.
-     *
-     * @param store whether the store can keep a limit
+     * The name of the only filter, or of the one after Spring Security. Names of beans are long to avoid conflicts with
+     * those of the application.
      */
-    ActiveRules(ApplicationContext context, RateLimitProperties properties, LimitCheck store) {
+    static final String FILTER = "dev.ratelimit.filter";
+
+    /** The name of the filter before Spring Security, if there are two stages. */
+    static final String BEFORE_SECURITY = "dev.ratelimit.filterBeforeSecurity";
+
+    private final ApplicationContext context;
+    private final RateLimitProperties properties;
+    private final RequestRules rules;
+    private final Dispatchers dispatchers = new Dispatchers();
+    private volatile Endpoints endpoints;
+
+    /**
+     * Creates the rules of the configuration.
+     *
+     * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
+     */
+    ActiveRules(ApplicationContext context, RateLimitProperties properties, LimitValidator store) {
         this.context = context;
         this.properties = properties;
-        WrittenKeys.check(context.getEnvironment());
-        this.policyRules = new PolicyRules(properties, context, store);
-        this.requestRules = new RequestRules(
-                List.of(), endpoints, Exemptions.NONE, policyRules.clientAddress(), policyRules.keys());
+        this.rules =
+                new RequestRules(properties, context, context.getEnvironment()::resolveRequiredPlaceholders, store);
+        this.endpoints = new Endpoints(List.of(), dispatchers, (endpoint, handler) -> false);
     }
 
     @Override
     public void afterSingletonsInstantiated() {
-        StartupReport report = new StartupReport(
-                context.getEnvironment(),
-                properties,
-                context.containsBean(RateLimitFilterConfiguration.BEFORE_SECURITY));
         if (!properties.enabled()) {
-            // conditions are decided at build time under AOT, so it may be said only now
-            report.disabled();
+            // with AOT, conditions are evaluated at build time, so this is logged only now
+            log.info("No rate limits: ratelimit.enabled is false");
             return;
         }
-        AnnotatedRules annotated = policyRules.annotated();
-        Set<String> policies = properties.policies().keySet();
-        List<Rule> inline = new ArrayList<>();
         endpoints = new Endpoints(
                 handlerMappings(),
-                handler -> {
-                    List<Rule> rules = annotated.of(handler.getBeanType(), handler.getMethod());
-                    rules.stream()
-                            .filter(rule -> !policies.contains(rule.policy().name()))
-                            .forEach(inline::add);
-                    return rules;
-                },
-                handler -> AnnotatedRules.exempt(handler.getBeanType(), handler.getMethod()));
-        requestRules = new RequestRules(
-                policyRules.rules(),
-                endpoints,
-                policyRules.exemptions(),
-                policyRules.clientAddress(),
-                policyRules.keys());
-        report.policies(policyRules, annotated.named());
-        report.warnOfRewriting(rewritesPathsLater());
-        inline.forEach(report::active);
-        inline.addAll(policyRules.rules());
-        tellOfStore(report, inline);
+                dispatchers,
+                (endpoint, handler) -> rules.add(endpoint, handler.getBeanType(), handler.getMethod()));
+        rules.enforce(endpoints);
+        rules.report(
+                context.containsBean(BEFORE_SECURITY),
+                context.getEnvironment().getProperty("server.servlet.context-path", ""),
+                context.getEnvironment().getProperty("spring.mvc.servlet.path", ""));
+        warnOfOthers(new ServletWarnings(
+                context.getEnvironment(), !properties.trustedProxies().isEmpty()));
+        tellOfStore();
     }
 
-    private void tellOfStore(StartupReport report, List<Rule> rules) {
+    private void warnOfOthers(ServletWarnings report) {
+        report.warnOfContainer();
+        report.warnOfRewriting(
+                comesLater(UrlHandlerFilter.class), comesLater(HiddenHttpMethodFilter.class), firstStage());
+        report.warnOfOtherDispatchers(otherDispatchers());
+        report.warnOfForwardedHeaderFilter(forwardsBefore());
+    }
+
+    private void tellOfStore() {
         if (context.containsBean(RedisStoreConfiguration.CLIENT)) {
-            report.warnOfWholeShare(rules);
+            rules.warnOfWholeShare();
         }
-        context.getBeanProvider(InMemoryStore.class).ifUnique(store -> report.memory(store, rules));
-        List<String> names =
-                rules.stream().map(rule -> rule.policy().name()).distinct().toList();
-        context.getBeanProvider(PolicyObserver.class).forEach(observer -> observer.watch(names));
+        context.getBeanProvider(InMemoryStore.class).ifUnique(rules::reportMemory);
+        context.getBeanProvider(PolicyObserver.class).forEach(observer -> observer.watch(rules.names()));
     }
 
-    private boolean rewritesPathsLater() {
-        return context.getBeanNamesForType(UrlHandlerFilter.class).length > 0
-                || context.getBeansOfType(FilterRegistrationBean.class, true, false).values().stream()
-                        .anyMatch(filter -> filter.getFilter() instanceof UrlHandlerFilter
-                                && filter.getOrder() >= StartupReport.FIRST_STAGE);
+    /**
+     * Whether a filter of this type sees requests after the first stage. A filter without an order comes last; the
+     * order of a registered filter is that of its registration.
+     */
+    private boolean comesLater(Class<? extends Filter> type) {
+        List<FilterRegistrationBean<?>> registered = registrations()
+                .filter(registration -> type.isInstance(registration.getFilter()))
+                .toList();
+        Stream<Ordered> alone = context.getBeansOfType(type, true, false).values().stream()
+                .filter(filter -> registered.stream().noneMatch(registration -> registration.getFilter() == filter))
+                .map(filter -> filter instanceof Ordered ordered ? ordered : () -> Integer.MAX_VALUE);
+        int first = firstStage();
+        return Stream.concat(registered.stream(), alone).anyMatch(filter -> filter.getOrder() >= first);
+    }
+
+    private Stream<FilterRegistrationBean<?>> registrations() {
+        return Stream.of(context.getBeanNamesForType(FilterRegistrationBean.class, true, false))
+                .map(name -> context.getBean(name, FilterRegistrationBean.class));
+    }
+
+    private int firstStage() {
+        String before = BEFORE_SECURITY;
+        return order(context.containsBean(before) ? before : FILTER);
+    }
+
+    private int lastStage() {
+        return order(FILTER);
+    }
+
+    private int order(String registration) {
+        return context.getBean(registration, FilterRegistrationBean.class).getOrder();
+    }
+
+    /** The servlets of Spring MVC with their own controllers, which are unknown here. */
+    private List<String> otherDispatchers() {
+        return context.getBeansOfType(ServletRegistrationBean.class, true, false).values().stream()
+                .filter(registration -> registration.getServlet() instanceof DispatcherServlet dispatcher
+                        && dispatcher.getWebApplicationContext() != null
+                        && dispatcher.getWebApplicationContext() != context)
+                .map(RegistrationBean::toString)
+                .toList();
+    }
+
+    /** Whether a filter replaces the client's address before rate limits see the request. */
+    private boolean forwardsBefore() {
+        int last = lastStage();
+        boolean registered = registrations()
+                .anyMatch(filter -> filter.getFilter() instanceof ForwardedHeaderFilter && filter.getOrder() <= last);
+        return registered
+                || Stream.of(context.getBeanNamesForType(ForwardedHeaderFilter.class, true, false))
+                        .map(name -> context.findAnnotationOnBean(name, Order.class))
+                        .anyMatch(order -> order != null && order.value() <= last);
     }
 
     private List<HandlerMapping> handlerMappings() {
@@ -109,8 +164,13 @@ final class ActiveRules implements SmartInitializingSingleton {
         return mappings;
     }
 
-    RequestRules requestRules() {
-        return requestRules;
+    /** Creates a limiter that charges requests to these rules. */
+    RequestLimiter limiter(RateLimitStore store, OutcomeCounter outcomes, @Nullable RejectionHandler handler) {
+        return new RequestLimiter(rules, properties, store, outcomes, handler);
+    }
+
+    ServletPaths paths() {
+        return new ServletPaths(dispatchers);
     }
 
     Endpoints endpoints() {

@@ -11,8 +11,9 @@ import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 
 /**
- * Meters of the store in memory, by {@code policy}: {@code ratelimit.keys}, {@code ratelimit.memory} in bytes, and {@code
- * ratelimit.evictions} with {@code state}: {@code full} where nobody can notice, {@code active} where a place was needed.
+ * Meters of the store in memory, by {@code policy}: {@code ratelimit.keys}, {@code ratelimit.memory} in bytes, and
+ * {@code ratelimit.evictions} with {@code state}: {@code full} if nothing was charged, {@code active} if permits were
+ * charged and the table needed room.
  */
 final class MemoryStoreMeters implements PolicyObserver, AutoCloseable {
 
@@ -32,11 +33,11 @@ final class MemoryStoreMeters implements PolicyObserver, AutoCloseable {
 
     private void watch(InMemoryStore store, String policy) {
         meters.add(Gauge.builder("ratelimit.keys", store, memory -> (double) memory.keys(policy))
-                .description("Keys that are remembered, over all limits of the policy")
+                .description("Keys in memory, over all limits of the policy")
                 .tag("policy", policy)
                 .register(registry));
         meters.add(Gauge.builder("ratelimit.memory", store, memory -> (double) memory.bytes(policy))
-                .description("Memory of the policy's tables")
+                .description("Memory used by the tables of the policy")
                 .baseUnit("bytes")
                 .tag("policy", policy)
                 .register(registry));
@@ -51,7 +52,7 @@ final class MemoryStoreMeters implements PolicyObserver, AutoCloseable {
 
     private Meter evictions(InMemoryStore store, String policy, String state, Count count) {
         return FunctionCounter.builder("ratelimit.evictions", store, memory -> (double) count.of(memory, policy))
-                .description("Keys that were dropped; active ones had something charged to them")
+                .description("Evicted keys; active ones had permits charged, full ones did not")
                 .tag("policy", policy)
                 .tag("state", state)
                 .register(registry);

@@ -9,7 +9,7 @@ import io.micrometer.core.instrument.Timer;
 import java.util.List;
 import java.util.Objects;
 
-/** Times decisions: {@code ratelimit.decision} with {@code store} is the time of a whole decision. */
+/** Measures the time of decisions: {@code ratelimit.decision} with {@code store}. */
 final class MeteredStore implements RateLimitStore {
 
     private final RateLimitStore store;
@@ -18,12 +18,12 @@ final class MeteredStore implements RateLimitStore {
     MeteredStore(RateLimitStore store, MeterRegistry registry) {
         this.store = store;
         this.decisions = Timer.builder("ratelimit.decision")
-                .description("Time to decide a request over all its limits")
+                .description("Time of a decision over all limits of a request")
                 .tag("store", kind(store))
                 .register(registry);
     }
 
-    /** By the name of its class, since the one on Redis may be missing. */
+    /** Compares the name of the class, because the store on Redis may be missing. */
     private static String kind(RateLimitStore store) {
         return switch (store.getClass().getName()) {
             case "dev.ratelimit.memory.InMemoryStore" -> "memory";
@@ -43,8 +43,8 @@ final class MeteredStore implements RateLimitStore {
     }
 
     @Override
-    public void refund(List<Charge> charges, Decision decision) {
-        store.refund(charges, decision);
+    public void refund(Decision decision, List<Charge> part) {
+        store.refund(decision, part);
     }
 
     @Override

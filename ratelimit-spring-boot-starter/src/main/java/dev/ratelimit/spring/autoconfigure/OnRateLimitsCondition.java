@@ -1,22 +1,24 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.spring.RateLimited;
-import dev.ratelimit.spring.config.AnnotatedRules;
+import dev.ratelimit.spring.rules.RequestRules;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
+import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.ConfigurationCondition;
+import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.stereotype.Controller;
 
-/** Whether there is anything to enforce: a policy in the configuration, or an annotation on a controller. */
+/** Whether there are rate limits: a configured policy, or an annotation on a controller. */
 final class OnRateLimitsCondition extends SpringBootCondition implements ConfigurationCondition {
 
     private static final Bindable<Map<String, Object>> POLICIES = Bindable.mapOf(String.class, Object.class);
@@ -29,6 +31,9 @@ final class OnRateLimitsCondition extends SpringBootCondition implements Configu
     @Override
     public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
         ConditionMessage.Builder message = ConditionMessage.forCondition("Rate limits");
+        if (Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING)) {
+            return ConditionOutcome.match(message.because("policies may be written at run time"));
+        }
         if (hasPolicies(context.getEnvironment())) {
             return ConditionOutcome.match(message.found("policies").items("ratelimit.policies"));
         }
@@ -39,21 +44,27 @@ final class OnRateLimitsCondition extends SpringBootCondition implements Configu
                 message.didNotFind("policy or annotation").atAll());
     }
 
-    /** Whether there is a policy in the configuration. */
+    /** Whether there is a configured policy. */
     static boolean hasPolicies(Environment environment) {
-        return Binder.get(environment)
-                .bind("ratelimit.policies", POLICIES)
-                .map(map -> !map.isEmpty())
-                .orElse(false);
+        try {
+            return Binder.get(environment)
+                    .bind("ratelimit.policies", POLICIES)
+                    .map(map -> !map.isEmpty())
+                    .orElse(false);
+        } catch (BindException e) {
+            // there is something, and binding all properties reports what is wrong
+            return true;
+        }
     }
 
-    private static boolean anyAnnotated(@Nullable ConfigurableListableBeanFactory beans) {
+    /** Whether an annotation is on a controller. */
+    static boolean anyAnnotated(@Nullable ConfigurableListableBeanFactory beans) {
         if (beans == null) {
             return false;
         }
         for (String name : beans.getBeanNamesForAnnotation(Controller.class)) {
             Class<?> type = beans.getType(name, false);
-            if (type != null && AnnotatedRules.anyOn(type)) {
+            if (type != null && RequestRules.areOnAnyOf(type)) {
                 return true;
             }
         }

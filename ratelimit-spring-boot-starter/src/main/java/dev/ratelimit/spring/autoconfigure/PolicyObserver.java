@@ -2,7 +2,7 @@ package dev.ratelimit.spring.autoconfigure;
 
 import java.util.Collection;
 
-/** Is told at the start which policies are in force. */
+/** Receives the policies in force at the start. */
 @FunctionalInterface
 interface PolicyObserver {
 

@@ -2,26 +2,32 @@ package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
-import dev.ratelimit.spring.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.RateLimitProperties;
+import dev.ratelimit.spring.rules.RequestRules;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.web.server.WebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.context.aot.AbstractAotProcessor;
+import org.springframework.core.env.Environment;
 import org.springframework.web.servlet.DispatcherServlet;
 
 /**
- * Auto-configuration of rate limits: a store and a limiter for the application's own use, and the filter where a policy or
- * an annotation asks for one, unless {@code ratelimit.enabled} is false.
+ * Auto-configuration of rate limits: a store and a limiter for use by the application, and the filter if there is a
+ * policy or an annotation, unless {@code ratelimit.enabled} is false.
  */
 @AutoConfiguration(
         afterName = {
@@ -33,41 +39,73 @@ import org.springframework.web.servlet.DispatcherServlet;
         })
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @EnableConfigurationProperties(RateLimitProperties.class)
-@ImportRuntimeHints(RateLimitRuntimeHints.class)
 @Import({
     RedisStoreConfiguration.class,
     RedisStoreMetricsConfiguration.class,
     RedisStoreHealthConfiguration.class,
     RateLimitMetricsConfiguration.class,
     RateLimitFilterConfiguration.class,
-    NothingLimitedConfiguration.class
+    NoPolicyConfiguration.class
 })
 public final class RateLimitAutoConfiguration {
 
-    @Bean
+    @Bean("dev.ratelimit.writtenProperties")
+    static BeanFactoryPostProcessor rateLimitWrittenProperties(Environment environment) {
+        return beans -> {
+            // the properties at run time may differ from those while code is generated
+            if (!Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING) && OnRateLimitsEnabled.in(environment)) {
+                RequestRules.checkWritten(environment);
+            }
+        };
+    }
+
+    @Bean("dev.ratelimit.store")
     @ConditionalOnMissingBean(RateLimitStore.class)
     InMemoryStore rateLimitStore(
-            RateLimitProperties properties, ObjectProvider<Ticker> ticker, ApplicationContext context) {
+            RateLimitProperties properties,
+            ObjectProvider<Ticker> ticker,
+            ObjectProvider<Scheduler> scheduler,
+            ApplicationContext context) {
         if (properties.store().type() == RateLimitProperties.Store.Type.REDIS) {
-            throw MissingRedis.mistake(context.getClassLoader());
+            throw RedisDependencyCheck.mistake(context.getClassLoader());
         }
         InMemoryStore.Builder store = InMemoryStore.builder().ticker(ticker.getIfAvailable(Ticker::system));
-        properties.policies().forEach((name, policy) -> store.maxKeys(name, Math.max(1, policy.maxKeys())));
+        scheduler.ifAvailable(store::scheduler);
+        properties.maxKeys().forEach(store::maxKeys);
         return store.build();
     }
 
-    @Bean
+    @Bean("dev.ratelimit.limiter")
     @ConditionalOnMissingBean
-    RateLimiter rateLimiter(RateLimitStore store, ObjectProvider<Ticker> ticker) {
-        return new RateLimiter(store, ticker.getIfAvailable(Ticker::system));
+    RateLimiter rateLimiter(RateLimitStore store, ObjectProvider<Ticker> ticker, ObjectProvider<Scheduler> scheduler) {
+        Ticker time = ticker.getIfAvailable(Ticker::system);
+        return new RateLimiter(store, time, scheduler.getIfAvailable(() -> Scheduler.of(time)));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(WebServerFactoryCustomizer.class)
+    static class BeforeTheServer {
+
+        /**
+         * Customizes nothing. Its parameters are created before the server starts, so that mistakes are found earlier.
+         */
+        @Bean("dev.ratelimit.rulesBeforeTheServer")
+        WebServerFactoryCustomizer<WebServerFactory> rateLimitRulesBeforeTheServer(
+                RateLimitProperties properties, ObjectProvider<ActiveRules> rules, ApplicationContext context) {
+            if (properties.enabled()) {
+                RequestRules.checkUnread(context);
+            }
+            rules.ifAvailable(made -> {});
+            return server -> {};
+        }
     }
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherServlet.class)
-    @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
+    @Conditional(OnRateLimitsEnabled.class)
     static class Checks {
 
-        @Bean
+        @Bean("dev.ratelimit.annotationCheck")
         AnnotationCheck rateLimitAnnotationCheck(ApplicationContext context) {
             return new AnnotationCheck(context);
         }

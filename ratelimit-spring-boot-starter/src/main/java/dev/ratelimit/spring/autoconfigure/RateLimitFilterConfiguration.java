@@ -3,86 +3,91 @@ package dev.ratelimit.spring.autoconfigure;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RejectionHandler;
-import dev.ratelimit.spring.Stage;
-import dev.ratelimit.spring.config.LimitCheck;
-import dev.ratelimit.spring.config.RateLimitProperties;
-import dev.ratelimit.spring.web.Answers;
-import dev.ratelimit.spring.web.Outcomes;
-import dev.ratelimit.spring.web.RateLimitFilter;
+import dev.ratelimit.spring.rules.OutcomeCounter;
+import dev.ratelimit.spring.rules.RateLimitProperties;
+import dev.ratelimit.spring.rules.RequestLimiter;
 import jakarta.servlet.DispatcherType;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.servlet.DispatcherServlet;
 
-/** The filter, before and after Spring Security or once without it, and the rules that it enforces. */
+/** The filter, either before and after Spring Security or once without it, and its rules. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(DispatcherServlet.class)
-@ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
-@Conditional(OnRateLimitsCondition.class)
+@Conditional({OnRateLimitsEnabled.class, OnRateLimitsCondition.class})
 class RateLimitFilterConfiguration {
 
-    /** Where Spring Security's chain runs, if nothing else is said: SecurityFilterProperties.DEFAULT_FILTER_ORDER. */
+    /** The default order of Spring Security's filter chain: SecurityFilterProperties.DEFAULT_FILTER_ORDER. */
     private static final int SECURITY_FILTER_ORDER = -100;
 
     private static final int DISTANCE = 10;
     private static final String SECURITY_ORDER = "spring.security.filter.order";
 
-    /** The bean that is there where there are two stages. */
-    static final String BEFORE_SECURITY = "rateLimitFilterBeforeSecurity";
-
-    /** The bean that Spring Security's filter is. */
+    /** The name of the bean of Spring Security's filter. */
     private static final String SECURITY_FILTER = "springSecurityFilterChain";
 
-    @Bean
+    @Bean("dev.ratelimit.rules")
     ActiveRules rateLimitRules(
-            ApplicationContext context, RateLimitProperties properties, ObjectProvider<LimitCheck> store) {
+            ApplicationContext context, RateLimitProperties properties, ObjectProvider<LimitValidator> store) {
         return new ActiveRules(context, properties, store.getIfAvailable(() -> limit -> {}));
     }
 
-    @Bean
-    Answers rateLimitAnswers(
-            RateLimitProperties properties,
-            ActiveRules rules,
-            ObjectProvider<RejectionHandler> handler,
-            ObjectProvider<CorsConfigurationSource> corsSources) {
-        return RateLimitFilters.answers(properties, rules, handler.getIfAvailable(), corsSources);
-    }
-
-    @Bean
-    RateLimitFilters rateLimitFilters(
+    @Bean("dev.ratelimit.requestLimiter")
+    RequestLimiter rateLimitRequestLimiter(
             ActiveRules rules,
             RateLimitStore store,
-            Answers answers,
             ObjectProvider<StoreDecorator> decorators,
-            ObjectProvider<Outcomes> outcomes) {
+            ObjectProvider<OutcomeCounter> outcomes,
+            ObjectProvider<RejectionHandler> handler) {
         RateLimitStore decorated = store;
         for (StoreDecorator decorator : decorators) {
             decorated = decorator.apply(decorated);
         }
-        return new RateLimitFilters(rules, decorated, answers, outcomes.getIfAvailable(() -> (policy, outcome) -> {}));
+        return rules.limiter(
+                decorated, outcomes.getIfAvailable(() -> (policy, outcome) -> {}), handler.getIfAvailable());
     }
 
-    @Bean
+    @Bean("dev.ratelimit.filters")
+    RateLimitFilters rateLimitFilters(
+            RequestLimiter limiter, ActiveRules rules, ObjectProvider<CorsConfigurationSource> corsSources) {
+        return new RateLimitFilters(limiter, rules, corsSources);
+    }
+
+    @Bean(ActiveRules.FILTER)
     FilterRegistrationBean<RateLimitFilter> rateLimitFilter(
             RateLimitFilters filters, ApplicationContext context, Environment environment) {
-        boolean stages = context.containsBean(BEFORE_SECURITY);
-        return registration(filters.at(stages ? Stage.AFTER_SECURITY : Stage.AUTO), environment, DISTANCE);
+        boolean stages = context.containsBean(ActiveRules.BEFORE_SECURITY);
+        return registration(stages ? filters.afterSecurity() : filters.ofAllRules(), environment, DISTANCE);
     }
 
-    @Bean(BEFORE_SECURITY)
+    @Bean(ActiveRules.BEFORE_SECURITY)
     @ConditionalOnBean(name = SECURITY_FILTER)
     FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(
             RateLimitFilters filters, Environment environment) {
-        return registration(filters.at(Stage.BEFORE_SECURITY), environment, -DISTANCE);
+        return registration(filters.beforeSecurity(), environment, -DISTANCE);
+    }
+
+    /** Only if a policy charges only some responses, because it observes every response. */
+    @Bean("dev.ratelimit.settlementFilter")
+    FilterRegistrationBean<SettlementFilter> rateLimitSettlementFilter(
+            ApplicationContext context, RateLimitProperties properties) {
+        FilterRegistrationBean<SettlementFilter> registration =
+                new FilterRegistrationBean<>(new SettlementFilter(context instanceof WebServerApplicationContext));
+        registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR);
+        registration.setAsyncSupported(true);
+        registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+        registration.setEnabled(properties.dependOnStatus());
+        return registration;
     }
 
     private static FilterRegistrationBean<RateLimitFilter> registration(
@@ -98,7 +103,9 @@ class RateLimitFilterConfiguration {
         int order = environment.getProperty(SECURITY_ORDER, Integer.class, SECURITY_FILTER_ORDER);
         if (order < Integer.MIN_VALUE + DISTANCE || order > Integer.MAX_VALUE - DISTANCE) {
             throw new RateLimitConfigurationException(
-                    SECURITY_ORDER, Integer.toString(order), "leave ten places before and after it, for the limits");
+                    SECURITY_ORDER,
+                    Integer.toString(order),
+                    "leave room for the filters of the rate limits: ten places before and after it");
         }
         return order;
     }

@@ -1,77 +1,50 @@
 package dev.ratelimit.spring.autoconfigure;
 
-import dev.ratelimit.RateLimitStore;
-import dev.ratelimit.spring.RejectionHandler;
-import dev.ratelimit.spring.Stage;
-import dev.ratelimit.spring.config.RateLimitProperties;
-import dev.ratelimit.spring.config.RateLimitProperties.Headers;
-import dev.ratelimit.spring.web.Answers;
-import dev.ratelimit.spring.web.CorsHeaders;
-import dev.ratelimit.spring.web.Outcomes;
-import dev.ratelimit.spring.web.ProblemRejectionHandler;
-import dev.ratelimit.spring.web.RateLimitFilter;
-import dev.ratelimit.spring.web.RateLimitHeaders;
+import dev.ratelimit.spring.rules.RequestLimiter;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.http.HttpHeaders;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.cors.CorsConfigurationSource;
 
-/** Makes the filters of the stages, which have all in common but whose rules they enforce. */
+/** Creates the filters of the stages, which differ only in their rules. */
 final class RateLimitFilters {
 
-    private final ActiveRules rules;
-    private final RateLimitStore store;
-    private final Answers answers;
-    private final Outcomes outcomes;
+    private static final String NAME = RateLimitFilter.class.getName();
 
-    RateLimitFilters(ActiveRules rules, RateLimitStore store, Answers answers, Outcomes outcomes) {
-        this.rules = rules;
-        this.store = store;
-        this.answers = answers;
-        this.outcomes = outcomes;
+    private final RequestLimiter limiter;
+    private final ServletPaths paths;
+    private final CorsHeaders cors;
+
+    RateLimitFilters(RequestLimiter limiter, ActiveRules rules, ObjectProvider<CorsConfigurationSource> corsSources) {
+        this.limiter = limiter;
+        this.paths = rules.paths();
+        List<String> exposed = new ArrayList<>(limiter.headers());
+        exposed.addAll(limiter.refusalHeaders());
+        this.cors = new CorsHeaders(SingletonSupplier.of(() -> corsSources(corsSources, rules))::obtain, exposed);
     }
 
-    RateLimitFilter at(Stage stage) {
-        return new RateLimitFilter(stage, rules::requestRules, store, answers, outcomes);
-    }
-
-    /** What callers are told. */
-    static Answers answers(
-            RateLimitProperties properties,
-            ActiveRules rules,
-            @Nullable RejectionHandler handler,
-            ObjectProvider<CorsConfigurationSource> corsSources) {
-        Headers kind = properties.headers();
-        RateLimitHeaders headers = new RateLimitHeaders(
-                kind == Headers.DRAFT || kind == Headers.BOTH,
-                kind == Headers.LEGACY || kind == Headers.BOTH,
-                properties.exposeShared());
-        RateLimitProperties.Response response = properties.response();
-        String millisHeader = properties.retryAfterMillisHeader();
-        List<String> exposed = new ArrayList<>(headers.names());
-        exposed.add(HttpHeaders.RETRY_AFTER);
-        if (millisHeader != null) {
-            exposed.add(millisHeader);
-        }
-        return new Answers(
-                headers,
-                new CorsHeaders(SingletonSupplier.of(() -> corsSources(corsSources, rules))::obtain, exposed),
-                new Answers.Style(response.status(), response.detail(), millisHeader),
-                handler != null ? handler : new ProblemRejectionHandler(response.body()));
-    }
-
-    /** Those of the application, such as Spring Security's, and then those of the handlers. */
+    /** First the sources of the application, such as Spring Security's, then those of the handlers. */
     private static List<CorsConfigurationSource> corsSources(
             ObjectProvider<CorsConfigurationSource> beans, ActiveRules rules) {
         List<CorsConfigurationSource> sources = new ArrayList<>();
-        // Spring MVC's own bean asks the handlers, too, and is deprecated
+        // Spring MVC's own bean also asks the handlers, and is deprecated
         beans.orderedStream()
                 .filter(source -> !source.getClass().getName().startsWith("org.springframework.web.servlet."))
                 .forEach(sources::add);
         sources.add(request -> rules.endpoints().corsConfiguration(request));
         return sources;
+    }
+
+    RateLimitFilter ofAllRules() {
+        return new RateLimitFilter(NAME, limiter, paths, cors);
+    }
+
+    RateLimitFilter beforeSecurity() {
+        return new RateLimitFilter(NAME + ".beforeSecurity", limiter.beforeSecurity(), paths, cors);
+    }
+
+    RateLimitFilter afterSecurity() {
+        return new RateLimitFilter(NAME + ".afterSecurity", limiter.afterSecurity(), paths, cors);
     }
 }

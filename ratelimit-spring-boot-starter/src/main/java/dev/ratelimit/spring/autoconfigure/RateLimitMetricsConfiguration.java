@@ -1,7 +1,7 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.memory.InMemoryStore;
-import dev.ratelimit.spring.web.Outcomes;
+import dev.ratelimit.spring.rules.OutcomeCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -9,23 +9,23 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Metrics, where there is a registry for them. */
+/** Metrics, if there is a registry. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean(MeterRegistry.class)
 class RateLimitMetricsConfiguration {
 
-    @Bean
+    @Bean("dev.ratelimit.meteredStore")
     StoreDecorator rateLimitMetrics(MeterRegistry registry) {
         return store -> new MeteredStore(store, registry);
     }
 
-    @Bean
-    Outcomes rateLimitOutcomes(MeterRegistry registry) {
-        return new MeteredOutcomes(registry);
+    @Bean("dev.ratelimit.outcomes")
+    OutcomeCounter rateLimitOutcomes(MeterRegistry registry) {
+        return new MeteredOutcomeCounter(registry);
     }
 
-    @Bean
+    @Bean("dev.ratelimit.memoryStoreMeters")
     MemoryStoreMeters rateLimitMemoryStoreMeters(MeterRegistry registry, ObjectProvider<InMemoryStore> stores) {
         return new MemoryStoreMeters(registry, stores);
     }

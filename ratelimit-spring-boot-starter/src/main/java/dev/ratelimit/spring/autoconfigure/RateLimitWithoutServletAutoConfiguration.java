@@ -3,13 +3,14 @@ package dev.ratelimit.spring.autoconfigure;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
-/** Tells applications that are none of servlets that their policies would limit nothing. */
+/** Reports policies in applications without servlets, where they would limit nothing. */
 @AutoConfiguration
 public final class RateLimitWithoutServletAutoConfiguration {
 
@@ -19,15 +20,27 @@ public final class RateLimitWithoutServletAutoConfiguration {
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
     static class Reactive {
 
-        Reactive(Environment environment) {
+        Reactive(Environment environment, ConfigurableListableBeanFactory beans) {
+            if (!OnRateLimitsEnabled.in(environment)) {
+                return;
+            }
             if (OnRateLimitsCondition.hasPolicies(environment)) {
-                throw new RateLimitConfigurationException(
-                        "ratelimit.policies",
-                        null,
-                        "this is a WebFlux application, and policies are for Spring MVC: they would limit nothing. Use"
-                                + " RateLimiter of ratelimit-core, or spring.main.web-application-type: servlet");
+                throw mistake("ratelimit.policies", "policies");
+            }
+            if (OnRateLimitsCondition.anyAnnotated(beans)) {
+                throw mistake("@RateLimited on a controller", "annotations");
             }
             log.warn("No rate limits: this is a WebFlux application, and the starter is for Spring MVC");
+        }
+
+        private static RateLimitConfigurationException mistake(String where, String what) {
+            return new RateLimitConfigurationException(
+                    where,
+                    null,
+                    "this is a WebFlux application, and " + what
+                            + " are for Spring MVC, so they would limit nothing; use"
+                            + " RateLimiter of ratelimit-core here, or add spring-boot-starter-webmvc to make it a servlet"
+                            + " application");
         }
     }
 
@@ -36,9 +49,9 @@ public final class RateLimitWithoutServletAutoConfiguration {
     static class NoWeb {
 
         NoWeb(Environment environment) {
-            if (OnRateLimitsCondition.hasPolicies(environment)) {
+            if (OnRateLimitsEnabled.in(environment) && OnRateLimitsCondition.hasPolicies(environment)) {
                 log.warn(
-                        "No rate limits: this is no web application, so the policies under ratelimit.policies limit nothing");
+                        "No rate limits: this is not a web application, so the policies under ratelimit.policies limit nothing");
             }
         }
     }

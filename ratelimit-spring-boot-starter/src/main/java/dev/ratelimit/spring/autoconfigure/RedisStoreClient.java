@@ -16,17 +16,17 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * A client that goes where the application's own goes, in the same way, but is the store's alone, which changes its
- * options. No bean of Spring Data's types, so that nobody else takes it for the application's.
+ * A client for the same servers as the application's own client, with the same settings. The store does not share it,
+ * because it changes options. Not a bean of a Spring Data type, so that nobody mistakes it for the application's.
  */
 final class RedisStoreClient implements AutoCloseable {
 
-    /** After this time an attempt to connect is given up, whatever is configured for the application's commands. */
+    /** The timeout of a connection attempt, whatever the application configures for its commands. */
     static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private final LettuceConnectionFactory factory;
 
-    /** A client like the application's. */
+    /** Creates a client like the application's. */
     RedisStoreClient(LettuceConnectionFactory like) {
         this.factory = new LettuceConnectionFactory(configuration(like), configuration(like.getClientConfiguration()));
         factory.start();
@@ -46,7 +46,7 @@ final class RedisStoreClient implements AutoCloseable {
                 return configuration;
             }
         }
-        throw new IllegalStateException("a connection factory has a configuration of one kind");
+        throw new IllegalStateException("the connection factory has no configuration of a known kind");
     }
 
     private static LettuceClientConfiguration configuration(LettuceClientConfiguration like) {
@@ -80,12 +80,12 @@ final class RedisStoreClient implements AutoCloseable {
         return configured.isZero() || configured.compareTo(PATIENCE) > 0 ? PATIENCE : configured;
     }
 
-    /** Where the client goes, and how. */
+    /** The connection settings of the client. */
     LettuceConnectionFactory factory() {
         return factory;
     }
 
-    /** Settings of a store on this client. */
+    /** Creates a builder for a store with this client. */
     RedisStoreBuilder newStore() {
         AbstractRedisClient client = factory.getRequiredNativeClient();
         return client instanceof RedisClusterClient cluster

@@ -1,30 +1,26 @@
 package dev.ratelimit.spring.autoconfigure;
 
-import dev.ratelimit.Policy;
-import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
-import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreBuilder;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.config.LimitCheck;
-import dev.ratelimit.spring.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.RateLimitProperties;
 import io.lettuce.core.RedisClient;
-import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The store on Redis, where {@code ratelimit.store.type} says so and all that it takes is there. */
+/** The store on Redis, if {@code ratelimit.store.type} is redis and all dependencies are present. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnProperty(name = RedisStoreConfiguration.TYPE, havingValue = "redis")
+@Conditional(OnRedisStore.class)
 @ConditionalOnClass({
     RedisStore.class,
     RedisClient.class,
@@ -36,19 +32,16 @@ class RedisStoreConfiguration {
 
     static final String TYPE = "ratelimit.store.type";
 
-    /** The bean that is there where the store is this one. */
-    static final String CLIENT = "rateLimitRedisClient";
-
-    /** What is asked about before there are requests, which would have to wait for classes to be loaded, too. */
-    private static final Policy FIRST = Policy.of("first", TokenBucket.of(Rate.parse("1/second")));
+    /** The name of a bean that exists only with this store. */
+    static final String CLIENT = "dev.ratelimit.redisClient";
 
     @Bean(CLIENT)
     RedisStoreClient rateLimitRedisClient(
             ObjectProvider<RedisConnectionFactory> connections, ObjectProvider<DataRedisConnectionDetails> details) {
         DataRedisConnectionDetails known = details.getIfAvailable();
         if (known != null && known.getMasterReplica() != null) {
-            throw mistake("needs to know which server is the master, and spring.data.redis.masterreplica does not say;"
-                    + " write spring.data.redis.host or spring.data.redis.sentinel");
+            throw mistake("needs to know the master, which spring.data.redis.masterreplica does not name; write"
+                    + " spring.data.redis.host or spring.data.redis.sentinel");
         }
         RedisConnectionFactory connection = connections.getIfUnique();
         if (connection instanceof LettuceConnectionFactory lettuce) {
@@ -59,15 +52,17 @@ class RedisStoreConfiguration {
                     + connection.getClass().getSimpleName() + "; write spring.data.redis.client-type: lettuce");
         }
         throw connections.stream().findAny().isPresent()
-                ? mistake("finds several beans of type RedisConnectionFactory; mark one of them as @Primary")
-                : mistake("finds no connection, which DataRedisAutoConfiguration makes; do not exclude that");
+                ? mistake("finds several beans of type RedisConnectionFactory; annotate one of them with @Primary")
+                : mistake("finds no bean of type RedisConnectionFactory; DataRedisAutoConfiguration declares one, so do"
+                        + " not exclude it");
     }
 
-    @Bean
+    @Bean("dev.ratelimit.store")
     RedisStore rateLimitStore(
             RedisStoreClient client,
             RateLimitProperties properties,
             ObjectProvider<Ticker> ticker,
+            ObjectProvider<Scheduler> scheduler,
             ObjectProvider<RedisStoreObserver> observers) {
         RateLimitProperties.Redis settings = properties.store().redis();
         RedisStoreBuilder builder = client.newStore()
@@ -79,19 +74,19 @@ class RedisStoreConfiguration {
                 .localShare(settings.localShare())
                 .denyCache(settings.denyCache())
                 .ticker(ticker.getIfAvailable(Ticker::system));
-        properties.policies().forEach((name, policy) -> builder.onStoreFailure(name, policy.onStoreFailure()));
+        scheduler.ifAvailable(builder::scheduler);
+        properties.onStoreFailure().forEach(builder::onStoreFailure);
         if (settings.mode() == RateLimitProperties.Redis.Mode.LEASED) {
             builder.leased(settings.lease().fraction(), settings.lease().maxAge());
         }
         observers.ifAvailable(builder::listener);
         RedisStore store = builder.build();
         observers.ifAvailable(observer -> observer.watch(store));
-        store.connect().thenRun(() -> store.peek(List.of(FIRST.charge())));
         return store;
     }
 
-    @Bean
-    LimitCheck rateLimitCheck() {
+    @Bean("dev.ratelimit.limitValidator")
+    LimitValidator rateLimitLimitValidator() {
         return RedisStore::check;
     }
 

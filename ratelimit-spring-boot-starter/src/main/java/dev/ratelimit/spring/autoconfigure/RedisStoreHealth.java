@@ -6,12 +6,12 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 
 /**
- * Up, or degraded while a server is left alone. Never down: the application does what its policies say, and an orchestrator
- * that restarted it would help nobody.
+ * Up, or degraded while the store does not use a failing server. Never down: the application follows its policies'
+ * on-store-failure, and restarting it would not help.
  */
 final class RedisStoreHealth extends AbstractHealthIndicator {
 
-    /** No status that aggregators know, so that it changes neither the whole nor the HTTP status. */
+    /** A status that aggregators do not know, so that it affects neither the overall status nor the HTTP status. */
     static final Status DEGRADED = new Status("DEGRADED");
 
     private final RedisStore store;

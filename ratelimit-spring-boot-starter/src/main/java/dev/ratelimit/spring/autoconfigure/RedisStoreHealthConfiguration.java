@@ -8,7 +8,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The health of the store on Redis, {@code rateLimitStore}, where there is one and an actuator. */
+/** The health of the store on Redis, {@code rateLimitStore}, if there are the store and an actuator. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class, RedisStore.class})
 @ConditionalOnBean(RedisStore.class)

@@ -1,7 +1,7 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.redis.RedisStore;
-import dev.ratelimit.redis.RedisStore.Failure;
+import dev.ratelimit.redis.RedisStoreFailure;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -10,29 +10,30 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Meters of the store on Redis: {@code ratelimit.store.failures} with {@code reason}, and {@code ratelimit.store.state}, 1
- * while Redis decides and 0 while a server is left alone. All are there from the start.
+ * Meters of the store on Redis: {@code ratelimit.store.failures} with {@code reason}, and
+ * {@code ratelimit.store.state}, 1 while Redis decides and 0 while a failing server is not used. All exist from the
+ * start.
  */
 final class RedisStoreMeters implements RedisStoreObserver, AutoCloseable {
 
     private final MeterRegistry registry;
-    private final Map<Failure, Counter> failures = new EnumMap<>(Failure.class);
+    private final Map<RedisStoreFailure, Counter> failures = new EnumMap<>(RedisStoreFailure.class);
     private @Nullable Gauge state;
 
     RedisStoreMeters(MeterRegistry registry) {
         this.registry = registry;
-        for (Failure reason : Failure.values()) {
+        for (RedisStoreFailure reason : RedisStoreFailure.values()) {
             failures.put(
                     reason,
                     Counter.builder("ratelimit.store.failures")
-                            .description("Requests, or parts of them, that Redis did not decide")
+                            .description("Requests, or parts of requests, that Redis did not decide")
                             .tag("reason", reason.tag())
                             .register(registry));
         }
     }
 
     @Override
-    public void failed(Failure reason) {
+    public void failed(RedisStoreFailure reason) {
         Counter counter = failures.get(reason);
         if (counter != null) {
             counter.increment();
@@ -42,7 +43,7 @@ final class RedisStoreMeters implements RedisStoreObserver, AutoCloseable {
     @Override
     public void watch(RedisStore store) {
         state = Gauge.builder("ratelimit.store.state", store, watched -> watched.available() ? 1 : 0)
-                .description("1: Redis decides; 0: at least one server is left alone as it fails")
+                .description("1: Redis decides; 0: at least one server fails and is not used")
                 .register(registry);
     }
 

@@ -7,13 +7,13 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Metrics of the store on Redis, where there is one and a registry. */
+/** Metrics of the store on Redis, if there are the store and a registry. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({MeterRegistry.class, RedisStore.class})
 @ConditionalOnBean({MeterRegistry.class, RedisStoreClient.class})
 class RedisStoreMetricsConfiguration {
 
-    @Bean
+    @Bean("dev.ratelimit.redisStoreMeters")
     RedisStoreMeters rateLimitStoreMeters(MeterRegistry registry) {
         return new RedisStoreMeters(registry);
     }

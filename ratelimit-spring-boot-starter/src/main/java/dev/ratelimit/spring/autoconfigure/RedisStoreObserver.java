@@ -1,10 +1,11 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.redis.RedisStoreListener;
 
-/** Is told of the failures of the store on Redis, and can look at it. */
-interface RedisStoreObserver extends RedisStore.Listener {
+/** Receives the failures of the store on Redis, and can inspect the store. */
+interface RedisStoreObserver extends RedisStoreListener {
 
-    /** This is the store. */
+    /** Sets the store to observe. */
     void watch(RedisStore store);
 }

@@ -3,5 +3,5 @@ package dev.ratelimit.spring.autoconfigure;
 import dev.ratelimit.RateLimitStore;
 import java.util.function.UnaryOperator;
 
-/** Puts something around the store that the filter asks. */
+/** Decorates the store that the filter uses. */
 interface StoreDecorator extends UnaryOperator<RateLimitStore> {}

@@ -4,16 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.redis.RedisStore;
-import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
-import dev.ratelimit.spring.config.PolicyProperties;
 import jakarta.servlet.Filter;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.springframework.aot.hint.RuntimeHints;
-import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.aot.test.generate.TestGenerationContext;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.util.TestPropertyValues;
@@ -22,10 +19,12 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.test.tools.CompileWithForkedClassLoader;
 import org.springframework.core.test.tools.TestCompiler;
+import org.springframework.javapoet.ClassName;
 import org.springframework.mock.web.MockFilterChain;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
@@ -34,8 +33,9 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.support.GenericWebApplicationContext;
 
-/** Code that is generated ahead of time does what the configuration says, on the plain JVM. */
+/** Code that is generated ahead of time follows the configuration, on the plain JVM. */
 @CompileWithForkedClassLoader
+@Tag("slow")
 class AotTest {
 
     @RestController
@@ -72,6 +72,14 @@ class AotTest {
     }
 
     @Test
+    void generatedCode_builtDisabled_limitsWhatIsEnabledAtRunTime() {
+        runGenerated(Map.of("ratelimit.enabled", "false"), Map.of("ratelimit.enabled", "true"), context -> {
+            assertThat(status(context, "/page", "a")).isEqualTo(200);
+            assertThat(status(context, "/page", "a")).isEqualTo(429);
+        });
+    }
+
+    @Test
     void generatedCode_storeOnRedis_startsWithoutAServer() {
         Map<String, String> redis = Map.of("ratelimit.store.type", "redis", "spring.data.redis.port", "1");
 
@@ -80,23 +88,6 @@ class AotTest {
             assertThat(status(context, "/page", "a")).isEqualTo(200);
             assertThat(status(context, "/page", "a")).isEqualTo(429);
         });
-    }
-
-    @Test
-    void hints_keepWhatIsReflectedUpon() throws NoSuchMethodException {
-        RuntimeHints hints = new RuntimeHints();
-        new RateLimitRuntimeHints().registerHints(hints, getClass().getClassLoader());
-
-        for (Class<?> annotation : new Class<?>[] {RateLimited.class, RateLimited.All.class, RateLimitExempt.class}) {
-            assertThat(RuntimeHintsPredicates.reflection().onType(annotation)).accepts(hints);
-            assertThat(RuntimeHintsPredicates.proxies().forInterfaces(annotation))
-                    .accepts(hints);
-        }
-        assertThat(RuntimeHintsPredicates.reflection()
-                        .onMethodInvocation(PolicyProperties.Plan.class.getMethod("of", String.class)))
-                .accepts(hints);
-        assertThat(RuntimeHintsPredicates.resource().forResource("dev/ratelimit/redis/token-bucket.lua"))
-                .accepts(hints);
     }
 
     private static void runGenerated(Map<String, String> properties, Consumer<GenericApplicationContext> test) {
@@ -115,7 +106,13 @@ class AotTest {
                 RateLimitAutoConfiguration.class,
                 Pages.class);
         TestGenerationContext generated = new TestGenerationContext();
-        var initializer = new ApplicationContextAotGenerator().processAheadOfTime(context, generated);
+        System.setProperty(AbstractAotProcessor.AOT_PROCESSING, "true");
+        ClassName initializer;
+        try {
+            initializer = new ApplicationContextAotGenerator().processAheadOfTime(context, generated);
+        } finally {
+            System.clearProperty(AbstractAotProcessor.AOT_PROCESSING);
+        }
         generated.writeGeneratedContent();
         TestCompiler.forSystem().with(generated).compile(compiled -> {
             GenericWebApplicationContext fresh = new GenericWebApplicationContext(new MockServletContext());
@@ -133,8 +130,8 @@ class AotTest {
     }
 
     private static int status(GenericApplicationContext context, String path, String key) {
-        Filter filter = Objects.requireNonNull(
-                context.getBean("rateLimitFilter", FilterRegistrationBean.class).getFilter());
+        Filter filter = Objects.requireNonNull(context.getBean(ActiveRules.FILTER, FilterRegistrationBean.class)
+                .getFilter());
         MockHttpServletRequest request = new MockHttpServletRequest("GET", path);
         request.addHeader("X-Key", key);
         MockHttpServletResponse response = new MockHttpServletResponse();

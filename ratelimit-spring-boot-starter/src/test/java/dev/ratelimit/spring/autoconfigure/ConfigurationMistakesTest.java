@@ -3,10 +3,12 @@ package dev.ratelimit.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.RunningApp;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,11 +16,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.util.StringUtils;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Every mistake stops the start, and the report says where it is and what to write. */
+/** Every mistake stops the start, and the report says where it is and what to write instead. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("servers")
 class ConfigurationMistakesTest {
 
     private static final String LOGIN = "ratelimit.policies.login.";
@@ -28,59 +34,82 @@ class ConfigurationMistakesTest {
                 .isInstanceOf(Exception.class);
     }
 
+    /** The description contains what is wrong; the action starts with the text after the semicolon. */
+    private static void assertReported(String report, CapturedOutput output) {
+        String[] parts = report.split("; (?=[a-z])", 2);
+        assertThat(output).contains("Invalid rate limit configuration:").contains(parts[0]);
+        if (parts.length == 2) {
+            assertThat(output).contains("Action:\n\n" + StringUtils.capitalize(parts[1]));
+        }
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
                 "limit=10 | login.limit: '10' has no period; write 10/second, 10/minute, 10/hour",
-                "limit=0/minute | login.limit: '0/minute' permits nothing; at least 1 must be permitted",
+                "limit=0/minute | login.limit: '0/minute' permits nothing; write at least 1 permit",
                 "limit=-1/minute | login.limit: '-1/minute': '-1' is not a whole number of permits",
                 "limit=10/10 | login.limit: '10/10': the period '10' has no unit; write '10s', '10m' or '10h'",
                 "limit=10/fortnight | login.limit: '10/fortnight': unknown period 'fortnight'; write second, minute",
-                "limit=10/month | login.limit: a token bucket has no calendar; for 10/month use algorithm fixed-window",
+                "limit=10/month | login.limit: a token bucket cannot follow the calendar; for 10/month use algorithm fixed-window",
                 "key=ip | login.limit: a policy needs a limit; write 10/second, 100/minute or 1000/hour",
-                "limit=9/s,algorithm=bucket | login.algorithm: algorithm must be one of token-bucket, fixed-window, sliding",
-                "limit=9/s,algorithm=concurrency | login.algorithm: algorithm must be one of token-bucket, fixed-window",
-                "limit=9/s,algorithm=fixed-window,burst=3 | login.burst: burst is no option of fixed-window, which has align and zone",
-                "limit=9/s,rounding=floor | login.rounding: rounding is no option of token-bucket, which has burst and refill",
-                "limit=9/s; 99/m,burst=3 | login.burst: burst is for a policy of one limit, and this one has 2",
-                "limit=9/s,burst=0 | burst must be at least 1 but was 0",
-                "limit=9/s,algorithm=fixed-window,zone=Europe/Berlin | zone needs align: clock",
-                "limit=9/s,key=usr | login.key: 'usr' is no part of a key; write user, principal, ip, endpoint, method",
-                "limit=9/s,key=sesion | login.key: 'sesion' is no part of a key",
-                "limit=9/s,key=#request.foo() | login.key: HttpServletRequest has no method foo of 0 arguments",
+                "limit=9/s,algorithm=bucket | login.algorithm: unknown algorithm 'bucket'; write token-bucket, fixed-window, sliding",
+                "limit=9/s,algorithm=concurrency | login.algorithm: unknown algorithm 'concurrency'; write token-bucket, fixed-window",
+                "limit=9/s,algorithm=fixed-window,burst=3 | login.burst: burst is not an option of fixed-window, which has align and zone",
+                "limit=9/s,rounding=floor | login.rounding: rounding is not an option of token-bucket, which has burst and refill",
+                "limit=9/s; 99/m,burst=3 | login.burst: burst needs a policy with a single limit, but this one has 2",
+                "limit=9/s,burst=0 | login.burst: burst must be at least 1 but was 0",
+                "limit=9/s,algorithm=fixed-window,zone=Europe/Berlin | login.zone: a zone needs windows aligned with the clock; write align: clock",
+                "limit=9/s,key=usr | login.key: unknown key part 'usr' (did you mean 'user'?); write user, principal, ip, endpoint, method",
+                "limit=9/s,key=sesion | login.key: unknown key part 'sesion' (did you mean 'session'?)",
+                "limit=9/s,key=heder:X | login.key: unknown key part 'heder:X' (did you mean 'header'?)",
+                "limit=9/s,algorithm=Token_Bucket | login.algorithm: unknown algorithm 'Token_Bucket' (did you mean 'token-bucket'?); write token-bucket, fixed",
+                "limit=9/s,match.methods=G\u00cbT | login.match.methods: 'G\\u00cbT' is not an HTTP method",
+                "limit=9/s,key=#request.foo() | login.key: #request has no method foo with 0 arguments",
                 "limit=9/s,key=#request.foo( | login.key: not an expression",
                 "limit=9/s,key=bean:x | login.key: there is no bean 'x' of type KeyResolver",
-                "limit=9/s,match.when=#user == null | login.match.when: there is no #user; there are #request",
-                "limit=9/s,permits=many | login.permits: permits must be a whole number, or an expression that starts with #",
-                "limit=9/s,permits=#request.size | login.permits: HttpServletRequest has no property size",
-                "limit=9/s,count=4x | login.count: '4x' is no status; write 401 or 5xx",
+                "limit=9/s,match.when=#user == null | login.match.when: there is no #user; use #request",
+                "limit=9/s,permits=many | login.permits: permits must be a whole number or an expression; write 1, 5",
+                "limit=9/s,permits=#request.size | login.permits: #request has no property size",
+                "limit=9/s,count=4x | login.count: '4x' is not a status; write 401 or 5xx",
+                "limit=9/s,free=2x | login.free: '2x' is not a status; write 401 or 5xx",
+                "limit=9/s,count=1xx | login.count: no response ends with 1xx, so nothing is charged; write 2xx to 5xx",
+                "limit=9/s,free[0]=2xx,free[1]=3xx,free[2]=4xx,free[3]=5xx | login.free: every response is free, so nothing",
+                "limit=9/s,match.when=false | login.match.when: it is never true, so nothing is limited; write mode: off",
+                "limit=9/s,match.when=1 > 2 | login.match.when: it is never true, so nothing is limited; write mode: off",
+                "limit=9/s,match.when=yes | login.match.when: 'yes' is neither true nor false; use #request, #principal or #ip",
+                "limit=9/s,key=#root | login.key: '#root' does not depend on the request; use #request, #principal or #ip",
+                "limit=9/s,permits=#root | login.permits: '#root' does not depend on the request; use #request",
+                "limit=9/s,match.except-paths=/login?x=1 | login.match.except-paths: '/login?x=1' has a query",
+                "limit=9/s,free=406 | login.free: 406 cannot be free: with its Accept header, a request can turn any response into a 406",
+                "limit=9/s,count=401,free=2xx | login.free: write count (what is charged) or free (what is not charged)",
                 "limit=9/s,key=user,stage=before-security | login.stage: the key 'user' is not known before",
-                "limit=9/s,plans.pro=99/s | login.plan-resolver: plans need a plan-resolver, the name of a bean of type",
+                "limit=9/s,plans.pro=99/s | login.plan-resolver: plans need a bean of type PlanResolver, and there is none; declare one",
                 "limit=9/s,plan-resolver=x | login.plan-resolver: there are no plans to choose from",
-                "plans.pro=99/s | login.plans: those on no plan need a limit, too; write plans.default or limit",
-                "limit=9/s,plans.default=99/s | login.plans.default: those on no plan have 'limit' already",
+                "plans.pro=99/s | login.plans: callers without a plan need a limit; write plans.default or limit",
+                "limit=9/s,plans.default=99/s | login.plans.default: callers on no plan already have 'limit'",
                 "limit=9/s,plans.pro.burst=3 | login.plans.pro.limit: a plan needs a limit; write 100/minute, unlimited",
-                "plans.default=9/s,burst=3 | login.burst: burst goes with limit; plans have a burst of their own",
+                "plans.default=9/s,burst=3 | login.burst: burst belongs to limit, which is missing; write plans",
                 "limit=9/s,plans.pro=9 | login.plans.pro: '9' has no period; write 9/second",
                 "limit=9/s,plans.pro=2/s,permits=3 | login.plans.pro: permits must be from 0 to 2",
-                "limit=9/s,overrides.x=9/s | login.overrides[x]: overrides need a key of one part besides endpoint",
+                "limit=9/s,overrides.x=9/s | login.overrides[x]: overrides need a key with exactly one part besides endpoint",
                 "limit=9/s,key=user,overrides.x=lots | login.overrides[x]: 'lots' is not a limit",
-                "limit=9/s,key=user,overrides.evil_user=blocked | Spring Boot drops characters of 'evil_user'; write it in brackets",
-                "limit=9/s,plans.gold_plus.limit=9/s | Spring Boot drops characters of 'gold_plus'; write it in brackets",
-                "limit=9/s,match.when=#principal != null,stage=before-security | is about a principal, who is not known before",
-                "limit=9/s,key=ip,overrides.x=9/s | login.overrides[x]: 'x' is no address; write 10.0.0.7, 10.0.0.0/8",
+                "limit=9/s,key=user,overrides.evil@user=blocked | Spring Boot drops characters of 'evil@user'; write it in brackets",
+                "limit=9/s,plans.gold+plus.limit=9/s | Spring Boot drops characters of 'gold+plus'; write it in brackets",
+                "limit=9/s,match.when=#principal != null,stage=before-security | depends on the principal, who is not known before Spring Security has run; write after-security",
+                "limit=9/s,key=ip,overrides.x=9/s | login.overrides[x]: 'x' is not an address; write 10.0.0.7, 10.0.0.0/8",
                 "limit=9/s,key=ip,overrides[10.0.0.0/33]=9/s | must have a prefix from 0 to 32 but has '33'",
-                "limit=9/s,permits=10 | login.permits: permits must be from 0 to 9, the most that can be had at once",
+                "limit=9/s,permits=10 | login.permits: permits must be from 0 to 9, the maximum that the limit admits at once",
                 "limit=9/s,max-keys=0 | login.max-keys: max-keys must be at least 1 but was 0",
                 "limit=9/s,retry-jitter.min=2s | login.retry-jitter: max must be from min (PT2S) to 365 days but was PT1S",
                 "limit=9/s,match.paths=api/** | login.match.paths: 'api/**' must start with '/'",
                 "limit=9/s,match.paths=/a{b | login.match.paths: ",
-                "limit=9/s,match.methods=FETCH | login.match.methods: 'FETCH' is no method; write GET, POST, PUT",
+                "limit=9/s,match.methods=FETCH | login.match.methods: 'FETCH' is not an HTTP method; write GET, POST, PUT",
                 "limit=1/292y | unknown period '292y'",
                 "limit=1/P400D,burst=1000000 | cannot be represented: an empty bucket must be full again within 73 years"
             })
-    @DisplayName("F1 F2 F4 F13 a mistake in a policy is told with its property and what to write")
+    @DisplayName("F1 F2 F4 F13 a mistake in a policy is reported with its property and what to write")
     void policy_mistake_isReportedWithPropertyAndRemedy(String properties, String report, CapturedOutput output) {
         String[] all = properties.split(",(?=[a-z])");
         for (int i = 0; i < all.length; i++) {
@@ -89,7 +118,7 @@ class ConfigurationMistakesTest {
 
         fails(List.of(), all);
 
-        assertThat(output).contains("A rate limit is not configured right:").contains(report);
+        assertReported(report, output);
     }
 
     @ParameterizedTest
@@ -99,22 +128,20 @@ class ConfigurationMistakesTest {
                 "ratelimit.policies.login.limitt=9/s | did you mean 'limit'?",
                 "ratelimit.policies.login.match.path=/x | did you mean 'paths'?",
                 "ratelimit.polices.login.limit=9/s | did you mean 'policies'?",
-                "ratelimit.policies.login.shadow=true | there is limit, algorithm, burst",
+                "ratelimit.policies.login.shadow=true | the properties here are limit, algorithm, burst",
                 "ratelimit.policies.login.plans.free.limitt=9/s | did you mean 'limit'?",
                 "ratelimit.policies.login.penalty=10m | ratelimit.policies.login.penalty: ",
                 "ratelimit.trusted-proxy=10.0.0.0/8 | did you mean 'trusted-proxies'?",
                 "ratelimit.exempt.path=/x | did you mean 'paths'?",
                 "ratelimit.store.tipe=redis | did you mean 'type'?",
                 "ratelimit.store.redis.deadlin=1s | did you mean 'deadline'?",
-                "ratelimit.policies.login.on-failure=deny | there is limit, algorithm, burst"
+                "ratelimit.policies.login.on-failure=deny | the properties here are limit, algorithm, burst"
             })
-    @DisplayName("F3 an unknown property is told, and which one was probably meant")
+    @DisplayName("F3 an unknown property is reported with the one that was probably meant")
     void property_unknown_isNeverIgnored(String property, String report, CapturedOutput output) {
         fails(List.of(), "ratelimit.policies.login.limit=9/s", property);
 
-        assertThat(output)
-                .contains("There is no such property, so it would limit nothing")
-                .contains(report);
+        assertThat(output).contains("Unknown property under 'ratelimit'").contains(report);
     }
 
     @ParameterizedTest
@@ -140,7 +167,8 @@ class ConfigurationMistakesTest {
 
         fails(List.of(), "ratelimit.policies.login.limit=9/s", "ratelimit.store.redis." + property);
 
-        assertThat(output).contains(name + ": " + report).contains("Value: ");
+        assertReported(name + ": " + report, output);
+        assertThat(output).contains("Value: ");
     }
 
     @ParameterizedTest
@@ -155,6 +183,8 @@ class ConfigurationMistakesTest {
                 "ratelimit.forwarded-header=x-real-ip",
                 "ratelimit.exempt.addresses=nobody",
                 "ratelimit.exempt.when=#nobody",
+                "ratelimit.exempt.when=nobody",
+                "ratelimit.exempt.paths=GET /health",
                 "ratelimit.policies.login.missing-key=ignore",
                 "ratelimit.policies.login.stage=first",
                 "ratelimit.response.status=200",
@@ -206,6 +236,15 @@ class ConfigurationMistakesTest {
     }
 
     @RestController
+    static class Costless {
+        @GetMapping("/")
+        @RateLimited(value = "5/minute", permits = 0)
+        String create() {
+            return "";
+        }
+    }
+
+    @RestController
     static class TooDear {
         @GetMapping("/")
         @RateLimited(value = "5/minute", permits = 6)
@@ -214,8 +253,133 @@ class ConfigurationMistakesTest {
         }
     }
 
+    @RestController
+    static class Free {
+        @GetMapping("/")
+        @RateLimited(policy = "work", permits = 50)
+        String create() {
+            return "";
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Plans {
+        @Bean
+        PlanResolver plans() {
+            return request -> "free";
+        }
+    }
+
     @Test
-    @DisplayName("F6 a mistake in an annotation is told with class and method")
+    void annotation_priceBeyondAPlanOrAnOverride_isAMistake(CapturedOutput output) {
+        fails(
+                List.of(Free.class, Plans.class),
+                "ratelimit.policies.work.limit=100/minute",
+                "ratelimit.policies.work.plans.free=10/minute");
+        fails(
+                List.of(Free.class),
+                "ratelimit.policies.work.limit=100/minute",
+                "ratelimit.policies.work.key=user",
+                "ratelimit.policies.work.overrides.alice=20/minute");
+
+        assertThat(output)
+                .contains(
+                        "@RateLimited on Free.create(): under [10/minute (token-bucket)], a plan or an override, permits"
+                                + " must be from 0 to 10, the maximum that the limit admits at once, but was 50")
+                .contains(
+                        "@RateLimited on Free.create(): under [20/minute (token-bucket)], a plan or an override, permits"
+                                + " must be from 0 to 20");
+    }
+
+    @RestController
+    static class DearTogether {
+        @GetMapping("/")
+        @RateLimited(policy = "work", permits = 6)
+        @RateLimited(policy = "work", permits = 5)
+        String create() {
+            return "";
+        }
+    }
+
+    @Test
+    void annotations_pricesThatNoRequestCanPayTogether_areAMistake(CapturedOutput output) {
+        fails(List.of(DearTogether.class), "ratelimit.policies.work=10/minute");
+        fails(
+                List.of(DearTogether.class, Plans.class),
+                "ratelimit.policies.work.limit=100/minute",
+                "ratelimit.policies.work.plans.free=9/minute");
+
+        String together =
+                "@RateLimited on DearTogether.create(): the annotations here charge policy 'work' together, and ";
+        assertThat(output)
+                .contains(together
+                        + "permits must be from 0 to 10, the maximum that the limit admits at once, but was 11")
+                .contains(together
+                        + "under [9/minute (token-bucket)], a plan or an override, permits must be from 0 to 9");
+    }
+
+    @RestController
+    static class SameName {
+        @GetMapping("/a")
+        @RateLimited(value = "5/minute", name = "one")
+        String a() {
+            return "";
+        }
+
+        @GetMapping("/b")
+        @RateLimited(value = "5/minute", name = "one")
+        String b() {
+            return "";
+        }
+    }
+
+    @RestController
+    static class Quoted {
+        @GetMapping("/")
+        @RateLimited(value = "5/minute", name = "a\"b")
+        String create() {
+            return "";
+        }
+    }
+
+    @RestController
+    static class Unset {
+        @GetMapping("/")
+        @RateLimited("${unset.limit}")
+        String create() {
+            return "";
+        }
+    }
+
+    @RestController
+    static class NamedPolicy {
+        @GetMapping("/")
+        @RateLimited(policy = "login", name = "other")
+        String create() {
+            return "";
+        }
+    }
+
+    @Test
+    void annotation_nameOrPlaceholderMistaken_isReported(CapturedOutput output) {
+        String login = "ratelimit.policies.login.limit=9/s";
+        fails(List.of(SameName.class), login);
+        fails(List.of(SameName.class), "ratelimit.policies.one.limit=9/s");
+        fails(List.of(Quoted.class), login);
+        fails(List.of(Unset.class), login);
+        fails(List.of(NamedPolicy.class), login);
+
+        assertThat(output)
+                .containsPattern("@RateLimited on SameName[.][ab]\\(\\): another @RateLimited is also called 'one'")
+                .containsPattern(
+                        "@RateLimited on SameName[.][ab]\\(\\): a policy of the configuration is also called 'one'")
+                .contains("@RateLimited on Quoted.create(): name must be 1 to 100 printable ASCII characters")
+                .contains("@RateLimited on Unset.create(): Could not resolve placeholder 'unset.limit'")
+                .contains("@RateLimited on NamedPolicy.create(): policy 'login' has its own name");
+    }
+
+    @Test
+    @DisplayName("F6 a mistake in an annotation is reported with class and method")
     void annotation_mistake_isReportedWithClassAndMethod(CapturedOutput output) {
         String login = "ratelimit.policies.login.limit=9/s";
         fails(List.of(Unknown.class), login, "ratelimit.policies.api.limit=9/s");
@@ -223,13 +387,15 @@ class ConfigurationMistakesTest {
         fails(List.of(Mixed.class), login);
         fails(List.of(Garbage.class), login);
         fails(List.of(TooDear.class), login);
+        fails(List.of(Costless.class), login);
 
         assertThat(output)
-                .contains("@RateLimited on Unknown.create(): names policy 'x'; there is [api, login]")
-                .contains("@RateLimited on Neither.create(): give either a limit")
-                .contains("@RateLimited on Mixed.create(): policy 'login' has its own burst, algorithm and key")
-                .contains("@RateLimited on Garbage.create(): '5 a minute' is not a limit; write 10/second")
-                .contains("@RateLimited on TooDear.create(): permits must be from 0 to 5");
+                .contains("@RateLimited on Unknown.create(): names policy 'x', which does not exist")
+                .contains("@RateLimited on Neither.create(): it needs either a limit")
+                .contains("@RateLimited on Mixed.create(): policy 'login' has its own name, burst, algorithm and key")
+                .contains("@RateLimited on Garbage.create(): '5 a minute' is not a limit")
+                .contains("@RateLimited on TooDear.create(): permits must be from 0 to 5")
+                .contains("@RateLimited on Costless.create(): permits = 0 limits nothing");
     }
 
     @Test
@@ -243,7 +409,7 @@ class ConfigurationMistakesTest {
     }
 
     @Test
-    @DisplayName("F5 a policy that is there twice is told with both places")
+    @DisplayName("F5 a policy that is written twice is reported with both places")
     void policy_twice_isReportedWithBothPlaces(CapturedOutput output) {
         fails(List.of(), "spring.config.name=twice");
         fails(List.of(), "spring.config.name=spelt-twice");
@@ -253,13 +419,13 @@ class ConfigurationMistakesTest {
                 .contains("line 3")
                 .contains("line 5");
         assertThat(output)
-                .contains("'perUser' and 'per-user' are one name to Spring Boot")
+                .contains("'perUser' and 'per-user' are the same name to Spring Boot")
                 .contains("4:14")
                 .contains("6:14");
     }
 
     @Test
-    @DisplayName("F9 a pattern that cannot be read is told with the place; blanks at its ends are dropped")
+    @DisplayName("F9 an invalid pattern is reported with the position; blanks at its ends are dropped")
     void pattern_unreadable_isReportedWithACaret(CapturedOutput output) {
         String limit = "ratelimit.policies.login.limit=1/hour";
         fails(List.of(), limit, "ratelimit.policies.login.match.paths=/a/{b");
@@ -273,13 +439,23 @@ class ConfigurationMistakesTest {
     }
 
     @Test
+    void policy_inBrackets_isAnotherThanOneWithoutItsDots() {
+        RunningApp app = RunningApp.start(
+                List.of(), "ratelimit.policies.login.limit=9/s", "ratelimit.policies[log.in].limit=9/s");
+        try (app) {
+            assertThat(app.get("/").header("RateLimit")).isNull();
+            assertThat(app.counted("log.in", "admitted")).isEqualTo(1);
+        }
+    }
+
+    @Test
     void override_ofAPolicyInBrackets_isNoLessChecked(CapturedOutput output) {
         fails(
                 List.of(),
                 "ratelimit.policies[my policy].limit=9/s",
                 "ratelimit.policies[my policy].key=user",
-                "ratelimit.policies[my policy].overrides.evil_user=blocked");
+                "ratelimit.policies[my policy].overrides.evil@user=blocked");
 
-        assertThat(output).contains("Spring Boot drops characters of 'evil_user'; write it in brackets");
+        assertThat(output).contains("Spring Boot drops characters of 'evil@user'");
     }
 }

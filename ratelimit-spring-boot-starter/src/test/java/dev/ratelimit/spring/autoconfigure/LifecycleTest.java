@@ -19,6 +19,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
@@ -29,7 +30,8 @@ import org.springframework.mock.web.MockFilterChain;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
 
-/** Applications that start and end, one after another and side by side. */
+/** Applications that start and stop, one after another and at the same time. */
+@Tag("slow")
 class LifecycleTest {
 
     private static final String[] POLICY = {
@@ -48,7 +50,7 @@ class LifecycleTest {
     }
 
     @Test
-    @DisplayName("H7 servers that start and end leave no threads and no registries")
+    @DisplayName("H7 servers that start and stop leave no threads and no registries")
     void server_startedAndClosedOften_leavesNoThreadAndNoRegistry() throws InterruptedException {
         startAskStop();
         Set<Thread> threads = threads();
@@ -63,7 +65,7 @@ class LifecycleTest {
     }
 
     @Test
-    @DisplayName("H7 50 contexts that start and end leave no thread, no store, and the meters of one")
+    @DisplayName("H7 50 contexts that start and stop leave no thread, no store, and the meters of one")
     void context_startedAndClosed50Times_leavesWhatOneLeaves() throws InterruptedException {
         MeterRegistry kept = new SimpleMeterRegistry();
         List<WeakReference<RateLimitStore>> stores = new ArrayList<>();
@@ -88,14 +90,15 @@ class LifecycleTest {
         assertThat(stores).hasSize(50).allMatch(store -> store.get() == null);
     }
 
-    /** On the system's ticker, whose alarm for the store is still set when the context is closed. */
+    /** With the system's ticker, whose alarm for the store is still set when the context is closed. */
     private static void startChargeStop(MeterRegistry kept, List<WeakReference<RateLimitStore>> stores) {
         new WebApplicationContextRunner()
                 .withConfiguration(AUTO)
                 .withBean(MeterRegistry.class, () -> kept, definition -> definition.setDestroyMethodName(""))
                 .withPropertyValues(POLICY)
                 .run(context -> {
-                    FilterRegistrationBean<?> filter = context.getBean(FilterRegistrationBean.class);
+                    FilterRegistrationBean<?> filter =
+                            context.getBean(ActiveRules.FILTER, FilterRegistrationBean.class);
                     Objects.requireNonNull(filter.getFilter())
                             .doFilter(
                                     new MockHttpServletRequest(), new MockHttpServletResponse(), new MockFilterChain());
@@ -104,7 +107,7 @@ class LifecycleTest {
     }
 
     @Test
-    @DisplayName("H7 the alarm of a closed application rings once more at most")
+    @DisplayName("H7 the alarm of a closed application rings at most once more")
     void context_closed_leavesNoAlarm() {
         FakeTicker ticker;
         try (RunningApp app = RunningApp.start(List.of(TestApi.class), POLICY)) {
@@ -143,7 +146,7 @@ class LifecycleTest {
         return registry.getMeters().stream().map(Meter::getId).collect(Collectors.toSet());
     }
 
-    /** All but the JDK's own, of which there is one set for the JVM: the pool that alarms ring on, and its timer. */
+    /** All threads except the JDK's own, which the JVM has once: the pool that alarms run on, and its timer. */
     private static Set<Thread> threads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> !thread.getName().startsWith("ForkJoinPool.commonPool-"))
@@ -151,7 +154,7 @@ class LifecycleTest {
                 .collect(Collectors.toSet());
     }
 
-    /** The threads that were not there before, after those that are about to end have ended. */
+    /** The threads that were not there before, after expiring ones have ended. */
     private static List<Thread> leftOver(Set<Thread> before) throws InterruptedException {
         List<Thread> left = new ArrayList<>();
         for (Thread thread : threads()) {

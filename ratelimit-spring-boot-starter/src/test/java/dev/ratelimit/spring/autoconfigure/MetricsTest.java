@@ -7,9 +7,11 @@ import dev.ratelimit.spring.TestApi;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What the meters count, and that no request can add one. */
+/** What the meters count; no request can add one. */
+@Tag("servers")
 class MetricsTest {
 
     @Test
@@ -69,7 +71,7 @@ class MetricsTest {
             assertThat(gauge(app, "ratelimit.keys")).isEqualTo(2);
             assertThat(gauge(app, "ratelimit.memory")).isBetween(32.0, 1000.0);
             assertThat(evicted(app, "full")).isZero();
-            // exhausted keys keep their places
+            // exhausted keys stay in memory
             assertThat(evicted(app, "active")).isZero();
         }
     }

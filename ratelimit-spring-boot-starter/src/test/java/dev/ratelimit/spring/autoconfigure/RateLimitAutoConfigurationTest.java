@@ -1,17 +1,25 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RateLimited;
-import dev.ratelimit.spring.web.RateLimitFilter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import jakarta.servlet.DispatcherType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -23,6 +31,7 @@ import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfig
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -56,7 +65,8 @@ class RateLimitAutoConfigurationTest {
     void policy_registersTheFilter_andSaysSo(CapturedOutput output) {
         runner.withPropertyValues("ratelimit.policies.api.limit=100/minute", "ratelimit.policies.api.key=ip")
                 .run(context -> {
-                    FilterRegistrationBean<?> registration = context.getBean(FilterRegistrationBean.class);
+                    FilterRegistrationBean<?> registration =
+                            context.getBean(ActiveRules.FILTER, FilterRegistrationBean.class);
                     assertThat(registration.getFilter()).isInstanceOf(RateLimitFilter.class);
                     assertThat(registration.getOrder()).isEqualTo(-90);
                     assertThat(registration.determineDispatcherTypes()).containsExactly(DispatcherType.REQUEST);
@@ -65,6 +75,115 @@ class RateLimitAutoConfigurationTest {
 
         assertThat(output).contains("Rate limit 'api': 100/minute (token-bucket) by ip, on all paths");
         assertThat(output).doesNotContain("No rate limits");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, true", "on, true", "YES, true", "1, true", "false, false", "off, false", "no, false", "0, false"
+    })
+    void enabled_asSpringBootReadsBooleans_decides(String written, boolean filter) {
+        runner.withUserConfiguration(Annotated.class)
+                .withPropertyValues("ratelimit.enabled=" + written)
+                .run(context ->
+                        assertThat(context.containsBean(ActiveRules.FILTER)).isEqualTo(filter));
+        runner.withUserConfiguration(Annotated.class)
+                .withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .addFirst(new SystemEnvironmentPropertySource(
+                                "test-systemEnvironment", Map.of("RATELIMIT_ENABLED", written))))
+                .run(context ->
+                        assertThat(context.containsBean(ActiveRules.FILTER)).isEqualTo(filter));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"redis", "REDIS", " Redis "})
+    void storeType_inAnySpelling_isRedis(String written) {
+        runner.withPropertyValues("ratelimit.store.type=" + written)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("redis finds no bean of type RedisConnectionFactory"));
+    }
+
+    /** Names that an application may give its beans if it uses rate limits by hand. */
+    @Configuration(proxyBeanMethods = false)
+    static class SameNames {
+
+        @Bean
+        String rateLimitFilter() {
+            return "";
+        }
+
+        @Bean
+        String rateLimitRules() {
+            return "";
+        }
+
+        @Bean
+        String rateLimiter() {
+            return "";
+        }
+
+        @Bean
+        String rateLimitStore() {
+            return "";
+        }
+    }
+
+    @Test
+    void beansOfTheApplication_withLikelyNames_doNotClash() {
+        runner.withUserConfiguration(SameNames.class)
+                .withPropertyValues("ratelimit.policies.api.limit=1/second")
+                .run(context -> assertThat(context).hasBean(ActiveRules.FILTER));
+    }
+
+    @Test
+    void beansOfTheStarter_haveNamesThatNobodyElseUses() {
+        List<String> names = new ArrayList<>();
+        runner.withPropertyValues("ratelimit.policies.api.limit=1/second")
+                .withBean(SimpleMeterRegistry.class)
+                .run(context -> Stream.of(context.getBeanDefinitionNames())
+                        .filter(name -> context.getBeanFactory()
+                                .getBeanDefinition(name)
+                                .toString()
+                                .contains("dev.ratelimit."))
+                        .forEach(names::add));
+
+        assertThat(names).isNotEmpty().allMatch(name -> name.contains("dev.ratelimit."));
+    }
+
+    @Test
+    void policy_ofOnlyALimit_isRead(CapturedOutput output) {
+        runner.withPropertyValues("ratelimit.policies.login=5/minute")
+                .run(context -> assertThat(context).hasBean(ActiveRules.FILTER));
+
+        assertThat(output).contains("Rate limit 'login': 5/minute (token-bucket)");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"free", "count", "match", "mode", "key"})
+    void policy_namedLikeAProperty_isRead(String name, CapturedOutput output) {
+        runner.withPropertyValues("ratelimit.policies." + name + ".limit=5/minute")
+                .run(context -> assertThat(context).hasBean(ActiveRules.FILTER));
+
+        assertThat(output).contains("Rate limit '" + name + "': 5/minute (token-bucket)");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"4.0.0", "4.1.0", "4.2.0-SNAPSHOT", "10.0.0"})
+    void springBoot_4_isSupported(String version) {
+        SpringBootVersionCheck.check(version);
+        SpringBootVersionCheck.check(null);
+
+        assertThat(new SpringApplication(Annotated.class).getInitializers())
+                .hasAtLeastOneElementOfType(SpringBootVersionCheck.class);
+    }
+
+    @Test
+    void springBoot_3_isRefusedByName() {
+        assertThatThrownBy(() -> SpringBootVersionCheck.check("3.5.7"))
+                .hasMessage(
+                        "ratelimit-spring-boot-starter: this version needs Spring Boot 4, and the application runs on"
+                                + " Spring Boot 3.5.7; upgrade Spring Boot or remove the starter");
     }
 
     @Test
@@ -79,7 +198,7 @@ class RateLimitAutoConfigurationTest {
     @Test
     void annotationAlone_registersTheFilter(CapturedOutput output) {
         runner.withUserConfiguration(Annotated.class)
-                .run(context -> assertThat(context).hasSingleBean(FilterRegistrationBean.class));
+                .run(context -> assertThat(context).hasBean(ActiveRules.FILTER));
 
         assertThat(output).contains("Rate limit 'Annotated.get': 1/second (token-bucket) by user, where annotated");
     }
@@ -89,7 +208,7 @@ class RateLimitAutoConfigurationTest {
         runner.withPropertyValues("ratelimit.policies.x.limit=1/second", "ratelimit.policies.x.match.annotated=true")
                 .run(context -> assertThat(context).hasNotFailed());
 
-        assertThat(output).contains("WARN").contains("no @RateLimited names it: it limits nothing");
+        assertThat(output).contains("WARN").contains("no @RateLimited names it, so it limits nothing");
     }
 
     @Test
@@ -103,8 +222,8 @@ class RateLimitAutoConfigurationTest {
     @Test
     void securityFilterElsewhere_filterFollowsIt() {
         runner.withPropertyValues("ratelimit.policies.api.limit=1/s", "spring.security.filter.order=5")
-                .run(context -> assertThat(
-                                context.getBean(FilterRegistrationBean.class).getOrder())
+                .run(context -> assertThat(context.getBean(ActiveRules.FILTER, FilterRegistrationBean.class)
+                                .getOrder())
                         .isEqualTo(15));
     }
 
@@ -112,9 +231,7 @@ class RateLimitAutoConfigurationTest {
     void micrometerMissing_works() {
         runner.withPropertyValues("ratelimit.policies.api.limit=100/minute")
                 .withClassLoader(new FilteredClassLoader(MeterRegistry.class))
-                .run(context -> assertThat(context)
-                        .hasSingleBean(FilterRegistrationBean.class)
-                        .doesNotHaveBean(StoreDecorator.class));
+                .run(context -> assertThat(context).hasBean(ActiveRules.FILTER).doesNotHaveBean(StoreDecorator.class));
     }
 
     @Test

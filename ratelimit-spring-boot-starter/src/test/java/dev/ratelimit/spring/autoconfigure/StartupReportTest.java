@@ -1,15 +1,22 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -17,14 +24,20 @@ import org.springframework.boot.test.context.runner.ReactiveWebApplicationContex
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.stereotype.Service;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.filter.ForwardedHeaderFilter;
 import org.springframework.web.servlet.DispatcherServlet;
 
-/** What is hardly meant is told at start-up, where it is no mistake. */
+/** The log at start-up: what is limited, and warnings about settings that are valid but probably unintended. */
 @ExtendWith(OutputCaptureExtension.class)
 class StartupReportTest {
 
@@ -63,7 +76,7 @@ class StartupReportTest {
     static class Exempt {}
 
     @Test
-    void memory_ofAllPolicies_isTold(CapturedOutput output) {
+    void memory_ofAllPolicies_isLogged(CapturedOutput output) {
         runner.withPropertyValues(
                         "ratelimit.policies.a.limit=5/second",
                         "ratelimit.policies.a.key=ip",
@@ -73,56 +86,190 @@ class StartupReportTest {
                 .run(context -> assertThat(context).hasNotFailed());
 
         assertThat(output)
-                .containsPattern(
-                        "Rate limits take at most 2[0-9] MB of memory, when all their max-keys are used; sliding"
-                                + " logs 8 bytes more");
+                .containsPattern("Rate limits use at most 2[0-9] MB of memory if every limit reaches max-keys; sliding"
+                        + " logs add 8 bytes");
+    }
+
+    @ParameterizedTest
+    @MethodSource("withoutEffect")
+    @DisplayName("F7 an annotation on a method that handles no requests stops the start, by name")
+    void annotation_withoutEffect_stopsTheStart(Class<?> bean, String report) {
+        for (String policy : List.of("ratelimit.policies.a.limit=5/second", "ratelimit.headers=draft")) {
+            runner.withPropertyValues(policy)
+                    .withUserConfiguration(bean)
+                    .run(context -> assertThat(context).getFailure().hasMessageContaining(report));
+        }
+    }
+
+    static Stream<Arguments> withoutEffect() {
+        return Stream.of(
+                arguments(Pages.class, "the annotation on Pages.helper(): it has no effect"),
+                arguments(Mails.class, "the annotation on Mails.send(): it has no effect"),
+                arguments(Exempt.class, "the annotation on Exempt: it has no effect"));
+    }
+
+    interface MailApi {
+
+        @RateLimited("1/second")
+        void send();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class MailClient {
+
+        @Bean
+        MailApi mails() {
+            return (MailApi) Proxy.newProxyInstance(
+                    getClass().getClassLoader(), new Class<?>[] {MailApi.class}, (proxy, method, arguments) -> null);
+        }
     }
 
     @Test
-    @DisplayName("F7 annotations on methods to which no request is dispatched are warned of, by name")
-    void annotationsWithoutEffect_areWarnedOf(CapturedOutput output) {
-        runner.withUserConfiguration(Pages.class, Mails.class, Exempt.class)
+    void annotation_onAnInterfaceThatAClientShares_isNoMistake() {
+        runner.withUserConfiguration(MailClient.class)
                 .run(context -> assertThat(context).hasNotFailed());
+    }
 
-        assertThat(output)
-                .contains("WARN")
-                .contains("The annotation on Pages.helper() has no effect")
-                .contains("The annotation on Mails.send() has no effect")
-                .contains("The annotation on Exempt has no effect")
-                .doesNotContain("Pages.page() has no effect");
+    static class MailService implements MailApi {
+
+        @Override
+        public void send() {}
+    }
+
+    abstract static class MailBase {
+
+        @RateLimited("1/second")
+        public void send() {}
+    }
+
+    static class DerivedMails extends MailBase {}
+
+    @ParameterizedTest
+    @ValueSource(classes = {MailService.class, DerivedMails.class})
+    void annotation_thatABeanInherits_isNoMistake(Class<?> bean) {
+        runner.withUserConfiguration(bean).run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
-    @DisplayName("F7 also where there is nothing else to limit")
-    void annotationWithoutEffect_alone_isWarnedOf(CapturedOutput output) {
-        runner.withUserConfiguration(Mails.class)
+    void policies_allOff_areLogged(CapturedOutput output) {
+        runner.withPropertyValues("ratelimit.policies.api.limit=1/second", "ratelimit.policies.api.mode=off")
                 .run(context -> assertThat(context).hasNotFailed());
 
-        assertThat(output)
-                .contains("The annotation on Mails.send() has no effect")
-                .contains("No rate limits");
+        assertThat(output).contains("No rate limits: every policy has mode: off");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ratelimit.policies.api=${UNSET}",
+                "ratelimit.policies.api.key=",
+                "ratelimit.policies.limit=1/second",
+                "ratelimit.policies.api.limit=1"
+            })
+    void mistake_disabled_doesNotStopTheStart(String mistake) {
+        runner.withPropertyValues(mistake, "ratelimit.enabled=false")
+                .withUserConfiguration(Mails.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        new ReactiveWebApplicationContextRunner()
+                .withConfiguration(AUTO)
+                .withPropertyValues(mistake, "ratelimit.enabled=false")
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
-                "ratelimit.trusted-proxies=0.0.0.0/0 | 0.0.0.0/0 is everybody, so anyone can choose their client address",
-                "ratelimit.trusted-proxies=::/0 | ::/0 is everybody, so anyone can choose their client address",
-                "ratelimit.trusted-proxies=10.0.0.0/8 | say in ratelimit.forwarded-header which one yours write",
-                "server.forward-headers-strategy=framework | Spring believes X-Forwarded-For of anybody",
-                "server.forward-headers-strategy=native | The container believes X-Forwarded-For before the limits see the request",
-                "spring.main.cloud-platform=kubernetes | The container believes X-Forwarded-For before the limits see the request",
+                "ratelimit.trusted-proxies=0.0.0.0/0 | 0.0.0.0/0 is every address, so anyone can choose their client address",
+                "ratelimit.trusted-proxies=::/0 | ::/0 is every address, so anyone can choose their client address",
+                "ratelimit.trusted-proxies=10.0.0.0/8 | Set ratelimit.forwarded-header to the one that your proxies write",
+                "server.forward-headers-strategy=framework | without trusted proxies, rate limits ignore X-Forwarded-For",
+                "server.forward-headers-strategy=native | The container applies X-Forwarded-For from every private address",
+                "spring.main.cloud-platform=kubernetes | The container applies X-Forwarded-For from every private address",
+                "server.tomcat.remoteip.remote-ip-header=x-forwarded-for | server.tomcat.remoteip.remote-ip-header is set, so Tomcat",
+                "server.tomcat.remoteip.protocol-header=x-forwarded-proto | server.tomcat.remoteip.protocol-header is set, so Tomcat",
                 "ratelimit.policies.api.permits=0 | it limits nothing",
-                "ratelimit.policies.api.match.annotated=true | no @RateLimited names it: it limits nothing",
-                "ratelimit.policies.api.match.except-paths=/** | which leaves no path: it limits nothing"
+                "ratelimit.policies.api.match.paths=/login/ | /login/ does not match the path without the slash at its end",
+                "ratelimit.policies.api.match.except-paths=/e** | the ** in /e** matches within one segment only; write /**",
+                "ratelimit.exempt.paths=/health/ | ratelimit.exempt.paths: /health/ does not match the path without",
+                "ratelimit.policies.api.match.annotated=true | no @RateLimited names it, so it limits nothing",
+                "ratelimit.policies.api.match.except-paths=/** | whose except-paths cover all its paths: it limits nothing",
+                "ratelimit.policies.api.match.except-paths=/{*all} | whose except-paths cover all its paths: it limits nothing",
+                "ratelimit.exempt.paths=/** | ratelimit.exempt.paths: /** is every path, so nothing is limited",
+                "ratelimit.exempt.paths=/{*all} | ratelimit.exempt.paths: /{*all} is every path, so nothing is limited",
+                "ratelimit.exempt.when=true | ratelimit.exempt.when: true is always true, so nothing is limited",
+                "ratelimit.exempt.addresses=0.0.0.0/0 | 0.0.0.0/0 is every address, so nobody is limited"
             })
-    @DisplayName("F11 what is hardly meant is warned of")
-    void hardlyMeant_isWarnedOf(String property, String warning, CapturedOutput output) {
+    @DisplayName("F11 a setting that is probably unintended causes a warning")
+    void setting_probablyUnintended_isWarnedOf(String property, String warning, CapturedOutput output) {
         runner.withPropertyValues("ratelimit.policies.api.limit=1/second", property)
                 .run(context -> assertThat(context).hasNotFailed());
 
         assertThat(output).contains("WARN").contains(warning);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"10.0.0.0/8", "10.1.0.0/16", "10.1.2.3", "10.1.2.0/24"})
+    void exemptTrustedProxies_areWarnedOf(String exempt, CapturedOutput output) {
+        runner.withPropertyValues(
+                        "ratelimit.policies.api.limit=1/second",
+                        "ratelimit.trusted-proxies=10.1.2.0/24",
+                        "ratelimit.exempt.addresses=198.51.100.0/24, " + exempt)
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output)
+                .contains(exempt + " includes addresses of ratelimit.trusted-proxies")
+                .doesNotContain("198.51.100.0/24 includes addresses");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ForwardedFirst {
+
+        @Bean
+        FilterRegistrationBean<ForwardedHeaderFilter> forwarded() {
+            FilterRegistrationBean<ForwardedHeaderFilter> filter =
+                    new FilterRegistrationBean<>(new ForwardedHeaderFilter());
+            filter.setOrder(Ordered.HIGHEST_PRECEDENCE);
+            return filter;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ForwardedFirstByAnnotation {
+
+        @Bean
+        @Order(Ordered.HIGHEST_PRECEDENCE)
+        ForwardedHeaderFilter forwarded() {
+            return new ForwardedHeaderFilter();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ForwardedLast {
+
+        @Bean
+        ForwardedHeaderFilter forwarded() {
+            return new ForwardedHeaderFilter();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {ForwardedFirst.class, ForwardedFirstByAnnotation.class})
+    void forwardedHeaderFilter_beforeTheLimits_isWarnedOfOnce(Class<?> filter, CapturedOutput output) {
+        runner.withPropertyValues("ratelimit.policies.api.limit=1/second")
+                .withUserConfiguration(filter)
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output).containsOnlyOnce("A ForwardedHeaderFilter runs before the rate limits");
+    }
+
+    @Test
+    void forwardedHeaderFilter_afterTheLimits_isNotWarnedOf(CapturedOutput output) {
+        runner.withPropertyValues("ratelimit.policies.api.limit=1/second")
+                .withUserConfiguration(ForwardedLast.class)
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output).doesNotContain("WARN");
     }
 
     @Test
@@ -133,6 +280,11 @@ class StartupReportTest {
                         "server.servlet.context-path=/ctx")
                 .run(context -> assertThat(context).hasNotFailed());
         runner.withPropertyValues(
+                        "ratelimit.policies.c.limit=1/second",
+                        "ratelimit.policies.c.match.paths=/api/orders",
+                        "spring.mvc.servlet.path=/api")
+                .run(context -> assertThat(context).hasNotFailed());
+        runner.withPropertyValues(
                         "ratelimit.policies.b.limit=1/second",
                         "ratelimit.policies.b.match.paths=/api/orders, /api/files/**",
                         "ratelimit.policies.b.match.except-paths=/api/**")
@@ -140,9 +292,11 @@ class StartupReportTest {
 
         assertThat(output)
                 .contains("'a'")
-                .contains("but paths are below the context path /ctx")
+                .contains("but paths are relative to the context path /ctx; leave it out")
+                .contains("'c'")
+                .contains("but paths are relative to the path of Spring MVC's servlet /api; leave it out")
                 .contains("'b'")
-                .contains("which leaves no path");
+                .contains("whose except-paths cover all its paths");
     }
 
     @Test
@@ -154,8 +308,9 @@ class StartupReportTest {
                 .run(context -> assertThat(context).hasNotFailed());
 
         assertThat(output)
-                .contains("Rate limits take for a client's address the peer's, or behind 10.0.0.0/8 the client's of"
-                        + " X-Forwarded-For")
+                .contains(
+                        "Rate limits identify clients by the remote address of the connection; behind 10.0.0.0/8, by the one"
+                                + " in X-Forwarded-For")
                 .doesNotContain("WARN");
     }
 
@@ -170,14 +325,19 @@ class StartupReportTest {
                         .getFailure()
                         .rootCause()
                         .hasMessageContaining("this is a WebFlux application, and policies are for Spring MVC"));
+        reactive.withUserConfiguration(Pages.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("this is a WebFlux application, and annotations are for Spring MVC"));
         reactive.run(context -> assertThat(context).hasNotFailed());
 
         assertThat(output).contains("No rate limits: this is a WebFlux application");
     }
 
     @Test
-    @DisplayName("F14 no web application, or one without Spring MVC, is told that nothing is limited")
-    void noSpringMvc_isTold(CapturedOutput output) {
+    @DisplayName("F14 an application without a web server or Spring MVC logs that nothing is limited")
+    void noSpringMvc_isLogged(CapturedOutput output) {
         String policy = "ratelimit.policies.api.limit=1/second";
         new ApplicationContextRunner()
                 .withConfiguration(AUTO)
@@ -192,16 +352,16 @@ class StartupReportTest {
                         .rootCause()
                         .hasMessageContaining("policies need Spring MVC, which is missing"));
 
-        assertThat(output).contains("No rate limits: this is no web application");
+        assertThat(output).contains("No rate limits: this is not a web application");
     }
 
     @Test
-    void disabled_isTold_andLeavesTheBeans(CapturedOutput output) {
+    void disabled_isLogged_andLeavesTheBeans(CapturedOutput output) {
         runner.withPropertyValues("ratelimit.policies.api.limit=1/second", "ratelimit.enabled=false")
                 .run(context -> assertThat(context)
                         .hasNotFailed()
                         .hasSingleBean(RateLimiter.class)
-                        .doesNotHaveBean("rateLimitFilter"));
+                        .doesNotHaveBean(ActiveRules.FILTER));
 
         assertThat(output).contains("No rate limits: ratelimit.enabled is false");
     }

@@ -12,6 +12,7 @@ import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.startup.Tomcat;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,8 +24,9 @@ import org.springframework.web.SpringServletContainerInitializer;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** A container that is not Boot's, into which the application is deployed. */
+/** A container other than Spring Boot's, which the application is deployed to. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("slow")
 class WarTest {
 
     @RestController
@@ -65,7 +67,7 @@ class WarTest {
     }
 
     @Test
-    @DisplayName("F14 a war in a container of its own is limited, and says by what")
+    @DisplayName("F14 a war in a separate container is limited and logs its limits")
     void war_inAContainer_isLimited_andSaysSo(@TempDir Path directory, CapturedOutput output)
             throws LifecycleException {
         Tomcat tomcat = container(directory);
@@ -86,7 +88,7 @@ class WarTest {
         }
 
         assertThat(output)
-                .contains("Rate limit 'all': 5/hour (token-bucket) for all together, on all paths")
+                .contains("Rate limit 'all': 5/hour (token-bucket) shared by all callers, on all paths")
                 .contains("Rate limit 'Shop.limited': 2/hour (token-bucket) by ip, where annotated");
     }
 }

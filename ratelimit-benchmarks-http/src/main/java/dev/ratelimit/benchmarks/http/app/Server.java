@@ -19,7 +19,10 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.filter.OncePerRequestFilter;
 
-/** One endpoint. A profile says who limits it: {@code none}, {@code floor}, {@code ours}, {@code bucket4j}. Prints its port. */
+/**
+ * A server with one endpoint. A profile selects the limiter: {@code none}, {@code floor}, {@code ours},
+ * {@code bucket4j}. Prints its port.
+ */
 @SpringBootApplication
 @RestController
 public class Server {
@@ -31,7 +34,7 @@ public class Server {
         SpringApplication.run(Server.class, arguments);
     }
 
-    /** As little as an endpoint can do. */
+    /** The cheapest possible endpoint. */
     @GetMapping("/hello")
     public String hello() {
         return "hello";
@@ -42,7 +45,7 @@ public class Server {
         return event -> System.out.println("port " + event.getWebServer().getPort());
     }
 
-    /** As little as a limit can do: one budget for all users, in one long, and a refusal of one header. */
+    /** The cheapest possible limit: one budget for all users, in one long, and a refusal with one header. */
     @Profile("floor")
     @Bean
     OncePerRequestFilter floor(@Value("${user-limit}") long userLimit) {
@@ -66,7 +69,7 @@ public class Server {
         };
     }
 
-    /** Where Bucket4j's starter keeps its buckets. */
+    /** The cache of Bucket4j's starter. */
     @Profile("bucket4j")
     @EnableCaching
     @Configuration(proxyBeanMethods = false)

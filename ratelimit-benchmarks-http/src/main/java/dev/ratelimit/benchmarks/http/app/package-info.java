@@ -1,4 +1,4 @@
-/** The server that the HTTP benchmark asks: without limits, with this library's, or with Bucket4j's. */
+/** The server of the HTTP benchmark: without limits, with those of this library, or with those of Bucket4j. */
 @NullMarked
 package dev.ratelimit.benchmarks.http.app;
 

@@ -1,0 +1,106 @@
+package dev.ratelimit;
+
+import java.util.Arrays;
+
+/**
+ * The state of one limit for one key, with the operations that are the same in every store: reporting its status,
+ * refunding a charge, and converting it to another limit. For authors of stores, who keep and guard the {@code long}s,
+ * and read the time before each call.
+ *
+ * <p>It is a view: it reads and writes the given array. Not thread-safe.
+ */
+public final class LimitState {
+
+    private final LimitAlgorithm limit;
+    private final long[] state;
+    private final int at;
+
+    /**
+     * Creates a view of a state.
+     *
+     * @param limit the limit that wrote or cleared it
+     * @param at its index in the array
+     */
+    public LimitState(LimitAlgorithm limit, long[] state, int at) {
+        this.limit = limit;
+        this.state = state;
+        this.at = at;
+    }
+
+    /**
+     * The status after a charge that was admitted and written.
+     *
+     * @param now the time on the limit's timeline
+     */
+    public LimitStatus admitted(Charge charge, long now) {
+        return status(charge, 0, now);
+    }
+
+    /**
+     * The status for a charge that this limit or another one refuses.
+     *
+     * @param permits the permits of the charge; even a charge of 0 is refused if more permits are in use than the
+     *     capacity
+     * @param now the time on the limit's timeline
+     */
+    public LimitStatus refused(Charge charge, long permits, long now) {
+        return status(charge, limit.retryAfterNanos(state, at, permits, now), now);
+    }
+
+    private LimitStatus status(Charge charge, long retryAfterNanos, long now) {
+        long remaining = limit.remaining(state, at, now);
+        return new LimitStatus(
+                charge,
+                limit,
+                remaining,
+                retryAfterNanos,
+                remaining >= limit.capacity() ? 0 : limit.retryAfterNanos(state, at, remaining + 1, now),
+                limit.fullAfterNanos(state, at, now));
+    }
+
+    /**
+     * Refunds permits to this limit, which may have replaced the charged one in the meantime: then in proportion.
+     *
+     * @param paid the limit that was charged
+     * @param permits the permits charged to it, at most its capacity
+     * @param ageNanos how long ago
+     * @param now the time on this limit's timeline
+     */
+    public void refund(Limit paid, long permits, long ageNanos, long now) {
+        long kept = limit.share(paid.capacity() - permits, paid.capacity());
+        limit.refund(state, at, limit.capacity() - kept, ageNanos, now);
+    }
+
+    /**
+     * Converts this state to another limit: used permits stay used, in proportion to the capacity, rounded up if the
+     * capacity shrinks and down if it grows, so that the state does not change while two limits take turns.
+     *
+     * @param ownNow the time on this limit's timeline
+     * @param otherNow the same time on the other limit's timeline
+     * @return a state of the other limit, in a new array
+     */
+    public long[] carriedTo(LimitAlgorithm other, long ownNow, long otherNow) {
+        long[] carried = new long[other.stateSize()];
+        other.clear(carried, 0, otherNow);
+        if (!other.adopt(carried, 0, limit, own(), otherNow)) {
+            long share = share(other, limit.remaining(state, at, ownNow));
+            if (share > 0) {
+                carried = other.grow(carried, share, otherNow);
+                other.charge(carried, 0, share, otherNow);
+            }
+        }
+        return carried;
+    }
+
+    private long share(LimitAlgorithm other, long remaining) {
+        long whole = limit.capacity();
+        return other.capacity() > whole
+                ? other.capacity() - other.share(remaining, whole)
+                : other.share(whole - remaining, whole);
+    }
+
+    /** A copy of the state that starts at index 0. */
+    private long[] own() {
+        return at == 0 ? state : Arrays.copyOfRange(state, at, at + limit.stateSize());
+    }
+}

@@ -1,0 +1,14 @@
+package dev.ratelimit;
+
+import dev.ratelimit.algorithm.Algorithm;
+import dev.ratelimit.memory.InMemoryStore;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+
+class PublicApiTest {
+
+    @Test
+    void api_isTheOneWrittenDown() throws IOException {
+        PublicApi.check("ratelimit-core", RateLimiter.class, Algorithm.class, InMemoryStore.class);
+    }
+}

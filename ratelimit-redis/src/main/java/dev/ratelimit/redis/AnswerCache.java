@@ -1,0 +1,160 @@
+package dev.ratelimit.redis;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Ticker;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bounded cache of Redis's latest answers: a key that Redis refused is refused locally until it can be admitted, and
+ * a key that must be decided without Redis starts with its last known state. An evicted key costs one more request to
+ * Redis, nothing else. Thread-safe and lock-free.
+ */
+final class AnswerCache {
+
+    /** The known statuses of one key; empty if it was forgotten. */
+    record Known(Charge charge, List<LimitStatus> statuses, long atNanos, long asked) {
+
+        private boolean sameBudget(@Nullable Known other) {
+            return other != null && charge.sameBudget(other.charge);
+        }
+    }
+
+    /** Each key belongs to one row; the older entry of a row is evicted. */
+    private static final int ROW = 2;
+
+    private final Ticker ticker;
+    private final long maxRefusalNanos;
+    private final AtomicReferenceArray<@Nullable Known> places;
+    private final AtomicLong forgotten = new AtomicLong();
+
+    /**
+     * Creates an empty cache.
+     *
+     * @param maxKeys the maximum number of keys, a power of two
+     * @param maxRefusalNanos how long at most a key is refused without asking Redis; 0 for never
+     */
+    AnswerCache(Ticker ticker, int maxKeys, long maxRefusalNanos) {
+        this.ticker = ticker;
+        this.maxRefusalNanos = maxRefusalNanos;
+        this.places = new AtomicReferenceArray<>(maxKeys);
+    }
+
+    /** A moment, as the number of keys forgotten so far. */
+    long now() {
+        return forgotten.get();
+    }
+
+    /**
+     * Remembers the statuses of a charge's limits, unless its key was forgotten meanwhile.
+     *
+     * @param asked the {@linkplain #now moment} when Redis was asked
+     */
+    void put(Charge charge, List<LimitStatus> statuses, long asked) {
+        replace(new Known(charge, statuses, ticker.nanos(), asked));
+    }
+
+    /** Forgets the key, including answers that are not remembered yet. */
+    void forget(Charge charge) {
+        replace(new Known(charge, List.of(), ticker.nanos(), forgotten.incrementAndGet()));
+    }
+
+    private void replace(Known known) {
+        int row = row(known.charge);
+        boolean done = false;
+        while (!done) {
+            int best = row;
+            Known former = places.getAcquire(row);
+            for (int place = row + 1; place < row + ROW; place++) {
+                Known other = places.getAcquire(place);
+                if (!known.sameBudget(former) && (known.sameBudget(other) || makesWayBefore(other, former))) {
+                    best = place;
+                    former = other;
+                }
+            }
+            boolean outdated = known.sameBudget(former) && former != null && former.asked > known.asked;
+            done = outdated || places.compareAndSet(best, former, known);
+        }
+    }
+
+    private static boolean makesWayBefore(@Nullable Known one, @Nullable Known other) {
+        return other != null && (one == null || one.atNanos - other.atNanos < 0);
+    }
+
+    /** Removes and returns the known answer for the key; of several concurrent callers, one gets it. */
+    @Nullable
+    Known remove(Charge charge) {
+        Known removed = null;
+        int row = row(charge);
+        for (int place = row; place < row + ROW; place++) {
+            Known known = places.getAcquire(place);
+            boolean its = known != null && !known.statuses.isEmpty() && known.charge.sameBudget(charge);
+            if (its && places.compareAndSet(place, known, null)) {
+                removed = known;
+            }
+        }
+        return removed;
+    }
+
+    /** The refusal of these charges if it is certain; it contains only the limits that refuse. */
+    @Nullable
+    Decision refusal(List<Charge> charges) {
+        for (Charge charge : charges) {
+            Known known = get(charge);
+            if (known != null
+                    && known.charge.permits() == charge.permits()
+                    && known.charge.policy().equals(charge.policy())) {
+                List<LimitStatus> refused = refused(charge, known, age(known));
+                if (!refused.isEmpty()) {
+                    return new Decision(false, charges, List.copyOf(refused), null);
+                }
+            }
+        }
+        return null;
+    }
+
+    /** The age of the entry. */
+    long age(Known known) {
+        return ticker.nanos() - known.atNanos;
+    }
+
+    private List<LimitStatus> refused(Charge charge, Known known, long age) {
+        List<LimitStatus> refused = new ArrayList<>(0);
+        for (LimitStatus status : known.statuses) {
+            boolean stands = age < Math.min(maxRefusalNanos, status.nextAvailableNanos());
+            if (!status.admitted() && stands) {
+                boolean never = status.retryAfterNanos() == LimitAlgorithm.NEVER;
+                refused.add(new LimitStatus(
+                        charge,
+                        status.limit(),
+                        status.remaining(),
+                        never ? LimitAlgorithm.NEVER : status.retryAfterNanos() - age,
+                        status.nextAvailableNanos() - age,
+                        status.fullAfterNanos() - age));
+            }
+        }
+        return refused;
+    }
+
+    private @Nullable Known get(Charge charge) {
+        int row = row(charge);
+        for (int place = row; place < row + ROW; place++) {
+            Known known = places.getAcquire(place);
+            if (known != null && known.charge.sameBudget(charge)) {
+                return known;
+            }
+        }
+        return null;
+    }
+
+    private int row(Charge charge) {
+        int hash = (31 * charge.policy().name().hashCode() + charge.key().hashCode()) * 0x9E3779B9;
+        return (hash ^ hash >>> 16) & (places.length() - ROW);
+    }
+}

@@ -1,0 +1,29 @@
+package dev.ratelimit.redis;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * An open connection to a server: the only way for commands to leave the store. Failures are exceptions of the client,
+ * with the server's reply if there was one. Thread-safe; no method blocks.
+ */
+interface Connection {
+
+    /** The server that it leads to, by the name that {@link Topology#connect} was called with. */
+    String server();
+
+    /** Whether commands can still be sent; a lost connection does not come back. */
+    boolean isOpen();
+
+    /** Runs a script. */
+    CompletableFuture<Answer> send(Call call);
+
+    /** The server's answer to {@code CLUSTER NODES}. */
+    CompletableFuture<String> clusterNodes();
+
+    /** The server's answer to {@code INFO memory}. */
+    CompletableFuture<String> memory();
+
+    /** Closes the connection, unless it is closed. */
+    CompletionStage<Void> close();
+}

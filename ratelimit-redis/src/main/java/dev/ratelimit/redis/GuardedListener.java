@@ -1,0 +1,41 @@
+package dev.ratelimit.redis;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Keeps what a listener throws, such as meters that are closed, from decisions. Thread-safe. */
+final class GuardedListener implements RedisStoreListener {
+
+    private static final Logger LOG = System.getLogger(GuardedListener.class.getPackageName());
+
+    private final RedisStoreListener listener;
+    private final AtomicBoolean told = new AtomicBoolean();
+
+    GuardedListener(RedisStoreListener listener) {
+        this.listener = listener;
+    }
+
+    @Override
+    public void failed(RedisStoreFailure reason) {
+        guarded(() -> listener.failed(reason));
+    }
+
+    @Override
+    public void changed() {
+        guarded(listener::changed);
+    }
+
+    private void guarded(Runnable call) {
+        try {
+            call.run();
+        } catch (RuntimeException | Error e) {
+            if (told.compareAndSet(false, true)) {
+                LOG.log(
+                        Level.WARNING,
+                        "The listener of the Redis store failed. Later failures of it are not logged.",
+                        e);
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+package dev.ratelimit.redis;
+
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.redis.Node.Entry;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A batch sent to a server, whose outcome is judged once. A server that redirects the batch is healthy; from then on
+ * the next one is judged. Thread-safe.
+ */
+final class PendingBatch {
+
+    private final Batch batch;
+    private final boolean urgent;
+    private final Scheduler scheduler;
+    private final CompletableFuture<Answer> answer = new CompletableFuture<>();
+
+    /** Completed when the outcome for the server is known. */
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+    private @Nullable Entry at;
+
+    /**
+     * Creates a batch that has not been sent yet.
+     *
+     * @param urgent whether servers admit it beyond the maximum in flight
+     */
+    @SuppressWarnings("FutureReturnValueIgnored") // leave() handles its own failures
+    PendingBatch(Batch batch, boolean urgent, Scheduler scheduler) {
+        this.batch = batch;
+        this.urgent = urgent;
+        this.scheduler = scheduler;
+        ended.whenComplete((nothing, failure) -> leave(failure == null ? null : StoreFailure.of(failure)));
+    }
+
+    Batch batch() {
+        return batch;
+    }
+
+    /**
+     * Enters this server, and leaves the one that redirected it here.
+     *
+     * @return the connection to it
+     * @throws StoreFailure if the server does not admit it, or if nobody waits for it any more
+     */
+    CompletableFuture<Connection> goTo(Node node) {
+        leave(null);
+        Entry entry = enter(node);
+        if (entry.permission() == Breaker.Permission.PROBE) {
+            // ends even if its caller does not await it, so that another probe can follow
+            endBy(node.deadlineNanos());
+        }
+        return node.link().live();
+    }
+
+    private synchronized Entry enter(Node node) {
+        if (ended.isDone()) {
+            throw StoreFailure.of(new TimeoutException());
+        }
+        Entry entry = node.enter(urgent);
+        at = entry;
+        return entry;
+    }
+
+    private synchronized @Nullable Entry exit() {
+        Entry left = at;
+        at = null;
+        return left;
+    }
+
+    /** Judges outside the monitor, because it calls the listener and the logger. */
+    private void leave(@Nullable StoreFailure failure) {
+        Entry left = exit();
+        if (left != null) {
+            left.node().exit(left, failure);
+        }
+    }
+
+    /**
+     * Checks that it is still worth sending: a charge that nobody waits for any more would only use up permits. A refund
+     * is always sent.
+     *
+     * @throws StoreFailure if it is not
+     */
+    void requireWanted() {
+        if (!urgent && ended.isDone()) {
+            throw StoreFailure.of(new TimeoutException());
+        }
+    }
+
+    /** Judges the server after this time at the latest, whether or not anybody waits. */
+    void endBy(long nanos) {
+        Timeout.set(ended, nanos, scheduler);
+    }
+
+    /** Registers an action for when a failure has been judged. */
+    @SuppressWarnings("FutureReturnValueIgnored") // nothing follows it
+    void whenFailed(Consumer<StoreFailure> action) {
+        ended.whenComplete((nothing, failure) -> {
+            if (failure != null) {
+                action.accept(StoreFailure.of(failure));
+            }
+        });
+    }
+
+    /** Completes the batch with an answer or a failure. */
+    void arrived(@Nullable Answer received, @Nullable Throwable failure) {
+        end(failure);
+        if (failure == null) {
+            answer.complete(received);
+        } else {
+            answer.completeExceptionally(failure);
+        }
+    }
+
+    private void end(@Nullable Throwable failure) {
+        if (failure == null) {
+            ended.complete(null);
+        } else {
+            ended.completeExceptionally(failure);
+        }
+    }
+
+    /** The answer, which has arrived. */
+    Answer answer() {
+        return answer.join();
+    }
+
+    /** Registers an action for the answer or the failure, on the thread that completes the batch. */
+    @SuppressWarnings("FutureReturnValueIgnored") // actions handle their own failures
+    void then(BiConsumer<@Nullable Answer, @Nullable Throwable> action) {
+        answer.whenComplete(action);
+    }
+
+    /**
+     * Waits for the answer until the deadline. No answer by then is the server's failure.
+     *
+     * @param patienceNanos how long to wait; not at all unless positive
+     * @throws StoreFailure if there is no answer
+     */
+    Answer await(long patienceNanos) {
+        try {
+            return get(patienceNanos);
+        } catch (StoreFailure e) {
+            end(e);
+            throw e;
+        }
+    }
+
+    /**
+     * Waits for the answer, possibly for less time than the server has: no answer then says nothing about the server.
+     *
+     * @throws StoreFailure if there is no answer
+     */
+    Answer get(long patienceNanos) {
+        try {
+            if (!Timeout.await(answer, patienceNanos, scheduler)) {
+                throw StoreFailure.of(new TimeoutException());
+            }
+            return answer.join();
+        } catch (CompletionException e) {
+            throw StoreFailure.of(e.getCause() == null ? e : e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StoreFailure(RedisStoreFailure.INTERRUPTED, "interrupted while waiting for Redis", e);
+        }
+    }
+}

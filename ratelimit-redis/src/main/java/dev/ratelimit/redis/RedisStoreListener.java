@@ -1,0 +1,14 @@
+package dev.ratelimit.redis;
+
+/**
+ * Receives failures, on request threads and on the client's threads: it must return quickly. What it throws is logged
+ * once and otherwise ignored.
+ */
+public interface RedisStoreListener {
+
+    /** Redis did not decide a request or part of it. */
+    default void failed(RedisStoreFailure reason) {}
+
+    /** The store stops using a failing server, or uses it again. */
+    default void changed() {}
+}

@@ -1,0 +1,236 @@
+package dev.ratelimit.redis;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Policy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** Finds the server of each key, and sends each server its part of the charges. Thread-safe; does not block. */
+final class Router implements AutoCloseable {
+
+    private static final int MAX_POLICIES = 10_000;
+
+    /** The minimum time between two requests for the slots, and the maximum wait for an answer. */
+    private static final long REFRESH_NANOS = 1_000_000_000;
+
+    private static final long FAREWELL_NANOS = 500_000_000;
+
+    private final Topology topology;
+    private final KeyNames names;
+    private final ServerSettings settings;
+    private final OperatorLog operatorLog;
+    private final ScriptExecutor executor;
+    private final Map<String, Node> nodes = new ConcurrentHashMap<>();
+    private final Map<Policy, List<RedisLimit>> limits = new ConcurrentHashMap<>();
+    private final AtomicLong refreshAt;
+    private final AtomicInteger refreshes = new AtomicInteger();
+    private volatile boolean closed;
+
+    /** Creates the servers of this topology. */
+    Router(Topology topology, KeyNames names, ServerSettings settings, OperatorLog operatorLog) {
+        this.topology = topology;
+        this.names = names;
+        this.settings = settings;
+        this.operatorLog = operatorLog;
+        this.executor = new ScriptExecutor(settings, this::elsewhere);
+        this.refreshAt = new AtomicLong(settings.ticker().nanos());
+    }
+
+    /** How a batch is sent: awaited or not. */
+    private interface Sending {
+        PendingBatch send(Node node, Batch batch);
+    }
+
+    /** Sends the charges, in one script per slot. The caller must await each batch. */
+    List<PendingBatch> send(List<Charge> charges, Operation operation, long atMicros) {
+        return send(charges, (node, batch) -> node.send(batch, operation, atMicros));
+    }
+
+    /** Sends the charges, in one script per slot. The caller need not await them. */
+    List<PendingBatch> post(List<Charge> charges, Operation operation, long atMicros) {
+        return send(charges, (node, batch) -> node.post(batch, operation, atMicros));
+    }
+
+    private List<PendingBatch> send(List<Charge> charges, Sending sending) {
+        List<PendingBatch> sent = new ArrayList<>(1);
+        batches(charges).forEach((slot, batch) -> {
+            Node node = node(topology.server(slot));
+            if (!node.available()) {
+                // another one may have taken over
+                refresh(node);
+            }
+            PendingBatch one = sending.send(node, batch);
+            one.whenFailed(failure -> {
+                if (failure.ofConnection()) {
+                    // if requests are rare, nobody waits for the breaker to open
+                    refresh(node);
+                }
+            });
+            sent.add(one);
+        });
+        return sent;
+    }
+
+    private Node node(String server) {
+        Node known = nodes.get(server);
+        return known != null ? known : nodes.computeIfAbsent(server, this::newNode);
+    }
+
+    private Node newNode(String server) {
+        Link link = new Link(topology, server, operatorLog::connected, settings.scheduler(), settings.threads());
+        if (closed) {
+            link.close();
+        }
+        return new Node(server, link, executor, settings, operatorLog);
+    }
+
+    private Map<Integer, Batch> batches(List<Charge> charges) {
+        Map<Integer, Batch> batches = new TreeMap<>();
+        for (Charge charge : charges) {
+            String name = names.name(charge.policy().name(), charge.key());
+            batches.computeIfAbsent(topology.slot(name), slot -> new Batch())
+                    .add(charge, limits(charge.policy()), name);
+        }
+        return batches;
+    }
+
+    private List<RedisLimit> limits(Policy policy) {
+        List<RedisLimit> known = limits.get(policy);
+        if (known == null) {
+            if (limits.size() >= MAX_POLICIES) {
+                limits.clear();
+            }
+            known = policy.limits().stream().map(RedisLimits::of).toList();
+            limits.put(policy, known);
+        }
+        return known;
+    }
+
+    private Node elsewhere(Redirect redirect) {
+        if (!topology.isCluster()) {
+            throw new StoreFailure(
+                    RedisStoreFailure.CLUSTER, "the server is a cluster node and must be configured as a cluster");
+        }
+        Node node = node(redirect.server());
+        if (!redirect.asking()) {
+            refresh(null);
+        }
+        return node;
+    }
+
+    /**
+     * In a cluster, asks a server other than the failing one for the slots, unless that was done a moment ago.
+     */
+    @SuppressWarnings("FutureReturnValueIgnored") // the next failure asks again
+    private void refresh(@Nullable Node failing) {
+        long due = refreshAt.get();
+        long now = settings.ticker().nanos();
+        if (!topology.isCluster() || now - due < 0 || !refreshAt.compareAndSet(due, now + REFRESH_NANOS) || closed) {
+            return;
+        }
+        Link asked = informant(failing).link();
+        CompletableFuture<Boolean> answer = asked.live()
+                .thenCompose(connection ->
+                        connection.clusterNodes().thenApply(slots -> topology.learn(connection.server(), slots)));
+        Timeout.set(answer, REFRESH_NANOS, settings.scheduler());
+        answer.whenComplete((learned, failure) -> {
+            if (failure == null && learned) {
+                prune();
+            } else {
+                asked.replace();
+            }
+        });
+    }
+
+    /**
+     * Asks another server each time, one that is not known to fail: a server may not know yet which one has taken over.
+     */
+    private Node informant(@Nullable Node failing) {
+        Node any = node(Topology.ANY);
+        List<Node> well = nodes.values().stream()
+                .filter(node -> node != failing && node.available())
+                .toList();
+        return well.isEmpty() ? any : well.get(Math.floorMod(refreshes.getAndIncrement(), well.size()));
+    }
+
+    /** Closes the links to servers that have left the cluster. */
+    private void prune() {
+        nodes.entrySet().removeIf(entry -> {
+            boolean left = !topology.has(entry.getKey());
+            if (left) {
+                entry.getValue().link().close();
+            }
+            return left;
+        });
+    }
+
+    /** Connects to all servers and peeks at this charge, so that the first request finds everything warmed up. */
+    @SuppressWarnings("FutureReturnValueIgnored") // each is awaited afterwards
+    void warmUp(Charge first, long patienceNanos) {
+        long end = settings.ticker().nanos() + patienceNanos;
+        if (reached(Topology.ANY, end)) {
+            topology.servers().forEach(server -> node(server).link().live());
+            topology.servers().forEach(server -> reached(server, end));
+            for (PendingBatch sent : send(List.of(first), Operation.PEEK, 0)) {
+                // an entry that never leaves would count as in flight forever
+                sent.endBy(patienceNanos);
+                try {
+                    sent.get(end - settings.ticker().nanos());
+                } catch (StoreFailure e) {
+                    // requests will find out whether the server fails
+                }
+            }
+        }
+    }
+
+    private boolean reached(String server, long end) {
+        Node node = node(server);
+        CompletableFuture<Connection> live = node.link().live();
+        try {
+            // it may only be slow: requests will find out
+            boolean known = Timeout.await(live, end - settings.ticker().nanos(), settings.scheduler());
+            if (known) {
+                live.join();
+            }
+            return known;
+        } catch (CompletionException | StoreFailure e) {
+            node.unreached(StoreFailure.of(e));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return false;
+    }
+
+    /** Whether no server is known to fail, not counting servers whose slots another one has taken over. */
+    boolean available() {
+        var names = topology.servers().isEmpty() ? nodes.keySet() : topology.servers();
+        return names.stream().map(nodes::get).filter(Objects::nonNull).allMatch(Node::available);
+    }
+
+    /** Closes all connections. */
+    @Override
+    public void close() {
+        closed = true;
+        operatorLog.close();
+        CompletableFuture<?>[] closing = nodes.values().stream()
+                .map(node -> node.link().close().toCompletableFuture())
+                .toArray(CompletableFuture[]::new);
+        try {
+            // the client closes the rest
+            Timeout.await(CompletableFuture.allOf(closing), FAREWELL_NANOS, settings.scheduler());
+        } catch (StoreFailure e) {
+            // nothing else follows
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

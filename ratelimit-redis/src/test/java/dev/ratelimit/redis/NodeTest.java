@@ -1,0 +1,249 @@
+package dev.ratelimit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.test.FakeTicker;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A server that never answers. */
+@SuppressWarnings("NullAway.Init") // each test starts it
+@Tag("servers")
+class NodeTest {
+
+    private static final Duration DEADLINE = Duration.ofMillis(50);
+
+    private final FakeTicker time = new FakeTicker();
+    private final Events events = new Events();
+    private final List<OperatorLog> operatorLogs = new ArrayList<>();
+    private RedisServer server;
+    private Gate gate;
+    private RedisStoreBuilder builder;
+    private ScriptExecutor executor;
+    private Link link;
+    private Node node;
+
+    @BeforeEach
+    void start() {
+        server = RedisServer.start();
+        gate = new Gate(server, new AtomicInteger());
+        builder = new RedisStoreBuilder(ticker -> gate)
+                .ticker(time)
+                .failures(1)
+                .deadline(DEADLINE)
+                .listener(events);
+        executor = new ScriptExecutor(builder.settings(), redirect -> node);
+        link = new Link(gate, Topology.ANY, live -> {}, Scheduler.system(), attempt -> new Thread(attempt).start());
+        node = newNode();
+    }
+
+    private Node newNode() {
+        OperatorLog operatorLog = new OperatorLog(events, gate, Duration.ofSeconds(1));
+        operatorLogs.add(operatorLog);
+        return new Node(Topology.ANY, link, executor, builder.settings(), operatorLog);
+    }
+
+    @AfterEach
+    void close() {
+        // the next timeouts must not appear in the log of another test
+        operatorLogs.forEach(OperatorLog::close);
+        gate.open();
+        link.close();
+        gate.close();
+        server.close();
+        events.close();
+    }
+
+    private static Batch batch() {
+        Batch batch = new Batch();
+        batch.add(
+                Scene.WIDE.charge("k"),
+                Scene.WIDE.limits().stream().map(RedisLimits::of).toList(),
+                "name");
+        return batch;
+    }
+
+    private void open() {
+        assertThatExceptionOfType(StoreFailure.class)
+                .isThrownBy(() -> node.send(batch(), Operation.PEEK, 0).await(0));
+        assertThat(node.available()).isFalse();
+        time.advance(Breaker.MAX_OPEN.multipliedBy(2));
+    }
+
+    private void awaitNextProbe() {
+        Scene.awaitUntil(() -> {
+            time.advance(Breaker.MAX_OPEN.multipliedBy(2));
+            return failure(node.post(batch(), Operation.PEEK, 0)) == RedisStoreFailure.TIMEOUT;
+        });
+    }
+
+    @Test
+    void post_probeIsNeverAnswered_anotherFollows() {
+        open();
+
+        node.post(batch(), Operation.CHARGE, 0);
+        assertThat(failure(node.post(batch(), Operation.CHARGE, 0))).isEqualTo(RedisStoreFailure.OPEN);
+
+        awaitNextProbe();
+    }
+
+    @Test
+    void send_probeIsNeverAwaited_anotherFollows() {
+        open();
+
+        node.send(batch(), Operation.CHARGE, 0);
+        assertThat(failure(node.send(batch(), Operation.CHARGE, 0))).isEqualTo(RedisStoreFailure.OPEN);
+
+        awaitNextProbe();
+    }
+
+    @Test
+    void get_beforeTheDeadline_saysNothingOfTheServer() {
+        PendingBatch sent = node.send(batch(), Operation.PEEK, 0);
+
+        assertThatExceptionOfType(StoreFailure.class)
+                .isThrownBy(() -> sent.get(0))
+                .matches(failure -> failure.reason() == RedisStoreFailure.TIMEOUT);
+
+        assertThat(node.available()).isTrue();
+    }
+
+    @Test
+    @DisplayName("a charge whose caller gave up while connecting is not sent, and a refund is")
+    void send_connectionComesTooLate_sendsOnlyRefunds() {
+        PendingBatch charge = node.send(batch(), Operation.CHARGE, 0);
+        PendingBatch refund = node.send(batch(), Operation.REFUND, 0);
+        assertThat(failure(charge)).isEqualTo(RedisStoreFailure.TIMEOUT);
+        assertThat(failure(refund)).isEqualTo(RedisStoreFailure.TIMEOUT);
+
+        gate.open();
+
+        AtomicReference<@Nullable Answer> refunded = new AtomicReference<>();
+        refund.then((answer, failure) -> refunded.set(answer));
+        Scene.awaitUntil(() -> refunded.get() != null);
+        assertThat(server.<Long>ask(redis -> redis.dbsize())).isZero();
+    }
+
+    @Test
+    void post_deadlinePasses_isTheServersFailure() {
+        node.post(batch(), Operation.PEEK, 0);
+
+        Scene.awaitUntil(() -> !node.available());
+    }
+
+    private static RedisStoreFailure failure(PendingBatch sent) {
+        try {
+            sent.await(0);
+            throw new AssertionError("answered");
+        } catch (StoreFailure e) {
+            return e.reason();
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "requests that find no place say nothing of a server that hangs, and its places come back at the deadline")
+    void send_moreThanMaxInFlight_opensAllTheSame() {
+        builder.maxInFlight(1).failures(2);
+        node = newNode();
+        for (int round = 0; round < 2; round++) {
+            PendingBatch waiting = node.send(batch(), Operation.PEEK, 0);
+            for (int i = 0; i < Breaker.WINDOW + 5; i++) {
+                assertThat(failure(node.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.SATURATED);
+            }
+            assertThat(node.available()).isTrue();
+            assertThat(failure(waiting)).isEqualTo(RedisStoreFailure.TIMEOUT);
+        }
+
+        assertThat(node.available()).isFalse();
+    }
+
+    @Test
+    void send_otherNodeHasNoPlace_isSent() {
+        builder.maxInFlight(1);
+        node = newNode();
+        Node other = newNode();
+        node.send(batch(), Operation.PEEK, 0);
+
+        assertThat(failure(node.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.SATURATED);
+        assertThat(failure(other.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.TIMEOUT);
+    }
+
+    @Test
+    void arrived_afterTheDeadline_freesNoSecondPlace() {
+        builder.maxInFlight(1).failures(Breaker.WINDOW);
+        node = newNode();
+        PendingBatch late = node.send(batch(), Operation.PEEK, 0);
+        assertThat(failure(late)).isEqualTo(RedisStoreFailure.TIMEOUT);
+        node.send(batch(), Operation.PEEK, 0);
+
+        late.arrived(null, new IllegalStateException("late"));
+
+        assertThat(failure(node.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.SATURATED);
+    }
+
+    @Test
+    void goTo_nextServer_takesItsPlaceAndItsBlame() {
+        builder.maxInFlight(1);
+        node = newNode();
+        Node next = newNode();
+        PendingBatch sent = node.send(batch(), Operation.PEEK, 0);
+        assertThat(failure(node.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.SATURATED);
+
+        assertThat(sent.goTo(next)).isNotDone();
+
+        assertThat(failure(next.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.SATURATED);
+        assertThat(failure(sent)).isEqualTo(RedisStoreFailure.TIMEOUT);
+        assertThat(node.available()).isTrue();
+        assertThat(next.available()).isFalse();
+        assertThat(failure(node.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.TIMEOUT);
+    }
+
+    @Test
+    void goTo_nextServerIsLeftAlone_isRefusedThere() {
+        Node next = newNode();
+        assertThat(failure(next.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.TIMEOUT);
+        PendingBatch sent = node.send(batch(), Operation.PEEK, 0);
+
+        assertThatExceptionOfType(StoreFailure.class)
+                .isThrownBy(() -> sent.goTo(next))
+                .matches(failure -> failure.reason() == RedisStoreFailure.OPEN);
+
+        assertThat(node.available()).isTrue();
+    }
+
+    @Test
+    void goTo_nobodyWaitsAnyLonger_takesNoPlace() {
+        builder.maxInFlight(1);
+        Node next = newNode();
+        PendingBatch sent = node.send(batch(), Operation.PEEK, 0);
+        assertThat(failure(sent)).isEqualTo(RedisStoreFailure.TIMEOUT);
+
+        assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> sent.goTo(next));
+
+        assertThat(failure(next.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.TIMEOUT);
+    }
+
+    @Test
+    void goTo_nextServerIsProbed_anotherProbeFollows() {
+        Node healthy = newNode();
+        open();
+
+        assertThat(healthy.send(batch(), Operation.PEEK, 0).goTo(node)).isNotDone();
+        assertThat(failure(node.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.OPEN);
+
+        awaitNextProbe();
+    }
+}

@@ -1,0 +1,170 @@
+package dev.ratelimit.redis;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
+import io.lettuce.core.cluster.models.partitions.Partitions;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** Builds stores on a network other than the client's: for simulations, which are in another package. */
+public final class Seam {
+
+    /** A connection of that network. Failures are the client's exceptions. */
+    public interface Wire {
+
+        boolean isOpen();
+
+        /** Runs a script, given by its text, or by its digest alone if {@code text} is {@code null}. */
+        CompletableFuture<long[]> script(
+                @Nullable String text, String sha, boolean asking, String[] keys, byte[][] arguments);
+
+        CompletableFuture<String> clusterNodes();
+
+        void close();
+    }
+
+    /** That network. Its methods block. */
+    public interface Net {
+
+        /** Connects to the server of this address, or to the current master if it is empty. */
+        Wire connect(String address);
+
+        /** What the initially configured nodes answer to {@code CLUSTER NODES}. */
+        String clusterNodes();
+    }
+
+    private static final Map<String, KeyNames> NAMES = new ConcurrentHashMap<>();
+
+    private Seam() {}
+
+    /** Builds a store on the network's current master. */
+    public static RedisStoreBuilder single(Net net, Executor threads, RandomGenerator random) {
+        return new RedisStoreBuilder(settings -> new Single(net))
+                .threads(threads)
+                .random(random);
+    }
+
+    /** Builds a store on the network's cluster. */
+    public static RedisStoreBuilder cluster(Net net, Executor threads, RandomGenerator random) {
+        return new RedisStoreBuilder(settings -> new Cluster(new Nodes(net), settings.ticker(), settings.random()))
+                .threads(threads)
+                .random(random);
+    }
+
+    /** The name in Redis of the first limit of this charge's policy. */
+    public static String firstKey(String prefix, Charge charge) {
+        return NAMES.computeIfAbsent(prefix, KeyNames::new).name(charge.policy().name(), charge.key()) + 0;
+    }
+
+    /** Whether a server decided this charge of the decision. */
+    public static boolean byServer(Decision decision, Charge charge) {
+        return decision.receipt() instanceof Receipt receipt
+                && receipt.serverNanos().containsKey(charge);
+    }
+
+    /** When a server charged this charge, or the lease that it was spent from, by that server's clock. */
+    public static long serverNanos(Decision decision, Charge charge) {
+        return decision.receipt() instanceof Receipt receipt
+                ? Objects.requireNonNull(receipt.serverNanos().get(charge))
+                : 0;
+    }
+
+    /** Whether a refusal came from what is known of former answers, without asking a server. */
+    public static boolean fromCache(Decision decision) {
+        return decision.receipt() == null;
+    }
+
+    /** Whether memory decided this charge of the decision. */
+    public static boolean inMemory(Decision decision, Charge charge) {
+        return decision.receipt() instanceof Receipt receipt && receipt.here().contains(charge);
+    }
+
+    private record Wired(String server, Wire wire) implements Connection {
+
+        @Override
+        public boolean isOpen() {
+            return wire.isOpen();
+        }
+
+        @Override
+        public CompletableFuture<Answer> send(Call call) {
+            return wire.script(
+                            call.whole() ? call.script().text() : null,
+                            call.script().sha(),
+                            call.asking(),
+                            call.keys(),
+                            call.arguments())
+                    .thenApply(Wired::answer);
+        }
+
+        private static Answer answer(long[] numbers) {
+            AnswerOutput output = new AnswerOutput();
+            output.multi(numbers.length);
+            for (long number : numbers) {
+                output.set(number);
+            }
+            return output.get();
+        }
+
+        @Override
+        public CompletableFuture<String> clusterNodes() {
+            return wire.clusterNodes();
+        }
+
+        @Override
+        public CompletableFuture<String> memory() {
+            return CompletableFuture.completedFuture("maxmemory:0\r\n");
+        }
+
+        @Override
+        public CompletionStage<Void> close() {
+            wire.close();
+            return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    private record Nodes(Net net) implements ClusterConnector {
+
+        @Override
+        public Partitions nodes() {
+            return ClusterPartitionParser.parse(net.clusterNodes());
+        }
+
+        @Override
+        public Partitions refresh() {
+            return nodes();
+        }
+
+        @Override
+        public Connection connect(String server, RedisURI uri) {
+            return new Wired(server, net.connect(uri.getHost() + ":" + uri.getPort()));
+        }
+    }
+
+    private static final class Single extends OneServer {
+
+        private final Net net;
+
+        Single(Net net) {
+            this.net = net;
+        }
+
+        @Override
+        public String title(String server) {
+            return "";
+        }
+
+        @Override
+        public Connection connect(String server) {
+            return new Wired(server, net.connect(""));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package dev.ratelimit.redis.storm;
+
+import dev.ratelimit.redis.storm.Step.Ask;
+import dev.ratelimit.redis.storm.Step.Fault;
+import dev.ratelimit.redis.storm.Step.Question;
+import dev.ratelimit.redis.storm.Step.Trouble;
+import dev.ratelimit.redis.storm.Step.Want;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * What happens in one run.
+ *
+ * @param seed what the steps were drawn from, and what the world draws delays from
+ */
+record History(long seed, Setup setup, List<Step> steps) {
+
+    /**
+     * The servers and the instances.
+     *
+     * @param masters 1 for a single server, otherwise a cluster of as many
+     * @param deny whether the second policy fails closed
+     * @param connectNanos how long it takes to connect, besides the round trips
+     * @param handshakeNanos how long the client waits for the first reply of a server that has accepted a connection
+     * @param refunds whether callers refund and reset; if not, servers' grants can be checked against the limits
+     */
+    record Setup(
+            int masters,
+            int instances,
+            int keys,
+            int policies,
+            int maxInFlight,
+            int failures,
+            long deadlineNanos,
+            double localShare,
+            boolean denyCache,
+            boolean leased,
+            boolean deny,
+            long openForNanos,
+            long connectNanos,
+            long handshakeNanos,
+            boolean refunds) {}
+
+    private static final long MILLI = 1_000_000L;
+    private static final long SECOND = 1_000_000_000L;
+
+    /** When the last call of the callers is made; then come the questions whether all is well again. */
+    static final long CALLS_NANOS = 15 * SECOND;
+
+    private static final int MAX_TROUBLES = 6;
+
+    /** Draws a history. Each has only some kinds of faults, because one fault may hide another (swarm testing). */
+    static History draw(long seed) {
+        Random random = new Random(seed);
+        int instances = 1 + random.nextInt(3);
+        Setup setup = new Setup(
+                random.nextInt(3) == 0 ? 3 : 1,
+                instances,
+                1 + random.nextInt(4),
+                1 + random.nextInt(3),
+                List.of(1, 2, 8, 256).get(random.nextInt(4)),
+                List.of(1, 3, 10).get(random.nextInt(3)),
+                List.of(10, 50, 50, 500).get(random.nextInt(4)) * MILLI,
+                random.nextBoolean() ? 1 : 1.0 / instances,
+                random.nextBoolean(),
+                random.nextInt(4) == 0,
+                random.nextInt(3) == 0,
+                (random.nextInt(3) == 0 ? 200 : 1_000) * MILLI,
+                List.of(0, 0, 20, 200).get(random.nextInt(4)) * MILLI,
+                (random.nextBoolean() ? 3 : 60) * SECOND,
+                random.nextBoolean());
+        List<Step> steps = new ArrayList<>();
+        troubles(random, setup, steps);
+        calls(random, setup, steps);
+        steps.sort(Comparator.comparingLong(Step::atNanos));
+        return new History(seed, setup, List.copyOf(steps));
+    }
+
+    private static void troubles(Random random, Setup setup, List<Step> steps) {
+        List<Fault> kinds = new ArrayList<>();
+        for (Fault fault : Fault.values()) {
+            if (random.nextInt(4) == 0 && (setup.masters > 1 || fault != Fault.SLOT_MOVES)) {
+                kinds.add(fault);
+            }
+        }
+        int troubles = kinds.isEmpty() ? 0 : random.nextInt(MAX_TROUBLES + 1);
+        for (int i = 0; i < troubles; i++) {
+            double lasting = Math.pow(10, 6.5 + 3.7 * random.nextDouble());
+            steps.add(new Trouble(
+                    SECOND / 2 + random.nextLong(CALLS_NANOS * 2 / 3),
+                    kinds.get(random.nextInt(kinds.size())),
+                    random.nextInt(setup.instances),
+                    random.nextInt(setup.masters),
+                    (long) lasting));
+        }
+    }
+
+    private static void calls(Random random, Setup setup, List<Step> steps) {
+        int count = setup.leased ? 100 + random.nextInt(300) : 20 + random.nextInt(150);
+        long at = 0;
+        int id = 0;
+        while (id < count && at < CALLS_NANOS) {
+            // a burst, or one call after the other
+            int together = random.nextInt(4) == 0 ? 1 + random.nextInt(20) : 1;
+            int hot = setup.leased || random.nextInt(2) == 0 ? 0 : random.nextInt(setup.keys);
+            int instance = random.nextInt(setup.instances);
+            for (int i = 0; i < together; i++) {
+                steps.add(call(
+                        random,
+                        setup,
+                        id,
+                        at,
+                        random.nextInt(3) == 0 ? random.nextInt(setup.instances) : instance,
+                        hot));
+                id++;
+            }
+            at += (long) Math.pow(10, 5.5 + (setup.leased ? 3.2 : 4) * random.nextDouble());
+        }
+    }
+
+    private static Ask call(Random random, Setup setup, int id, long at, int instance, int hot) {
+        Question question = question(random.nextInt(20), setup);
+        List<Want> wants = new ArrayList<>();
+        int policies = question == Question.RESET ? 1 : 1 + random.nextInt(setup.policies);
+        for (int policy = 0; policy < policies; policy++) {
+            wants.add(new Want(
+                    policy,
+                    policy == 0 || random.nextBoolean() ? hot : random.nextInt(setup.keys),
+                    setup.leased || random.nextInt(12) == 0 ? random.nextInt(12) : 1));
+        }
+        return new Ask(id, at, instance, question, wants, id == 0 ? 0 : Math.max(0, id - 1 - random.nextInt(8)));
+    }
+
+    private static Question question(int kind, Setup setup) {
+        if (kind < 13 || (kind >= 15 && kind < 19 && !setup.refunds)) {
+            return Question.DECIDE;
+        } else if (kind < 15) {
+            return Question.PEEK;
+        } else if (kind < 18) {
+            return Question.REFUND;
+        }
+        return kind == 18 ? Question.RESET : Question.INTERRUPT;
+    }
+}

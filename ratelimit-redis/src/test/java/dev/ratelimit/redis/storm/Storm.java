@@ -1,0 +1,355 @@
+package dev.ratelimit.redis.storm;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.redis.Seam;
+import dev.ratelimit.redis.storm.History.Setup;
+import dev.ratelimit.redis.storm.Step.Ask;
+import dev.ratelimit.redis.storm.Step.Trouble;
+import dev.ratelimit.redis.storm.Step.Want;
+import dev.ratelimit.redis.storm.World.Actor;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** Runs a history, and checks at each step what must hold. */
+final class Storm {
+
+    private static final long MILLI = 1_000_000L;
+    private static final long SECOND = 1_000 * MILLI;
+
+    /** Within this time after the last fault, everything is as before: the first call after 33 s is a probe. */
+    private static final long RECOVERY_NANOS = 39 * SECOND;
+
+    /** The same if a probe may have to connect first, which takes longer than a decision waits. */
+    private static final long SLOW_RECOVERY_NANOS = 75 * SECOND;
+
+    private static final int TOGETHER = 4;
+    private static final long BETWEEN_NANOS = 3 * SECOND;
+
+    /** How much longer than its deadline a call may take: its thread does not run at once. */
+    static final long WAKE_NANOS = 2 * MILLI;
+
+    /** A call of which others may know. */
+    private static final class Call {
+        private final Instance instance;
+        private final @Nullable Call former;
+        private @Nullable Actor actor;
+        private @Nullable Decision decision;
+
+        private Call(Instance instance, @Nullable Call former) {
+            this.instance = instance;
+            this.former = former;
+        }
+    }
+
+    private final History history;
+    private final Setup setup;
+    private final World world;
+    private final Books books;
+    private final Network network;
+    private final List<Instance> instances = new ArrayList<>();
+    private final Map<Integer, Call> calls = new HashMap<>();
+    private final Troubles troubles;
+    private final @Nullable List<String> timeline;
+
+    private Storm(History history, @Nullable List<String> timeline) {
+        this.history = history;
+        this.setup = history.setup();
+        this.timeline = timeline;
+        this.world = new World(history.seed());
+        this.books = new Books(world);
+        this.network = new Network(world, books, 2 * setup.masters(), setup);
+        if (setup.masters() > 1) {
+            network.cluster(new Slots(network.servers(), setup.masters()));
+        }
+        for (int i = 0; i < setup.instances(); i++) {
+            instances.add(new Instance(i, world, network, history, this::note));
+        }
+        this.troubles = new Troubles(world, network, keyNames());
+    }
+
+    /** Runs a history; returns what did not hold, or {@code null}. */
+    static @Nullable Throwable run(History history) {
+        return run(history, null);
+    }
+
+    /** Runs a history and writes down what happens. */
+    static @Nullable Throwable run(History history, @Nullable List<String> timeline) {
+        Storm storm = new Storm(history, timeline);
+        try {
+            storm.run();
+            return null;
+        } catch (AssertionError | RuntimeException e) {
+            storm.note("FAILED: " + e.getMessage());
+            return e;
+        } finally {
+            storm.world.close();
+        }
+    }
+
+    private void require(boolean holds, String message, @Nullable Object... parameters) {
+        world.require(holds, message, parameters);
+    }
+
+    private void note(String what) {
+        if (timeline != null) {
+            timeline.add(String.format(Locale.ROOT, "%12.6f s  %s", world.now() / 1e9, what));
+        }
+    }
+
+    private void run() {
+        for (Instance instance : instances) {
+            Actor unused = instance.place().start(instance::open);
+        }
+        runUntil(3 * SECOND);
+        long begin = world.now();
+        long last = begin + History.CALLS_NANOS;
+        for (Step step : history.steps()) {
+            Runnable task = step instanceof Ask ask ? () -> start(ask) : () -> begin((Trouble) step);
+            world.in(begin + step.atNanos() - world.now(), world.outside(), task);
+            if (step instanceof Trouble trouble) {
+                last = Math.max(last, begin + Troubles.end(trouble));
+            }
+        }
+        runUntil(last + SECOND);
+        recover();
+        close();
+    }
+
+    private void runUntil(long end) {
+        world.runUntil(end);
+        world.throwFailure();
+    }
+
+    private void begin(Trouble trouble) {
+        Instance instance = instances.get(trouble.instance());
+        note(trouble.toString());
+        switch (trouble.fault()) {
+            case CLOSED -> close(instance);
+            case OTHER_LIMITS -> instance.changeLimits();
+            default -> troubles.begin(trouble, instance.place());
+        }
+    }
+
+    private List<String> keyNames() {
+        return IntStream.range(0, setup.keys())
+                .mapToObj(key -> Seam.firstKey(
+                        Books.PREFIX, Instance.policy(history, 0, false).charge("k" + key)))
+                .toList();
+    }
+
+    private List<Charge> charges(Ask ask, Instance instance) {
+        return ask.wants().stream().map(instance::charge).toList();
+    }
+
+    private void start(Ask ask) {
+        Call former = calls.get(ask.of());
+        // only the store that decided can refund
+        Instance instance = ask.question() == Step.Question.REFUND && former != null
+                ? former.instance
+                : instances.get(ask.instance());
+        if (!instance.usable()) {
+            return;
+        }
+        Call call = new Call(instance, former);
+        calls.put(ask.id(), call);
+        if (ask.question() == Step.Question.INTERRUPT) {
+            if (former != null && former.actor != null) {
+                note(ask.toString());
+                former.instance.interrupted();
+                network.interrupted(former.instance.place());
+                Actor interrupted = former.actor;
+                world.in(0, former.instance.place(), interrupted::interrupt);
+            }
+            return;
+        }
+        call.actor = instance.place().start(() -> call(ask, call, instance));
+    }
+
+    private void call(Ask ask, Call call, Instance instance) {
+        RedisStore store = instance.store();
+        List<Charge> charges = charges(ask, instance);
+        long began = world.now();
+        long stoodStill = troubles.stoodStill(instance.place());
+        int failuresBefore = instance.failures();
+        List<Charge> untouched = charges.stream()
+                .filter(charge -> troubles.untouched(instance.place(), network.server(charge)))
+                .toList();
+        instance.forgetFailure();
+        String outcome = "";
+        try {
+            switch (ask.question()) {
+                case DECIDE -> {
+                    Decision decision = store.decide(charges);
+                    call.decision = decision;
+                    books.granted(instance.place(), decision, setup.localShare(), began);
+                    requireAsked(instance, here(decision), untouched);
+                    instance.requireFresh(decision);
+                    outcome = (decision.admitted() ? "admitted" : "refused") + places(decision);
+                }
+                case PEEK -> {
+                    Decision decision = store.peek(charges);
+                    instance.requireFresh(decision);
+                    outcome = places(decision);
+                }
+                case REFUND -> {
+                    Call former = call.former;
+                    Decision decision = former == null ? null : former.decision;
+                    if (former != null && decision != null && decision.admitted()) {
+                        decision.charges().forEach(books::unbounded);
+                        former.decision = null;
+                        books.returned(instance.place(), decision);
+                        charges = decision.charges();
+                        store.refund(decision);
+                    }
+                }
+                case RESET -> {
+                    books.reset(instance.place(), charges.get(0));
+                    books.unbounded(charges.get(0));
+                    store.reset(charges.get(0).policy(), charges.get(0).key());
+                }
+                case INTERRUPT -> throw new IllegalStateException();
+            }
+        } catch (StoreUnavailableException e) {
+            require(setup.deny() && e.policy().equals("p1"), "%s does not fail closed", e.policy());
+            outcome = "unavailable";
+            requireAsked(
+                    instance,
+                    charges.stream()
+                            .filter(charge -> charge.policy().name().equals("p1"))
+                            .toList(),
+                    untouched);
+        }
+        boolean interrupted = Thread.interrupted();
+        if (instance.failures() > failuresBefore || interrupted) {
+            charges.forEach(books::excuse);
+        }
+        note(ask + ": " + outcome);
+        long took = world.now() - began;
+        require(
+                took <= setup.deadlineNanos() + WAKE_NANOS || troubles.stoodStill(instance.place()) > stoodStill,
+                "%s took %.3f ms",
+                ask,
+                took / 1e6);
+    }
+
+    private static List<Charge> here(Decision decision) {
+        return decision.charges().stream()
+                .filter(charge -> Seam.inMemory(decision, charge))
+                .toList();
+    }
+
+    /** Servers without a fault are used, whatever happens to others. */
+    private void requireAsked(Instance instance, List<Charge> notAsked, List<Charge> untouched) {
+        boolean crowded = setup.maxInFlight() < 256 || instance.interrupts() > 0;
+        for (Charge charge : notAsked) {
+            require(
+                    crowded
+                            || !untouched.contains(charge)
+                            || !troubles.untouched(instance.place(), network.server(charge)),
+                    "%s does not ask for %s, whose server is well: %s",
+                    instance.place(),
+                    charge,
+                    instance.lastFailure());
+        }
+    }
+
+    private String places(Decision decision) {
+        StringBuilder places = new StringBuilder(" by");
+        for (Charge charge : decision.charges()) {
+            places.append(
+                    Seam.byServer(decision, charge)
+                            ? " a server"
+                            : Seam.inMemory(decision, charge) ? " memory" : " nobody");
+        }
+        return places.toString();
+    }
+
+    /** After the last fault, asks for all keys until all must be well, and then requires it. */
+    private void recover() {
+        long well = world.now() + recoveryNanos();
+        while (world.now() < well) {
+            instances.forEach(instance -> askForAll(instance, false));
+            runUntil(world.now() + BETWEEN_NANOS);
+        }
+        for (int i = 0; i < Math.min(setup.maxInFlight(), TOGETHER); i++) {
+            instances.forEach(instance -> askForAll(instance, true));
+        }
+        runUntil(world.now() + SECOND);
+    }
+
+    private long recoveryNanos() {
+        boolean slow = setup.connectNanos() + 2 * MILLI >= setup.deadlineNanos();
+        return (slow ? SLOW_RECOVERY_NANOS : RECOVERY_NANOS) + setup.handshakeNanos();
+    }
+
+    private void askForAll(Instance instance, boolean requireWell) {
+        if (!instance.usable()) {
+            return;
+        }
+        Actor unused = instance.place().start(() -> askForEach(instance, requireWell));
+    }
+
+    private void askForEach(Instance instance, boolean requireWell) {
+        for (int key = 0; key < setup.keys(); key++) {
+            Charge charge = instance.charge(new Want(0, key, 0));
+            Decision decision = instance.store().peek(List.of(charge));
+            require(
+                    !requireWell || Seam.byServer(decision, charge),
+                    "%s does not ask for %s although all has been well for %d s: %s",
+                    instance.place(),
+                    charge,
+                    recoveryNanos() / SECOND,
+                    instance.lastFailure());
+        }
+    }
+
+    private void close(Instance instance) {
+        if (instance.usable()) {
+            Actor unused = instance.place().start(instance::close);
+        }
+    }
+
+    /** After all instances are closed, nothing of them may be left. */
+    private void close() {
+        instances.forEach(this::close);
+        runUntil(world.now() + 5 * SECOND);
+        for (Instance instance : instances) {
+            require(
+                    world.unfinished(instance.place()) == 0 || instance.place().hasEnded(),
+                    "%s: calls do not end",
+                    instance.place());
+            require(
+                    network.connections(instance.place()) == 0
+                            || instance.place().hasEnded(),
+                    "%s: connections stay open",
+                    instance.place());
+            require(
+                    world.pending(instance.place()) == 0 || instance.place().hasEnded(),
+                    "%s: alarms stay set",
+                    instance.place());
+        }
+        boolean steady = history.steps().stream()
+                .noneMatch(step ->
+                        step instanceof Trouble trouble && trouble.fault().changesBudgets());
+        if (steady) {
+            books.requireBounds(setup.leased() ? SECOND : 0);
+        }
+        // of a lease that ends, a bucket gets back only what it has not refilled meanwhile
+        boolean complete = !setup.leased()
+                && history.steps().stream()
+                        .noneMatch(step -> step instanceof Trouble trouble
+                                && trouble.fault().losesAnswers());
+        if (complete) {
+            books.balance();
+        }
+        world.throwFailure();
+    }
+}

@@ -1,0 +1,189 @@
+package dev.ratelimit.redis.storm;
+
+import dev.ratelimit.redis.storm.ScriptServer.State;
+import dev.ratelimit.redis.storm.Step.Trouble;
+import dev.ratelimit.redis.storm.World.Place;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/** Lets faults begin and end. */
+final class Troubles {
+
+    /** A few times the usual deadline, so that some answers are late. */
+    private static final long SLOW_NANOS = 60_000_000;
+
+    private static final long UNSTABLE_NANOS = 200_000_000;
+
+    private final World world;
+    private final Network network;
+    private final List<String> keys;
+    private final Map<Place, Long> stillNanos = new HashMap<>();
+    private final Set<Object> touched = new HashSet<>();
+
+    Troubles(World world, Network network, List<String> keys) {
+        this.world = world;
+        this.network = network;
+        this.keys = keys;
+    }
+
+    /** When a fault and what follows from it are over: a master that was replaced returns later, as a replica. */
+    static long end(Trouble trouble) {
+        return trouble.atNanos() + (trouble.fault() == Step.Fault.FAIL_OVER ? 2 : 1) * trouble.forNanos();
+    }
+
+    /** For how long an instance has stood still so far. */
+    long stoodStill(Place place) {
+        return stillNanos.getOrDefault(place, 0L);
+    }
+
+    /** Whether no fault has yet concerned this instance, this server, or the way from one to the other. */
+    boolean untouched(Place place, Server server) {
+        return !touched.contains(place) && !touched.contains(server) && !touched.contains(List.of(place, server));
+    }
+
+    private void touch(Trouble trouble, Place place, Server server) {
+        switch (trouble.fault()) {
+            case CUT, HALF_OPEN, BLACK_HOLE, SLOW_NETWORK, REFUSED -> touched.add(List.of(place, server));
+            case PAUSED, INSTANCE_KILLED, NO_THREAD, CLOSED -> touched.add(place);
+            case FAIL_OVER, SLOT_MOVES -> touched.addAll(network.servers());
+            case SCRIPTS_FLUSHED, SERVER_CLOCK_FORWARD, SERVER_CLOCK_BACK, WALL_CLOCK_MOVES, OTHER_LIMITS -> {}
+            default -> touched.add(server);
+        }
+    }
+
+    private void later(Trouble trouble, Runnable end) {
+        world.in(trouble.forNanos(), world.outside(), () -> {
+            network.disturbed();
+            end.run();
+        });
+    }
+
+    void begin(Trouble trouble, Place place) {
+        Server server = current(trouble.server());
+        long time = trouble.forNanos();
+        touch(trouble, place, server);
+        network.disturbed();
+        switch (trouble.fault()) {
+            case KILLED, EMPTIED, VANISHED -> {
+                server.kill(trouble.fault() != Step.Fault.VANISHED);
+                later(trouble, () -> server.start(trouble.fault() != Step.Fault.EMPTIED));
+            }
+            case HANGING -> {
+                server.hang();
+                later(trouble, server::proceed);
+            }
+            case SLOW_SERVER -> {
+                server.slowDown(world.random.nextLong(SLOW_NANOS));
+                later(trouble, () -> server.slowDown(0));
+            }
+            case UNSTABLE -> {
+                unstable(server, world.now() + time);
+                later(trouble, () -> server.state(State.HEALTHY));
+            }
+            case OUT_OF_MEMORY -> refuse(trouble, server, State.OUT_OF_MEMORY);
+            case READ_ONLY -> refuse(trouble, server, State.READ_ONLY);
+            case LOADING -> refuse(trouble, server, State.LOADING);
+            case BUSY -> refuse(trouble, server, State.BUSY);
+            case FORBIDDEN -> refuse(trouble, server, State.NO_PERMISSION);
+            case CLUSTER_DOWN -> refuse(trouble, server, State.CLUSTER_DOWN);
+            case SCRIPTS_FLUSHED -> server.data().flushScripts();
+            case SERVER_CLOCK_FORWARD -> server.moveClock(time);
+            case SERVER_CLOCK_BACK -> server.moveClock(-time);
+            case FAIL_OVER -> failOver(trouble, server);
+            case SLOT_MOVES -> moveSlot(trouble);
+            case CUT -> network.cut(place, server, true);
+            case HALF_OPEN -> network.cut(place, server, false);
+            case BLACK_HOLE -> {
+                network.swallow(place, server, true);
+                later(trouble, () -> network.swallow(place, server, false));
+            }
+            case SLOW_NETWORK -> {
+                network.slowDown(place, server, world.random.nextLong(SLOW_NANOS));
+                later(trouble, () -> network.slowDown(place, server, 0));
+            }
+            case REFUSED -> {
+                network.refuse(place, server, true);
+                network.cut(place, server, true);
+                later(trouble, () -> network.refuse(place, server, false));
+            }
+            case PAUSED -> {
+                stillNanos.merge(place, time, Long::sum);
+                place.standStill(time);
+                later(trouble, () -> {});
+            }
+            case INSTANCE_KILLED -> place.end();
+            case NO_THREAD -> {
+                place.refuseThreads(time);
+                later(trouble, () -> {});
+            }
+            case WALL_CLOCK_MOVES -> place.moveWallClock(world.random.nextBoolean() ? time : -time);
+            case CLOSED, OTHER_LIMITS -> throw new IllegalArgumentException(trouble.toString());
+        }
+    }
+
+    private void unstable(Server server, long until) {
+        boolean well = server.isWell();
+        server.state(well ? State.LOADING : State.HEALTHY);
+        long next = UNSTABLE_NANOS + world.random.nextLong(UNSTABLE_NANOS);
+        if (world.now() + next < until) {
+            world.in(next, world.outside(), () -> unstable(server, until));
+        }
+    }
+
+    private void refuse(Trouble trouble, Server server, State state) {
+        server.state(state);
+        later(trouble, () -> server.state(State.HEALTHY));
+    }
+
+    /** The server that now plays the part of this one. */
+    private Server current(int number) {
+        return network.masters().get(number);
+    }
+
+    private void failOver(Trouble trouble, Server server) {
+        Slots slots = network.slots();
+        ScriptServer.Data older = server.data().snapshot();
+        // what the master does from here on is lost
+        world.in(world.random.nextLong(1 + trouble.forNanos()), world.outside(), () -> {
+            Server replica = slots == null ? network.spare() : slots.replica(server);
+            if (replica == null
+                    || !replica.isUp()
+                    || !server.isUp()
+                    || !network.masters().contains(server)) {
+                return;
+            }
+            network.disturbed();
+            replica.data().restore(older);
+            server.kill(world.random.nextBoolean());
+            network.replace(server, replica);
+            if (slots != null) {
+                List<Server> unaware = network.servers().stream()
+                        .filter(other -> other != replica && world.random.nextBoolean())
+                        .toList();
+                slots.takeOver(server, replica, unaware);
+            }
+            boolean staysAway = world.random.nextBoolean();
+            later(trouble, () -> {
+                if (!staysAway) {
+                    server.start(false);
+                }
+                if (slots != null) {
+                    slots.inform();
+                } else if (!staysAway) {
+                    server.state(State.READ_ONLY);
+                }
+            });
+        });
+    }
+
+    private void moveSlot(Trouble trouble) {
+        Slots slots = Objects.requireNonNull(network.slots());
+        Server target = current(trouble.server());
+        slots.move(keys.get((int) (trouble.atNanos() % keys.size())), target);
+        later(trouble, slots::moved);
+    }
+}

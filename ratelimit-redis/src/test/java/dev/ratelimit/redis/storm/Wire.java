@@ -1,0 +1,175 @@
+package dev.ratelimit.redis.storm;
+
+import dev.ratelimit.redis.Seam;
+import dev.ratelimit.redis.storm.World.Place;
+import io.lettuce.core.RedisException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** A connection: both directions keep their order. It may be cut, or be dead without anybody knowing. */
+final class Wire implements Seam.Wire {
+
+    /** A command on its way. */
+    record Sent<T>(Function<Server, T> command, CompletableFuture<T> answer, boolean decision, long atNanos) {}
+
+    private static final long QUIET_NANOS = 1_010_000_000;
+    private static final long GRACE_NANOS = 1_000_000;
+
+    /** How long it takes at most to connect where nothing is wrong. */
+    private static final long REPLACE_NANOS = 250_000_000;
+
+    private final World world;
+    private final Network network;
+    private final Place place;
+    private final Server server;
+    private final Deque<Sent<?>> outstanding = new ArrayDeque<>();
+    private final Deque<Runnable> incoming = new ArrayDeque<>();
+    private final int run;
+    private boolean open = true;
+    private long closedAt;
+    private boolean dead;
+    private long lastArrival;
+    private long lastDelivery;
+    private long heard;
+    private long firstInVain;
+
+    Wire(World world, Network network, Place place, Server server) {
+        this.world = world;
+        this.network = network;
+        this.place = place;
+        this.server = server;
+        this.run = server.runs();
+        this.heard = world.now();
+    }
+
+    int run() {
+        return run;
+    }
+
+    Place place() {
+        return place;
+    }
+
+    Server server() {
+        return server;
+    }
+
+    /** How many decisions sent since then have no answer yet. */
+    long decisionsSince(long nanos) {
+        return outstanding.stream()
+                .filter(sent -> sent.decision && sent.atNanos > nanos)
+                .count();
+    }
+
+    @Override
+    public boolean isOpen() {
+        return open;
+    }
+
+    @Override
+    public CompletableFuture<long[]> script(
+            @Nullable String text, String sha, boolean asking, String[] keys, byte[][] arguments) {
+        String operation = new String(arguments[0], StandardCharsets.US_ASCII);
+        boolean decision = operation.equals("charge") || operation.equals("peek");
+        return send(server -> network.run(server, text, sha, asking, keys, arguments), decision);
+    }
+
+    @Override
+    public CompletableFuture<String> clusterNodes() {
+        return send(network::clusterNodes, false);
+    }
+
+    private <T> CompletableFuture<T> send(Function<Server, T> command, boolean decision) {
+        if (!open) {
+            // commands under way may follow a redirect at this very moment
+            world.require(
+                    world.now() - closedAt < GRACE_NANOS, "%s uses a connection to %s that is closed", place, server);
+            return CompletableFuture.failedFuture(
+                    new RedisException("Currently not connected. Commands are rejected."));
+        }
+        Sent<T> sent = new Sent<>(command, new CompletableFuture<>(), decision, world.now());
+        outstanding.add(sent);
+        network.sent(place, server);
+        if (decision) {
+            requireUseful();
+        }
+        if (!dead && network.passes(place, server)) {
+            lastArrival = Math.max(lastArrival, world.now() + network.delay(place, server));
+            world.in(lastArrival - world.now(), world.outside(), () -> {
+                if (!dead && network.passes(place, server)) {
+                    server.receive(this, sent);
+                } else {
+                    dead = true;
+                }
+            });
+        } else {
+            dead = true;
+        }
+        return sent.answer;
+    }
+
+    /** After a second without a reply, the first decision in vain puts a connection in doubt. */
+    private void requireUseful() {
+        long now = world.now();
+        if (firstInVain == 0 && dead && now - heard > QUIET_NANOS) {
+            firstInVain = now;
+        }
+        long answersBy = firstInVain + network.deadlineNanos();
+        boolean doubtful = firstInVain > 0
+                && now - answersBy > REPLACE_NANOS
+                && network.calmSince(firstInVain - QUIET_NANOS)
+                && network.isWell(place, server)
+                && !network.hasInterrupts(place);
+        world.require(!doubtful, "%s uses a dead connection to %s", place, server);
+    }
+
+    <T> void reply(Sent<T> sent, @Nullable T result, @Nullable RuntimeException failure) {
+        if (dead || !network.passes(place, server)) {
+            dead = true;
+            return;
+        }
+        lastDelivery = Math.max(lastDelivery, world.now() + network.delay(place, server));
+        incoming.add(() -> {
+            outstanding.remove(sent);
+            heard = world.now();
+            if (failure == null) {
+                sent.answer.complete(result);
+            } else {
+                sent.answer.completeExceptionally(failure);
+            }
+        });
+        world.in(lastDelivery - world.now(), place, () -> {
+            Runnable first = incoming.poll();
+            if (first != null && open && !dead) {
+                first.run();
+            }
+        });
+    }
+
+    /** Loses the connection; the client is told. */
+    void cut() {
+        world.in(network.delay(place, server), place, this::close);
+    }
+
+    /** Loses the connection, and nobody is told. */
+    void falterSilently() {
+        dead = true;
+    }
+
+    @Override
+    public void close() {
+        if (open) {
+            open = false;
+            closedAt = world.now();
+            server.forget(this);
+            network.closed(this);
+            while (!outstanding.isEmpty()) {
+                outstanding.remove().answer.completeExceptionally(new RedisException("Connection closed"));
+            }
+        }
+    }
+}

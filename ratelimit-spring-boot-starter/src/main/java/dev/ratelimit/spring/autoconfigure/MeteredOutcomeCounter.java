@@ -1,0 +1,46 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.spring.rules.OutcomeCounter;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Counts the outcomes of requests: {@code ratelimit.requests} with {@code policy} and {@code outcome}. An admitted
+ * request counts under each policy that applied, a refused one under each policy that refused it. No tag contains data
+ * of a request.
+ */
+final class MeteredOutcomeCounter implements OutcomeCounter {
+
+    private final MeterRegistry registry;
+    private final Map<String, Map<OutcomeCounter.Outcome, Counter>> counters = new ConcurrentHashMap<>();
+
+    MeteredOutcomeCounter(MeterRegistry registry) {
+        this.registry = registry;
+    }
+
+    @Override
+    public void count(String policy, OutcomeCounter.Outcome outcome) {
+        Map<OutcomeCounter.Outcome, Counter> known = counters.get(policy);
+        Counter counter = (known != null ? known : counters.computeIfAbsent(policy, this::counters)).get(outcome);
+        if (counter != null) {
+            counter.increment();
+        }
+    }
+
+    private Map<OutcomeCounter.Outcome, Counter> counters(String policy) {
+        Map<OutcomeCounter.Outcome, Counter> all = new EnumMap<>(OutcomeCounter.Outcome.class);
+        for (OutcomeCounter.Outcome outcome : OutcomeCounter.Outcome.values()) {
+            all.put(
+                    outcome,
+                    Counter.builder("ratelimit.requests")
+                            .description("Requests by policy and outcome")
+                            .tag("policy", policy)
+                            .tag("outcome", outcome.tag())
+                            .register(registry));
+        }
+        return all;
+    }
+}

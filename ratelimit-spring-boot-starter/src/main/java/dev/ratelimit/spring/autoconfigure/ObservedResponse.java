@@ -1,0 +1,192 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.spring.rules.ChargedRequest;
+import jakarta.servlet.ServletOutputStream;
+import jakarta.servlet.WriteListener;
+import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpServletResponseWrapper;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+
+/**
+ * A response that reports when it may have been committed, and when an error, a redirect or another status replaces it.
+ */
+final class ObservedResponse extends HttpServletResponseWrapper {
+
+    private final Settlement settlement;
+    private @Nullable ServletOutputStream stream;
+    private @Nullable PrintWriter writer;
+
+    ObservedResponse(HttpServletResponse response, Settlement settlement) {
+        super(response);
+        this.settlement = settlement;
+    }
+
+    @Override
+    public void sendError(int status) throws IOException {
+        keepReplaced(status);
+        super.sendError(status);
+        observeError(status);
+    }
+
+    @Override
+    public void sendError(int status, String message) throws IOException {
+        keepReplaced(status);
+        super.sendError(status, message);
+        observeError(status);
+    }
+
+    /** An interim response, such as 103, is not an error: the final response follows. */
+    private void observeError(int status) {
+        if (HttpStatus.Series.resolve(status) != HttpStatus.Series.INFORMATIONAL) {
+            settlement.sendError();
+        }
+    }
+
+    @Override
+    public void setStatus(int status) {
+        keepReplaced(status);
+        super.setStatus(status);
+    }
+
+    private void keepReplaced(int status) {
+        if (ChargedRequest.mayStandForAnother(status) && getStatus() != SC_OK) {
+            settlement.replace(getStatus());
+        }
+    }
+
+    @Override
+    public void sendRedirect(String location) throws IOException {
+        super.sendRedirect(location);
+        settlement.sendRedirect();
+    }
+
+    @Override
+    public void sendRedirect(String location, int status) throws IOException {
+        super.sendRedirect(location, status);
+        settlement.sendRedirect();
+    }
+
+    @Override
+    public void sendRedirect(String location, boolean clear) throws IOException {
+        super.sendRedirect(location, clear);
+        settlement.sendRedirect();
+    }
+
+    @Override
+    public void sendRedirect(String location, int status, boolean clear) throws IOException {
+        super.sendRedirect(location, status, clear);
+        settlement.sendRedirect();
+    }
+
+    @Override
+    public void flushBuffer() throws IOException {
+        try {
+            super.flushBuffer();
+        } finally {
+            settlement.settleIfCommitted();
+        }
+    }
+
+    @Override
+    public ServletOutputStream getOutputStream() throws IOException {
+        if (stream == null) {
+            stream = new Stream(super.getOutputStream(), settlement);
+        }
+        return stream;
+    }
+
+    @Override
+    public PrintWriter getWriter() throws IOException {
+        if (writer == null) {
+            writer = new Writer(super.getWriter(), settlement);
+        }
+        return writer;
+    }
+
+    private static final class Writer extends PrintWriter {
+
+        private final Settlement settlement;
+
+        Writer(PrintWriter writer, Settlement settlement) {
+            super(writer);
+            this.settlement = settlement;
+        }
+
+        @Override
+        public void flush() {
+            super.flush();
+            settlement.settleIfCommitted();
+        }
+    }
+
+    /** A failed write may also have committed the response; the client is then gone. */
+    private static final class Stream extends ServletOutputStream {
+
+        private final ServletOutputStream stream;
+        private final Settlement settlement;
+
+        Stream(ServletOutputStream stream, Settlement settlement) {
+            this.stream = stream;
+            this.settlement = settlement;
+        }
+
+        @Override
+        public boolean isReady() {
+            return stream.isReady();
+        }
+
+        @Override
+        public void setWriteListener(WriteListener listener) {
+            stream.setWriteListener(listener);
+        }
+
+        @Override
+        public void write(int b) throws IOException {
+            try {
+                stream.write(b);
+            } finally {
+                settlement.settleIfCommitted();
+            }
+        }
+
+        @Override
+        public void write(byte[] bytes, int from, int length) throws IOException {
+            try {
+                stream.write(bytes, from, length);
+            } finally {
+                settlement.settleIfCommitted();
+            }
+        }
+
+        @Override
+        public void write(ByteBuffer buffer) throws IOException {
+            try {
+                stream.write(buffer);
+            } finally {
+                settlement.settleIfCommitted();
+            }
+        }
+
+        @Override
+        public void flush() throws IOException {
+            try {
+                stream.flush();
+            } finally {
+                settlement.settleIfCommitted();
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            try {
+                stream.close();
+            } finally {
+                settlement.settleIfCommitted();
+            }
+        }
+    }
+}

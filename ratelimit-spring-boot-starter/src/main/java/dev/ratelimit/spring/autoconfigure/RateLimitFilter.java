@@ -1,0 +1,81 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.spring.rules.ChargedRequest;
+import dev.ratelimit.spring.rules.RequestLimiter;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+/**
+ * Charges each request to all rules that apply to it, or to none, and refuses it if one of them does. Registered only
+ * for the dispatch of the request itself, so that subsequent dispatches (async, forward, include, error) are not
+ * charged again. With Spring Security, registered twice, with the rules of one stage each.
+ */
+final class RateLimitFilter extends OncePerRequestFilter {
+
+    private static final String CHARGED = ChargedRequest.class.getName();
+
+    private final String stage;
+    private final RequestLimiter limiter;
+    private final ServletPaths paths;
+    private final CorsHeaders cors;
+
+    /**
+     * Creates a filter for one stage or for all rules.
+     *
+     * @param stage a name that no other filter has
+     */
+    RateLimitFilter(String stage, RequestLimiter limiter, ServletPaths paths, CorsHeaders cors) {
+        this.stage = stage;
+        this.limiter = limiter;
+        this.paths = paths;
+        this.cors = cors;
+    }
+
+    @Override
+    protected boolean shouldNotFilter(HttpServletRequest request) {
+        return request.getMethod().equals("OPTIONS") && limiter.isFreePreflight(new ServletWebRequest(request, paths));
+    }
+
+    /** Distinguishes two filters of the same class. */
+    @Override
+    protected String getAlreadyFilteredAttributeName() {
+        return stage;
+    }
+
+    @Override
+    protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws ServletException, IOException {
+        ServletWebRequest web = new ServletWebRequest(request, paths);
+        boolean first = request.getAttribute(CHARGED) == null;
+        ChargedRequest charged = RequestScope.within(request, response, () -> charge(web, response));
+        if (charged.isRefused()) {
+            return;
+        }
+        Settlement.cover(request, charged);
+        try {
+            web.rethrowFailure();
+            boolean hasHeaders = charged.writeHeaders(new ServletWebResponse(response));
+            chain.doFilter(request, hasHeaders ? new RedirectWithout(limiter.headers(), response) : response);
+        } finally {
+            if (first) {
+                charged.countAdmitted();
+            }
+        }
+    }
+
+    /** Refuses without {@code sendError}: in an error dispatch, Spring Security may turn it into a 401. */
+    private ChargedRequest charge(ServletWebRequest web, HttpServletResponse response) throws IOException {
+        HttpServletRequest request = web.request();
+        ChargedRequest charged = limiter.charge((ChargedRequest) request.getAttribute(CHARGED), web);
+        request.setAttribute(CHARGED, charged);
+        if (charged.isRefused() && !response.isCommitted()) {
+            cors.write(request, response);
+            charged.writeRefusal(new ServletWebResponse(response));
+        }
+        return charged;
+    }
+}

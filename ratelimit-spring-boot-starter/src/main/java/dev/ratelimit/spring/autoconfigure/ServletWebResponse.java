@@ -1,0 +1,41 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.spring.WebResponse;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.util.WebUtils;
+
+/** A servlet response. */
+final class ServletWebResponse implements WebResponse {
+
+    private final HttpServletResponse response;
+
+    ServletWebResponse(HttpServletResponse response) {
+        this.response = response;
+    }
+
+    @Override
+    public void setStatus(int status) {
+        response.setStatus(status);
+    }
+
+    @Override
+    public void setHeader(String name, @Nullable String value) {
+        response.setHeader(name, value);
+    }
+
+    @Override
+    public void write(String contentType, String body) throws IOException {
+        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+        response.setContentType(contentType);
+        response.setContentLength(bytes.length);
+        response.getOutputStream().write(bytes);
+    }
+
+    @Override
+    public <T> @Nullable T unwrap(Class<T> type) {
+        return WebUtils.getNativeResponse(response, type);
+    }
+}

@@ -1,0 +1,88 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.spring.RunningApp;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** A servlet besides Spring MVC's is limited by its path relative to the context path, and by no shorter one. */
+@ParameterizedClass
+@EnumSource(RunningApp.Server.class)
+@Tag("servers")
+class OtherServletTest {
+
+    @Configuration(proxyBeanMethods = false)
+    static class Console {
+        @Bean
+        ServletRegistrationBean<HttpServlet> console() {
+            HttpServlet servlet = new HttpServlet() {
+                @Override
+                protected void doGet(HttpServletRequest request, HttpServletResponse response) {
+                    response.setStatus(203);
+                }
+            };
+            return new ServletRegistrationBean<>(servlet, "/console/*");
+        }
+    }
+
+    @SuppressWarnings("NullAway.Init") // by start, which NullAway does not know to come first
+    private static RunningApp app;
+
+    @SuppressWarnings({"NullAway.Init", "UnusedVariable"}) // asked for by the class's parameter
+    @Parameter
+    private RunningApp.Server server;
+
+    @BeforeParameterizedClassInvocation
+    static void start(RunningApp.Server server) {
+        app = RunningApp.start(
+                server,
+                List.of(Console.class),
+                "ratelimit.policies.console.limit=1000/hour",
+                "ratelimit.policies.console.match.paths=/console/**",
+                "ratelimit.policies.rest.limit=1000/hour",
+                "ratelimit.policies.rest.match.except-paths=/health/**");
+    }
+
+    @AfterParameterizedClassInvocation
+    static void stop() {
+        app.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/console/x",
+                "/console/health/x",
+                "/./console/x",
+                "/console;a=b/x",
+                "//console/x",
+                "/%63onsole/x",
+                "/x/../console/x"
+            })
+    void path_anyForm_isCountedWhenTheServletRuns(String path) {
+        long console = app.counted("console", "admitted");
+        long rest = app.counted("rest", "admitted");
+
+        int status = app.get(path).status();
+
+        // the server may reject a form, but not the limiter
+        assertThat(status).isIn(203, 400);
+        long ran = status == 203 ? 1 : 0;
+        assertThat(app.counted("console", "admitted")).isEqualTo(console + ran);
+        assertThat(app.counted("rest", "admitted")).isEqualTo(rest + ran);
+    }
+}

@@ -1,0 +1,98 @@
+package dev.ratelimit.spring;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Repeatable;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Limits a controller method, or each method of a controller separately. It adds to the configured policies: a request
+ * is charged to all of them or to none.
+ *
+ * <pre>{@code
+ * @RateLimited("5/minute")                                // by user, this endpoint
+ * @RateLimited(value = "5/minute; 50/day", key = "ip")    // several limits, by address
+ * @RateLimited(policy = "reports", permits = 10)          // a policy of application.yml, at ten permits a call
+ * }</pre>
+ *
+ * <p>On a method, it replaces the annotation of the class. Repeatable, and usable as a meta-annotation. Placeholders
+ * such as {@code "${login.limit}"} are resolved in all attributes. A mistake stops the start, and so does an annotation
+ * on a method that never handles a request.
+ */
+@Documented
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ElementType.METHOD, ElementType.TYPE})
+@Repeatable(RateLimited.All.class)
+public @interface RateLimited {
+
+    /**
+     * The limit, {@code N/period}, such as {@code "5/minute"}. Several limits are separated by semicolons, and all of
+     * them apply: {@code "5/minute; 50/day"}. A period is {@code second}, {@code minute}, {@code hour} or {@code day},
+     * a number with a unit ({@code 250ms}, {@code 10s}, {@code 5m}, {@code 24h}), or an ISO duration ({@code PT10S}).
+     * Set either this or {@link #policy}.
+     */
+    String value() default "";
+
+    /**
+     * The name of the limit in response headers, refusals and metrics: 1 to 100 printable ASCII characters without
+     * quotes and backslashes, unique among all limits and policies. By default, it is the class and the method, as in
+     * {@code LoginController.login}. A name on a class replaces the class name: {@code reports.list}. Not allowed with
+     * {@link #policy}, which has its own name.
+     */
+    String name() default "";
+
+    /** The capacity of a token bucket, in permits; 0 for the permits of one period. */
+    long burst() default 0;
+
+    /** {@code token-bucket}, {@code fixed-window}, {@code sliding-window} or {@code sliding-log}. */
+    String algorithm() default DEFAULT_ALGORITHM;
+
+    /**
+     * Whose budget; several parts are separated by commas, as in {@code "user, endpoint"}:
+     *
+     * <ul>
+     *   <li>{@code user} the name of the principal, or the client's address if there is no principal
+     *   <li>{@code principal} the name of the principal
+     *   <li>{@code ip} the client's address
+     *   <li>{@code endpoint} the endpoint, one budget for all callers
+     *   <li>{@code method} the HTTP method
+     *   <li>{@code session} the session's id
+     *   <li>{@code header:X}, {@code cookie:x}, {@code query:x} the value that the client sends
+     *   <li>{@code path:x} a variable in the path of the mapping
+     *   <li>{@code claim:x} a claim of the token or login
+     *   <li>{@code bean:name} the result of a {@link KeyResolver} bean
+     *   <li>{@code #...} an expression, as in {@code "#request.getHeader('X-Tenant')"}
+     * </ul>
+     *
+     * If a part has no value, the client's address replaces it. Not allowed with {@link #policy}, which has its own
+     * key.
+     */
+    String key() default DEFAULT_KEY;
+
+    /** The name of a configured policy. Set either this or {@link #value}. */
+    String policy() default "";
+
+    /** How many permits one call costs; 0 is free. */
+    long permits() default 1;
+
+    /** {@link Mode#OFF} disables the limit without removing the annotation. */
+    Mode mode() default Mode.ENFORCE;
+
+    /** The user, or the address if there is no user. */
+    String DEFAULT_KEY = "user";
+
+    /** A bucket that is refilled continuously. */
+    String DEFAULT_ALGORITHM = "token-bucket";
+
+    /** Holds several annotations. */
+    @Documented
+    @Retention(RetentionPolicy.RUNTIME)
+    @Target({ElementType.METHOD, ElementType.TYPE})
+    @interface All {
+
+        /** The limits, all of which apply. */
+        RateLimited[] value();
+    }
+}

@@ -1,0 +1,88 @@
+package dev.ratelimit.spring.rules;
+
+import java.util.List;
+
+/**
+ * A network: all addresses with the same first bits. Immutable.
+ *
+ * @param high the first 64 bits of the network's address; IPv4 is kept as IPv4-mapped IPv6
+ * @param low the last 64 bits
+ * @param prefix how many bits are shared, from 0 to 128; for IPv4, 96 more than written
+ * @param v4 whether it is an IPv4 network
+ */
+record AddressRange(long high, long low, int prefix, boolean v4) {
+
+    /**
+     * Reads an address, or a network in the notation of RFC 4632 and RFC 4291. Bits beyond the prefix are dropped.
+     *
+     * @param text such as {@code 10.0.0.7}, {@code 10.0.0.0/8} or {@code 2001:db8::/32}
+     * @throws IllegalArgumentException if it is neither; names are not looked up
+     */
+    static AddressRange parse(String text) {
+        String written = text.strip();
+        int slash = written.indexOf('/');
+        String before = slash < 0 ? written : written.substring(0, slash);
+        IpAddress address = new IpAddress();
+        if (before.indexOf('[') >= 0 || before.indexOf('%') >= 0 || !address.readBare(before)) {
+            throw new IllegalArgumentException(Quotation.of(written)
+                    + " is not an address; write 10.0.0.7, 10.0.0.0/8 or 2001:db8::/32 (names are not looked up)");
+        }
+        boolean v4 = address.isV4() && before.indexOf(':') < 0;
+        int width = v4 ? 32 : 128;
+        int bits = slash < 0 ? width : prefix(written, written.substring(slash + 1), width);
+        int prefix = v4 ? bits + 96 : bits;
+        // ::ffff:10.0.0.0/104 is 10.0.0.0/8
+        boolean ofV4 = address.isV4() && prefix >= 96;
+        return new AddressRange(
+                address.high() & IpAddress.mask(prefix), address.low() & IpAddress.mask(prefix - 64), prefix, ofV4);
+    }
+
+    private static int prefix(String written, String digits, int width) {
+        boolean number =
+                !digits.isEmpty() && digits.length() <= 3 && digits.chars().allMatch(c -> c >= '0' && c <= '9');
+        int prefix = number ? Integer.parseInt(digits) : -1;
+        if (prefix < 0 || prefix > width) {
+            throw new IllegalArgumentException(Quotation.of(written) + " must have a prefix from 0 to " + width
+                    + " but has " + Quotation.of(digits));
+        }
+        return prefix;
+    }
+
+    /** Whether the network contains the address. */
+    boolean contains(IpAddress address) {
+        return v4 == address.isV4()
+                && (address.high() & IpAddress.mask(prefix)) == high
+                && (address.low() & IpAddress.mask(prefix - 64)) == low;
+    }
+
+    /** Whether the two networks have an address in common. */
+    boolean overlaps(AddressRange other) {
+        int shared = Math.min(prefix, other.prefix);
+        return v4 == other.v4
+                && ((high ^ other.high) & IpAddress.mask(shared)) == 0
+                && ((low ^ other.low) & IpAddress.mask(shared - 64)) == 0;
+    }
+
+    /** Whether one of the networks contains the address. */
+    static boolean anyContains(List<AddressRange> ranges, IpAddress address) {
+        for (int i = 0; i < ranges.size(); i++) {
+            if (ranges.get(i).contains(address)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the network contains every IPv4 or every IPv6 address. */
+    boolean isEverything() {
+        return prefix == (v4 ? 96 : 0);
+    }
+
+    /** The network in its usual notation, such as {@code 10.0.0.0/8}. */
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        IpAddress.of(high, low).appendTo(text, prefix - 96, prefix);
+        return text.toString();
+    }
+}

@@ -1,0 +1,321 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.Policy;
+import dev.ratelimit.algorithm.LimitOptions;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitExempt;
+import dev.ratelimit.spring.RateLimited;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.core.annotation.RepeatableContainers;
+import org.springframework.util.ReflectionUtils.MethodFilter;
+import org.springframework.util.StringValueResolver;
+
+/** Creates rules from {@link RateLimited} on handler methods and their classes. Not thread-safe. */
+final class AnnotatedRules {
+
+    private static final int MAX_LETTERS = 100;
+
+    private final RuleContext context;
+    private final Map<String, Rule> policies;
+    private final Set<String> known;
+    private final StringValueResolver placeholders;
+    private final Map<String, Class<?>> holders = new HashMap<>();
+    private final Map<String, Method> methods = new HashMap<>();
+    private final Map<String, String> ownersOfNames = new HashMap<>();
+    private final Set<String> named = new TreeSet<>();
+    private final List<Rule> all = new ArrayList<>();
+
+    /**
+     * Creates rules that may refer to these policies.
+     *
+     * @param policies the configured rules that are not off
+     * @param known the names of all configured policies, including those that are off
+     * @param placeholders resolves placeholders in attributes
+     */
+    AnnotatedRules(RuleContext context, List<Rule> policies, Set<String> known, StringValueResolver placeholders) {
+        this.context = context;
+        this.policies =
+                policies.stream().collect(Collectors.toMap(rule -> rule.policy().name(), rule -> rule));
+        this.known = new TreeSet<>(known);
+        this.placeholders = placeholders;
+    }
+
+    /** All rules created so far. */
+    List<Rule> all() {
+        return all;
+    }
+
+    /** The rules created so far that do not refer to a configured policy. */
+    List<Rule> inline() {
+        return all.stream()
+                .filter(rule -> !known.contains(rule.policy().name()))
+                .toList();
+    }
+
+    /** The policies that annotations have referred to so far. */
+    Set<String> named() {
+        return named;
+    }
+
+    /** Whether the type or one of its methods is limited, directly or by a meta-annotation. */
+    static boolean anyOn(Class<?> type) {
+        MethodFilter annotated = method -> !on(method).isEmpty();
+        return !on(type).isEmpty()
+                || !MethodIntrospector.selectMethods(type, annotated).isEmpty();
+    }
+
+    /** Whether the type or method itself is limited or exempt, directly or by a meta-annotation. */
+    static boolean isOn(AnnotatedElement element) {
+        return !on(element).isEmpty() || isExempt(element);
+    }
+
+    /**
+     * The rules of a handler method: those of the method, or else those of its class.
+     *
+     * @throws RateLimitConfigurationException at the first mistake
+     */
+    List<Rule> of(Class<?> type, Method method) {
+        List<RateLimited> own = on(method);
+        List<Rule> rules = new ArrayList<>();
+        Map<String, Long> costs = new HashMap<>();
+        int place = 1;
+        for (RateLimited annotation : own.isEmpty() ? on(type) : own) {
+            Parser parser = new Parser(annotation, type, method, own.isEmpty());
+            Rule rule = parser.rule(place++);
+            if (rule != null && annotation.mode() != Mode.OFF) {
+                // checked each time, so it cannot overflow
+                parser.checkSum(costs.merge(rule.policy().name(), annotation.permits(), Long::sum), rule);
+                rules.add(rule);
+            }
+        }
+        all.addAll(rules);
+        return List.copyOf(rules);
+    }
+
+    /**
+     * Whether a handler method, or else its class, is exempt from all rules.
+     *
+     * @throws RateLimitConfigurationException if the same element is also limited
+     */
+    static boolean exempt(Class<?> type, Method method) {
+        boolean own = isExempt(method);
+        if ((own && !on(method).isEmpty()) || (isExempt(type) && !on(type).isEmpty())) {
+            String where = "@RateLimitExempt on " + type.getSimpleName() + (own ? "." + method.getName() + "()" : "");
+            throw new RateLimitConfigurationException(where, null, "@RateLimited is there as well; remove one of them");
+        }
+        return own || (isExempt(type) && on(method).isEmpty());
+    }
+
+    private static boolean isExempt(AnnotatedElement element) {
+        return AnnotatedElementUtils.hasAnnotation(element, RateLimitExempt.class);
+    }
+
+    /** Equal annotations count as often as an element has them, but those of an overridden method only once. */
+    private static List<RateLimited> on(AnnotatedElement element) {
+        Map<Integer, List<RateLimited>> byElement = MergedAnnotations.search(SearchStrategy.TYPE_HIERARCHY)
+                .withRepeatableContainers(
+                        RepeatableContainers.explicitRepeatable(RateLimited.class, RateLimited.All.class))
+                .from(element)
+                .stream(RateLimited.class)
+                .collect(Collectors.groupingBy(
+                        found -> found.getAggregateIndex(),
+                        () -> new TreeMap<>(Comparator.<Integer>reverseOrder()),
+                        Collectors.mapping(found -> found.synthesize(), Collectors.toList())));
+        List<RateLimited> all = new ArrayList<>();
+        byElement.values().forEach(same -> {
+            List<RateLimited> others = List.copyOf(all);
+            same.stream().filter(annotation -> !others.contains(annotation)).forEach(all::add);
+        });
+        return all;
+    }
+
+    /** A unique name: the class and the method, with as much detail as necessary. */
+    private String nameFor(Class<?> type, Method method, int place) {
+        Class<?> holder = holders.putIfAbsent(type.getSimpleName(), type);
+        String name =
+                nameWithin(holder == null || holder == type ? type.getSimpleName() : type.getName(), type, method);
+        if (!method.equals(Objects.requireNonNullElse(methods.putIfAbsent(name, method), method))) {
+            name = name.substring(0, name.indexOf('(')) + parameters(method, Class::getName);
+        }
+        return shortened(place == 1 ? name : name + "-" + place);
+    }
+
+    /** The group and the method, with its parameters if it is overloaded. */
+    private static String nameWithin(String group, Class<?> type, Method method) {
+        MethodFilter sameName = other -> other.getName().equals(method.getName());
+        boolean overloaded = MethodIntrospector.selectMethods(type, sameName).size() > 1;
+        return group + "." + method.getName() + (overloaded ? parameters(method, Class::getSimpleName) : "");
+    }
+
+    private static String parameters(Method method, Function<Class<?>, String> name) {
+        return Stream.of(method.getParameterTypes()).map(name).collect(Collectors.joining(",", "(", ")"));
+    }
+
+    /** A valid name of a policy; a name that does not fit ends with its hash. */
+    private static String shortened(String name) {
+        String printable = name.replaceAll("[^ -~]", "_");
+        if (printable.equals(name) && name.length() <= MAX_LETTERS) {
+            return name;
+        }
+        String hash = "~" + Integer.toHexString(name.hashCode());
+        return printable.substring(0, Math.min(printable.length(), MAX_LETTERS - hash.length())) + hash;
+    }
+
+    private final class Parser {
+
+        private final RateLimited annotation;
+        private final Class<?> type;
+        private final Method method;
+
+        /** Whether the annotation is on the class. */
+        private final boolean shared;
+
+        Parser(RateLimited annotation, Class<?> type, Method method, boolean shared) {
+            this.annotation = annotation;
+            this.type = type;
+            this.method = method;
+            this.shared = shared;
+        }
+
+        /** The rule, or {@code null} if it refers to a policy that is off. */
+        @Nullable
+        Rule rule(int place) {
+            try {
+                String limits = resolved(annotation.value());
+                String policy = resolved(annotation.policy());
+                if (limits.isBlank() == policy.isBlank()) {
+                    throw mistake(
+                            "it needs either a limit or the name of a policy; write \"5/minute\" or policy = \"...\"");
+                }
+                Rule rule = policy.isBlank() ? inline(limits, place) : of(policy);
+                if (rule != null) {
+                    checkPermits(annotation.permits(), rule, "");
+                }
+                return rule;
+            } catch (IllegalArgumentException e) {
+                throw mistake(String.valueOf(e.getMessage()));
+            }
+        }
+
+        /** The text with its placeholders resolved; empty if nothing is written. */
+        private String resolved(String text) {
+            return Objects.requireNonNullElse(placeholders.resolveStringValue(text), "");
+        }
+
+        private Rule inline(String limits, int place) {
+            if (annotation.permits() == 0 && annotation.mode() != Mode.OFF) {
+                throw mistake("permits = 0 limits nothing; write mode = Mode.OFF, or @RateLimitExempt instead");
+            }
+            Long burst = annotation.burst() == 0 ? null : annotation.burst();
+            LimitParser parser = new LimitParser(
+                    LimitParser.algorithm(resolved(annotation.algorithm())),
+                    LimitOptions.NONE.with("burst", burst),
+                    context.store());
+            BudgetKey key = context.keys().parse(List.of(resolved(annotation.key())), MissingKey.IP);
+            Policy policy = new Policy(name(place), parser.parse(limits));
+            claimName(policy.name(), place);
+            return new Rule(
+                    policy,
+                    RequestMatcher.ANNOTATED,
+                    key,
+                    context.overrides(key, new LimitOverride.Limited(policy)),
+                    Cost.of(annotation.permits()),
+                    key.needsSecurity() ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY,
+                    null,
+                    RetryJitter.DEFAULT);
+        }
+
+        private String name(int place) {
+            String own = resolved(annotation.name());
+            if (own.isEmpty()) {
+                return nameFor(type, method, place);
+            }
+            return shared ? nameWithin(own, type, method) : own;
+        }
+
+        private void claimName(String name, int place) {
+            if (known.contains(name)) {
+                throw mistake("a policy of the configuration is also called " + Quotation.of(name)
+                        + "; rename one of the two");
+            }
+            String owner = type.getName() + "." + method + " " + place;
+            if (!owner.equals(Objects.requireNonNullElse(ownersOfNames.putIfAbsent(name, owner), owner))) {
+                throw mistake(
+                        "another @RateLimited is also called " + Quotation.of(name) + "; give each a name of its own");
+            }
+        }
+
+        private @Nullable Rule of(String policy) {
+            if (!known.contains(policy)) {
+                throw mistake("names policy " + Quotation.of(policy) + Spelling.hint(policy, known)
+                        + ", which does not exist; "
+                        + (known.isEmpty() ? "write it under ratelimit.policies" : "write one of " + known));
+            }
+            if (annotation.burst() != 0
+                    || !annotation.name().isEmpty()
+                    || !annotation.algorithm().equals(RateLimited.DEFAULT_ALGORITHM)
+                    || !annotation.key().equals(RateLimited.DEFAULT_KEY)) {
+                throw mistake("policy " + Quotation.of(policy)
+                        + " has its own name, burst, algorithm and key; leave them out here");
+            }
+            named.add(policy);
+            Rule rule = policies.get(policy);
+            return rule == null ? null : rule.withCost(annotation.permits());
+        }
+
+        /** The annotations of one endpoint charge a policy together. */
+        void checkSum(long permits, Rule rule) {
+            if (permits != annotation.permits()) {
+                checkPermits(
+                        permits,
+                        rule,
+                        "the annotations here charge policy "
+                                + Quotation.of(rule.policy().name()) + " together, and ");
+            }
+        }
+
+        /** Not only the policy's own limit, but also each plan and override must admit the cost. */
+        private void checkPermits(long permits, Rule rule, String together) {
+            rule.overrides().all().forEach(override -> {
+                if (override instanceof LimitOverride.Limited limited) {
+                    checkPermits(permits, limited.policy(), rule.policy(), together);
+                }
+            });
+        }
+
+        private void checkPermits(long permits, Policy limited, Policy policy, String together) {
+            try {
+                LimitParser.checkPermits(permits, limited);
+            } catch (IllegalArgumentException e) {
+                String where = limited.limits().equals(policy.limits())
+                        ? ""
+                        : "under " + limited.limits() + ", a plan or an override, ";
+                throw mistake(together + where + e.getMessage());
+            }
+        }
+
+        private RateLimitConfigurationException mistake(String reason) {
+            String where = "@RateLimited on " + type.getSimpleName() + "." + method.getName() + "()";
+            return new RateLimitConfigurationException(where, null, reason);
+        }
+    }
+}

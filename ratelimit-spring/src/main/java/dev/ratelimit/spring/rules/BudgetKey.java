@@ -1,0 +1,97 @@
+package dev.ratelimit.spring.rules;
+
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whose budget a request is charged to, identified by some of its properties. Without parts, all requests share one
+ * budget.
+ *
+ * <p>Values come from clients: {@link KeyEncoder} ensures that no value can impersonate another and that none is
+ * expensive.
+ *
+ * @param parts the properties
+ * @param missing what happens to a request without a value for a part
+ */
+record BudgetKey(List<KeyPart> parts, MissingKey missing) {
+
+    /** One budget for all requests. */
+    static final BudgetKey SHARED = new BudgetKey(List.of(), MissingKey.IP);
+
+    /** Copies the list. */
+    BudgetKey {
+        parts = List.copyOf(parts);
+    }
+
+    /** Whether the key may need Spring Security to have run. */
+    boolean needsSecurity() {
+        return parts.stream().anyMatch(KeyPart::needsSecurity);
+    }
+
+    /** Whether the key is unknown before Spring Security has run. */
+    boolean needsPrincipal() {
+        return parts.stream().anyMatch(KeyPart::needsPrincipal);
+    }
+
+    /** Whether the budget belongs to the caller alone, so that showing it reveals nothing about others. */
+    boolean identifiesCaller(RequestContext context) {
+        for (int i = 0; i < parts.size(); i++) {
+            KeyPart part = parts.get(i);
+            // the budget of all callers without a value belongs to nobody
+            if (part.identifiesCaller(context)
+                    && (missing != MissingKey.SHARED || part.appendTo(context.newKey(), context))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The key of a request, at most 64 bytes long; {@code null} if the request lacks a required part. */
+    @Nullable
+    String of(RequestContext context) {
+        if (parts.isEmpty()) {
+            return "";
+        }
+        if (parts.size() == 1 && parts.get(0) == KeyParts.ENDPOINT) {
+            return context.endpoint().key();
+        }
+        KeyEncoder key = context.newKey();
+        for (int i = 0; i < parts.size(); i++) {
+            if (!parts.get(i).appendTo(key, context) && !appendMissing(key, context)) {
+                return null;
+            }
+        }
+        return key.toString();
+    }
+
+    /** The first part that the request has no value for; {@code null} if it has all of them. */
+    @Nullable
+    KeyPart missingPart(RequestContext context) {
+        for (KeyPart part : parts) {
+            if (!part.appendTo(context.newKey(), context)) {
+                return part;
+            }
+        }
+        return null;
+    }
+
+    private boolean appendMissing(KeyEncoder key, RequestContext context) {
+        switch (missing) {
+            case IP -> context.appendAddress(key);
+            case SHARED -> key.appendShared();
+            case SKIP, REJECT -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** For logs: {@code by user, endpoint}. */
+    @Override
+    public String toString() {
+        return parts.isEmpty()
+                ? "shared by all callers"
+                : "by " + parts.stream().map(Object::toString).collect(Collectors.joining(", "));
+    }
+}

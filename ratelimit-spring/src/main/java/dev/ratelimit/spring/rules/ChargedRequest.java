@@ -1,0 +1,134 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.spring.WebResponse;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * A request on its way through the stages, with the charges of each. The web stack keeps it with the request between
+ * the stages. Used by the request's thread; only {@link #close} and {@link #settle} may be called by another thread.
+ */
+public final class ChargedRequest {
+
+    private final OutcomeCounter outcomes;
+    private final RefusalWriter refusals;
+    private RequestContext context;
+
+    /** Those passed so far, at most two. */
+    private List<StageCharges> stages = List.of();
+
+    private boolean closed;
+    private boolean counted;
+    private boolean refused;
+
+    ChargedRequest(RequestContext context, OutcomeCounter outcomes, RefusalWriter refusals) {
+        this.context = context;
+        this.outcomes = outcomes;
+        this.refusals = refusals;
+    }
+
+    /** The request as it was at the last stage. */
+    RequestContext context() {
+        return context;
+    }
+
+    /** Enters the next stage with the request as it is there. */
+    void enter(RequestContext later) {
+        context = later;
+    }
+
+    /** Charges the request to the rules of its stage, and refuses it if one of them does. */
+    void charge(StageCharges charges, boolean last) {
+        boolean admitted = charges.charge();
+        if (!admitted) {
+            refuse(charges);
+            return;
+        }
+        if (charges.exempt() && !stages.isEmpty() && close()) {
+            // only this stage knows that no rule applies
+            stages.forEach(stage -> stage.exempt(outcomes));
+        }
+        add(charges);
+        if (last) {
+            countAdmitted();
+        }
+    }
+
+    private void add(StageCharges charges) {
+        stages = stages.isEmpty() ? List.of(charges) : List.of(stages.get(0), charges);
+    }
+
+    /** Refuses the request and refunds what earlier stages charged. */
+    private void refuse(StageCharges charges) {
+        if (close()) {
+            stages.forEach(StageCharges::giveBack);
+        }
+        add(charges);
+        refused = true;
+        counted = true;
+        charges.countRefused(outcomes);
+    }
+
+    /** Whether the request was refused. */
+    public boolean isRefused() {
+        return refused;
+    }
+
+    /** Writes the caller's budgets to response headers; returns whether there were any. */
+    public boolean writeHeaders(WebResponse response) {
+        return refusals.writeHeaders(stages, context, response);
+    }
+
+    /**
+     * Answers the refused request.
+     *
+     * @param response not committed yet
+     * @throws IOException if the response cannot be written
+     */
+    public void writeRefusal(WebResponse response) throws IOException {
+        refusals.write(stages, context, response);
+    }
+
+    /** Counts the request as admitted, once, when no later stage can refuse it. */
+    public void countAdmitted() {
+        if (!counted) {
+            counted = true;
+            for (int i = 0; i < stages.size(); i++) {
+                stages.get(i).countAdmitted(outcomes);
+            }
+        }
+    }
+
+    /** Whether the charge depends on the status of the response, so that it must be settled. */
+    public boolean dependsOnStatus() {
+        for (int i = 0; i < stages.size(); i++) {
+            if (stages.get(i).dependsOnStatus()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a conditional or range request can turn another status into this one, so that both must be free. */
+    public static boolean mayStandForAnother(int status) {
+        return FreeStatuses.standsForAnother(status);
+    }
+
+    /**
+     * Makes all charges final.
+     *
+     * @return whether they were not final before; only the caller that gets {@code true} may settle them
+     */
+    public synchronized boolean close() {
+        boolean first = !closed;
+        closed = true;
+        return first;
+    }
+
+    /** Refunds the charges that are free for all these statuses, unless they are final. */
+    public void settle(List<Integer> statuses) {
+        if (close()) {
+            stages.forEach(stage -> stage.settle(statuses));
+        }
+    }
+}

@@ -1,0 +1,24 @@
+package dev.ratelimit.spring.rules;
+
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A condition on requests.
+ *
+ * @param written the text of the condition
+ * @param test whether it holds for a request
+ * @param needsPrincipal whether it is unknown before Spring Security has run
+ * @param constant its value for every request; {@code null} if it depends on the request
+ */
+record Condition(
+        String written,
+        Predicate<RequestContext> test,
+        boolean needsPrincipal,
+        @Nullable Boolean constant) {
+
+    /** Whether it has this value for every request. */
+    boolean isAlways(boolean value) {
+        return constant != null && constant == value;
+    }
+}

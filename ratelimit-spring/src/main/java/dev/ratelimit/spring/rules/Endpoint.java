@@ -1,0 +1,84 @@
+package dev.ratelimit.spring.rules;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.util.pattern.PathPattern;
+
+/**
+ * The destination of requests: the methods and the path pattern of a handler, whatever the path of the request. Two
+ * handlers are two endpoints, even with the same methods and pattern. The id identifies their budgets. Immutable.
+ */
+public final class Endpoint {
+
+    /** All paths without a handler. */
+    public static final Endpoint NOWHERE = new Endpoint("nowhere", null);
+
+    /** All handlers without a pattern: static files, view controllers, other servlets. */
+    public static final Endpoint UNMAPPED = new Endpoint("unmapped", null);
+
+    private final String id;
+    private final @Nullable PathPattern pattern;
+
+    /** The key of a budget for each endpoint. */
+    private final String key;
+
+    private Endpoint(String id, @Nullable PathPattern pattern) {
+        this.id = id;
+        this.pattern = pattern;
+        KeyEncoder encoder = new KeyEncoder(false, 0, 0);
+        appendTo(encoder);
+        this.key = encoder.toString();
+    }
+
+    /**
+     * The endpoint of a handler.
+     *
+     * @param methods such as {@code GET}, without {@code HEAD}; empty for all methods
+     */
+    public static Endpoint of(List<String> methods, PathPattern pattern) {
+        String joined = methods.isEmpty() ? "ANY" : String.join(",", methods);
+        return new Endpoint(joined + " " + pattern.getPatternString(), pattern);
+    }
+
+    /**
+     * The method in the names of endpoints: {@code GET} for {@code HEAD}, {@code ANY} for methods that clients invent.
+     */
+    public static String methodOf(String method) {
+        String seen = HttpMethods.seenAs(method);
+        return HttpMethods.ALL.contains(seen) ? seen : "ANY";
+    }
+
+    /** The name that identifies the budgets of the endpoint, such as {@code GET /orders/{id}}. */
+    public String id() {
+        return id;
+    }
+
+    /** The pattern of its paths; {@code null} if it has none. */
+    public @Nullable PathPattern pattern() {
+        return pattern;
+    }
+
+    /** The key of which it is the only part. */
+    String key() {
+        return key;
+    }
+
+    /** Appends its id to a key. */
+    void appendTo(KeyEncoder encoder) {
+        encoder.append('e', id);
+    }
+
+    /** The values of the variables in the path. */
+    Map<String, String> variables(PathContainer path) {
+        PathPattern.PathMatchInfo match = pattern == null ? null : pattern.matchAndExtract(path);
+        return match == null ? Map.of() : match.getUriVariables();
+    }
+
+    /** The id. */
+    @Override
+    public String toString() {
+        return id;
+    }
+}

@@ -1,0 +1,17 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.spring.WebRequest;
+import org.springframework.http.server.PathContainer;
+
+/** Finds the endpoints of requests, as the web stack will. Called by many threads at once. */
+public interface EndpointResolver {
+
+    /**
+     * Returns the endpoint of the request: that of its handler; the endpoint that it misses only by, for example,
+     * method or media type; {@link Endpoint#UNMAPPED} or {@link Endpoint#NOWHERE}.
+     */
+    Endpoint resolve(WebRequest request);
+
+    /** Whether the path may lead to an endpoint with annotations. Does not look up the endpoint. */
+    boolean mayLeadToAnnotated(PathContainer path);
+}

@@ -1,0 +1,52 @@
+package dev.ratelimit.spring.rules;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which requests are exempt from all policies. Immutable.
+ *
+ * @param addresses exempt clients
+ * @param paths exempt paths
+ * @param when the condition of exempt requests, or {@code null}
+ */
+record Exemptions(
+        List<AddressRange> addresses,
+        PathPatterns paths,
+        @Nullable Condition when) {
+
+    /** No exemptions. */
+    static final Exemptions NONE = new Exemptions(List.of(), PathPatterns.NONE, null);
+
+    /** Copies the list. */
+    Exemptions {
+        addresses = List.copyOf(addresses);
+    }
+
+    /** Whether every path is exempt. */
+    boolean includeAllPaths() {
+        return paths.areEverything();
+    }
+
+    /** Whether the request is exempt by its path. */
+    boolean includePath(RequestContext context) {
+        return paths.matchEveryForm(context);
+    }
+
+    /**
+     * Whether the request is exempt, whatever its path.
+     *
+     * @param authenticated whether Spring Security has run, so that the caller is known
+     */
+    boolean matches(RequestContext context, boolean authenticated) {
+        return includeAddress(context)
+                || (when != null
+                        && (authenticated || !when.needsPrincipal())
+                        && when.test().test(context));
+    }
+
+    private boolean includeAddress(RequestContext context) {
+        IpAddress address = addresses.isEmpty() ? null : context.address();
+        return address != null && AddressRange.anyContains(addresses, address) && !context.hasProxyAddress();
+    }
+}

@@ -1,0 +1,173 @@
+package dev.ratelimit.spring.rules;
+
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.text.Normalizer;
+import java.util.Base64;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Joins the parts of a key so that different parts make different keys, whatever their content: each is written as its
+ * kind, its length and its value. A key longer than 64 bytes is replaced by its SHA-256, which starts with a mark that
+ * is not a kind. Can be reused for one key after another; not thread-safe.
+ */
+final class KeyEncoder {
+
+    private static final int MAX_BYTES = 64;
+
+    /** The characters of an IPv6 network of 64 bits; others are shorter or unusual. */
+    private static final int CHARS_PER_ADDRESS = 24;
+
+    private static final char HASHED = '#';
+    private static final char ADDRESS = 'a';
+    private static final char SHARED = '-';
+
+    private final boolean ignoreCase;
+    private final int v4Prefix;
+    private final int v6Prefix;
+
+    /** Not a builder, which almost always would be copied after one value. */
+    private String key = "";
+
+    /** Encodes identities with or without regard to case, and addresses as networks of these prefixes. */
+    KeyEncoder(boolean ignoreCase, int v4Prefix, int v6Prefix) {
+        this.ignoreCase = ignoreCase;
+        this.v4Prefix = v4Prefix;
+        this.v6Prefix = v6Prefix;
+    }
+
+    /** Starts a new key. */
+    void clear() {
+        key = "";
+    }
+
+    /** Appends a value unchanged; for values that no client chooses. */
+    void append(char kind, String value) {
+        key = key + kind + value.length() + ':' + value;
+    }
+
+    /**
+     * Appends the name of a user or the like. Names that look equal are equal (Unicode NFKC, without blanks at the
+     * ends).
+     *
+     * @return whether there is a name that is not blank
+     */
+    boolean appendIdentity(char kind, @Nullable String value) {
+        String normal = value == null ? "" : normalize(value);
+        if (normal.isEmpty()) {
+            return false;
+        }
+        append(kind, normal);
+        return true;
+    }
+
+    /** Appends the network of an address, so that all addresses of one client are the same. */
+    void append(IpAddress address) {
+        StringBuilder network = new StringBuilder(CHARS_PER_ADDRESS);
+        address.appendTo(network, v4Prefix, v6Prefix);
+        append(ADDRESS, network.toString());
+    }
+
+    /** Appends an address that is not an IP address, as the container reports it. */
+    void appendOpaqueAddress(@Nullable String peer) {
+        append(ADDRESS, peer == null ? "" : peer);
+    }
+
+    /** Appends the marker that all requests without a value of their own share. */
+    void appendShared() {
+        append(SHARED, "");
+    }
+
+    private String normalize(String value) {
+        String text = isAscii(value) ? value : Normalizer.normalize(value, Normalizer.Form.NFKC);
+        text = trim(text);
+        return ignoreCase ? fold(text) : text;
+    }
+
+    /**
+     * This order of conversions gives the same result for all letters that some language considers equal, including
+     * dotless and dotted i. It works letter by letter: the JDK copies a string for each letter that becomes two, such
+     * as sharp s.
+     */
+    private static String fold(String text) {
+        if (isAscii(text)) {
+            return text.toLowerCase(Locale.ROOT);
+        }
+        StringBuilder folded = new StringBuilder(text.length() + 8);
+        text.codePoints().mapToObj(KeyEncoder::fold).forEach(folded::append);
+        return folded.toString().replace("i\u0307", "i");
+    }
+
+    private static String fold(int letter) {
+        return letter < 128
+                ? Character.toString(Character.toLowerCase(letter))
+                : Character.toString(letter).toUpperCase(Locale.ROOT).toLowerCase(Locale.ROOT);
+    }
+
+    /** The text without blanks and control characters at the ends, which readers cannot see. */
+    private static String trim(String text) {
+        int from = 0;
+        int to = text.length();
+        while (from < to && invisible(text.charAt(from))) {
+            from++;
+        }
+        while (to > from && invisible(text.charAt(to - 1))) {
+            to--;
+        }
+        return text.substring(from, to);
+    }
+
+    private static boolean invisible(char c) {
+        return c <= ' '
+                || Character.isISOControl(c)
+                || Character.isWhitespace(c)
+                || Character.getType(c) == Character.FORMAT;
+    }
+
+    private static boolean isAscii(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) > 127) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The key, at most 64 bytes: in a Latin-1 string one byte per character, otherwise two. */
+    @Override
+    public String toString() {
+        return isShort() ? key : HASHED + digest(key);
+    }
+
+    private boolean isShort() {
+        if (key.length() > MAX_BYTES) {
+            return false;
+        }
+        for (int i = MAX_BYTES / 2 < key.length() ? 0 : key.length(); i < key.length(); i++) {
+            if (key.charAt(i) > 255) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static String digest(CharSequence key) {
+        try {
+            // two bytes per character, so that strings that are not well-formed UTF-16 stay distinct
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(bytes(key));
+            return Base64.getUrlEncoder().withoutPadding().encodeToString(hash);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("SHA-256 is not available", e);
+        }
+    }
+
+    private static byte[] bytes(CharSequence key) {
+        byte[] bytes = new byte[2 * key.length()];
+        for (int i = 0; i < key.length(); i++) {
+            bytes[2 * i] = (byte) (key.charAt(i) >> 8);
+            bytes[2 * i + 1] = (byte) key.charAt(i);
+        }
+        return bytes;
+    }
+}

@@ -1,0 +1,39 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.spring.WebRequest;
+
+/** A property of a request that is part of its key. Implementations are immutable. */
+interface KeyPart {
+
+    /**
+     * Appends the request's value.
+     *
+     * @return whether there is one; if not, nothing was appended
+     */
+    boolean appendTo(KeyEncoder key, RequestContext context);
+
+    /**
+     * Appends a configured value as if a request had it, for comparison.
+     *
+     * @return whether this part can have the value
+     */
+    boolean appendTo(KeyEncoder key, String written);
+
+    /** Whether the value belongs to the caller, so that showing its budget reveals nothing about others. */
+    boolean identifiesCaller(RequestContext context);
+
+    /** Whether the caller may have sent a value with this request, wherever the part reads it from. */
+    default boolean mayBeSentWith(WebRequest request) {
+        return false;
+    }
+
+    /** Whether the value may be unknown before Spring Security has run. */
+    default boolean needsSecurity() {
+        return false;
+    }
+
+    /** Whether the value is always unknown before Spring Security has run. */
+    default boolean needsPrincipal() {
+        return false;
+    }
+}

@@ -1,0 +1,108 @@
+package dev.ratelimit.spring.rules;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who has which limits under a rule: some keys by name, some addresses by network, others by the plan of their owner,
+ * and the rest those of the policy. Immutable.
+ */
+final class LimitOverrides {
+
+    /**
+     * The override for the addresses of a network.
+     *
+     * @param range the network
+     * @param override the limits of its addresses
+     */
+    record Network(AddressRange range, LimitOverride override) {}
+
+    private final List<KeyPart> subjects;
+    private final Map<String, LimitOverride> byKey;
+    private final List<Network> networks;
+    private final Function<RequestContext, @Nullable String> plan;
+    private final Map<String, LimitOverride> plans;
+    private final LimitOverride otherwise;
+
+    /**
+     * Combines the overrides of a rule.
+     *
+     * @param subjects the parts of the key that {@code byKey} refers to
+     * @param byKey by the encoded value of one of those parts
+     * @param networks by the client's address; the narrowest network that contains it applies
+     * @param plan resolves the plan of the key's owner
+     * @param plans by plan
+     * @param otherwise the limits of all others
+     */
+    LimitOverrides(
+            List<KeyPart> subjects,
+            Map<String, LimitOverride> byKey,
+            List<Network> networks,
+            Function<RequestContext, @Nullable String> plan,
+            Map<String, LimitOverride> plans,
+            LimitOverride otherwise) {
+        this.subjects = byKey.isEmpty() ? List.of() : List.copyOf(subjects);
+        this.byKey = Map.copyOf(byKey);
+        this.networks = networks.stream()
+                .sorted(Comparator.comparingInt(
+                                (Network network) -> network.range().prefix())
+                        .reversed())
+                .toList();
+        this.plan = plan;
+        this.plans = Map.copyOf(plans);
+        this.otherwise = otherwise;
+    }
+
+    /** All overrides, including that of all others. */
+    Stream<LimitOverride> all() {
+        return Stream.of(
+                        Stream.of(otherwise),
+                        plans.values().stream(),
+                        byKey.values().stream(),
+                        networks.stream().map(Network::override))
+                .flatMap(overrides -> overrides);
+    }
+
+    LimitOverride of(RequestContext context) {
+        LimitOverride byHand = byHand(context);
+        if (byHand != null) {
+            return byHand;
+        }
+        String name = plans.isEmpty() ? null : plan.apply(context);
+        return name == null ? otherwise : plans.getOrDefault(name, otherwise);
+    }
+
+    private @Nullable LimitOverride byHand(RequestContext context) {
+        for (KeyPart subject : subjects) {
+            KeyEncoder key = context.newKey();
+            LimitOverride override = subject.appendTo(key, context) ? byKey.get(key.toString()) : null;
+            if (override != null) {
+                return override;
+            }
+        }
+        IpAddress address = networks.isEmpty() ? null : context.address();
+        if (address != null) {
+            for (Network network : networks) {
+                if (network.range().contains(address)) {
+                    return network.override() == LimitOverride.Fixed.BLOCKED || !context.hasProxyAddress()
+                            ? network.override()
+                            : null;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** For logs, such as {@code , plans free and pro, 3 exceptions}; empty if all have the same limits. */
+    @Override
+    public String toString() {
+        String byPlan = plans.isEmpty() ? "" : ", plans " + String.join(", ", new TreeSet<>(plans.keySet()));
+        int exceptions = byKey.size() + networks.size();
+        return byPlan + (exceptions == 0 ? "" : ", " + exceptions + (exceptions == 1 ? " exception" : " exceptions"));
+    }
+}

@@ -1,0 +1,85 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.Algorithm;
+import dev.ratelimit.algorithm.LimitOptions;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Parses limits of one algorithm.
+ *
+ * @param algorithm the algorithm
+ * @param options the options of all limits
+ * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
+ */
+record LimitParser(Algorithm algorithm, LimitOptions options, Consumer<Limit> store) {
+
+    private static final String UNLIMITED = "unlimited";
+    private static final String BLOCKED = "blocked";
+
+    /**
+     * The algorithm of this name.
+     *
+     * @throws IllegalArgumentException if there is none; the message lists the algorithms
+     */
+    static Algorithm algorithm(String name) {
+        try {
+            return Algorithm.named(name);
+        } catch (IllegalArgumentException e) {
+            String hint = Spelling.hint(
+                    name, Stream.of(Algorithm.values()).map(Algorithm::toString).toList());
+            String message = Quotation.message(e.getMessage());
+            throw new IllegalArgumentException(message.replaceFirst("(?=;)", Matcher.quoteReplacement(hint)), e);
+        }
+    }
+
+    /**
+     * Parses one or several limits.
+     *
+     * @throws IllegalArgumentException if the text is not a limit, or the algorithm or the store does not support it
+     */
+    List<Limit> parse(String written) {
+        List<Rate> rates = Rate.parseAll(written);
+        if (rates.size() > 1 && options.names().contains("burst")) {
+            throw new IllegalArgumentException("burst needs a single limit, but there are " + rates.size());
+        }
+        List<Limit> limits =
+                rates.stream().map(rate -> algorithm.limit(rate, options)).toList();
+        limits.forEach(store);
+        return limits;
+    }
+
+    /** Parses the limits of some keys: limits, {@code unlimited} or {@code blocked}. */
+    LimitOverride override(String policy, String written, @Nullable Long burst) {
+        return switch (written.strip()) {
+            case UNLIMITED -> LimitOverride.Fixed.UNLIMITED;
+            case BLOCKED -> LimitOverride.Fixed.BLOCKED;
+            default ->
+                new LimitOverride.Limited(new Policy(policy, withBurst(burst).parse(written)));
+        };
+    }
+
+    /**
+     * Checks the cost of a request.
+     *
+     * @throws IllegalArgumentException if it is negative, or more than the policy can ever admit
+     */
+    static void checkPermits(long permits, Policy policy) {
+        long max = policy.limits().stream().mapToLong(Limit::capacity).min().orElseThrow();
+        if (permits < 0 || permits > max) {
+            throw new IllegalArgumentException(
+                    "permits must be from 0 to " + max + ", the maximum that the limit admits at once, but was "
+                            + permits + "; write fewer permits or a higher limit");
+        }
+    }
+
+    private LimitParser withBurst(@Nullable Long burst) {
+        return new LimitParser(algorithm, options.with("burst", burst), store);
+    }
+}

@@ -1,0 +1,30 @@
+package dev.ratelimit.spring.rules;
+
+import java.util.Locale;
+
+/** Counts the outcomes of requests. Called by many threads at once. */
+@FunctionalInterface
+public interface OutcomeCounter {
+
+    /** The outcome of a request under one policy. */
+    enum Outcome {
+        /** The request was charged and admitted. */
+        ADMITTED,
+        /** The policy refused the request. */
+        REFUSED,
+        /** The request or its key is exempt from all policies. */
+        EXEMPT,
+        /** The key of the request has no limit. */
+        UNLIMITED,
+        /** The store did not answer, and the policy then refuses all requests. */
+        UNAVAILABLE;
+
+        /** The value of the tag in metrics. */
+        public String tag() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /** Counts one request under this policy. */
+    void count(String policy, Outcome outcome);
+}

@@ -1,0 +1,142 @@
+package dev.ratelimit.spring.rules;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.PatternSyntaxException;
+import java.util.stream.Collectors;
+import org.springframework.http.server.PathContainer;
+import org.springframework.util.StringUtils;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
+import org.springframework.web.util.pattern.PatternParseException;
+
+/** Path patterns, as in mappings of Spring MVC. Immutable. */
+final class PathPatterns {
+
+    /** No patterns. */
+    static final PathPatterns NONE = new PathPatterns(List.of(), true);
+
+    private static final PathPatterns ALL = new PathPatterns(List.of("/**"), true);
+
+    private final List<PathPattern> patterns;
+
+    /**
+     * Parses patterns; blanks at their ends are dropped.
+     *
+     * @param texts such as {@code /api/**}
+     * @throws IllegalArgumentException if one cannot be parsed or is probably a mistake; the message points at the
+     *     position
+     */
+    PathPatterns(List<String> texts, boolean caseSensitive) {
+        PathPatternParser parser = new PathPatternParser();
+        parser.setCaseSensitive(caseSensitive);
+        List<PathPattern> parsed = new ArrayList<>();
+        for (String text : texts) {
+            parsed.add(parse(parser, text.strip()));
+        }
+        this.patterns = List.copyOf(parsed);
+    }
+
+    /** The texts as written: Spring Boot also splits them at commas in braces. */
+    static List<String> rejoined(List<String> texts) {
+        List<String> whole = new ArrayList<>();
+        for (String text : texts) {
+            int last = whole.size() - 1;
+            if (last >= 0 && !text.startsWith("/") && isOpen(whole.get(last))) {
+                whole.set(last, whole.get(last) + "," + text);
+            } else {
+                whole.add(text);
+            }
+        }
+        return whole;
+    }
+
+    private static boolean isOpen(String text) {
+        return StringUtils.countOccurrencesOf(text, "{") > StringUtils.countOccurrencesOf(text, "}");
+    }
+
+    private static PathPattern parse(PathPatternParser parser, String pattern) {
+        UnmatchablePattern.check(pattern);
+        try {
+            return parser.parse(pattern);
+        } catch (PatternSyntaxException e) {
+            throw new IllegalArgumentException(Quotation.of(pattern) + ": " + Quotation.message(e.getDescription()), e);
+        } catch (PatternParseException e) {
+            throw new IllegalArgumentException(
+                    Quotation.message(e.getMessage()) + Quotation.pointingAt(e.getPosition(), pattern), e);
+        }
+    }
+
+    /** Whether there are no patterns. */
+    boolean isEmpty() {
+        return patterns.isEmpty();
+    }
+
+    /** Whether one of the patterns matches. */
+    boolean matchAny(PathContainer path) {
+        for (int i = 0; i < patterns.size(); i++) {
+            if (patterns.get(i).matches(path)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether one of the patterns matches the request's path as written, or as the server normalized it. */
+    boolean matchAnyForm(RequestContext context) {
+        PathContainer read = context.normalizedPath();
+        return matchAny(context.path()) || (read != null && matchAny(read));
+    }
+
+    /** Whether the patterns match the request's path both as written and as the server normalized it. */
+    boolean matchEveryForm(RequestContext context) {
+        if (patterns.isEmpty() || !matchAny(context.path())) {
+            return false;
+        }
+        PathContainer read = context.normalizedPath();
+        return read == null || matchAny(read);
+    }
+
+    /** Whether the others match every path that these patterns match, as far as the texts show. */
+    boolean areCoveredBy(PathPatterns others) {
+        return patterns.stream().allMatch(others::cover);
+    }
+
+    /** Whether every path is matched by one of the patterns, as far as the texts show. */
+    boolean areEverything() {
+        return ALL.areCoveredBy(this);
+    }
+
+    private static boolean isDeep(PathPattern pattern) {
+        return pattern.getPatternString().endsWith("/**")
+                || pattern.getPatternString().contains("{*");
+    }
+
+    private boolean cover(PathPattern other) {
+        String text = other.getPatternString();
+        boolean deep = isDeep(other);
+        // /a/** is also /a
+        String shallow = deep ? text.substring(0, Math.max(1, text.lastIndexOf('/'))) : text;
+        List<PathContainer> paths = List.of(example(text), example(shallow), example(text.replace("*", "")));
+        return patterns.stream()
+                .filter(pattern -> !deep || isDeep(pattern))
+                .anyMatch(pattern -> paths.stream().allMatch(pattern::matches));
+    }
+
+    /** A path that the pattern matches; others match it only if they match a segment of any length there. */
+    private static PathContainer example(String pattern) {
+        String unusual = pattern.replaceAll("[*{]", "$0~~~~~~~~");
+        return PathContainer.parsePath(unusual.replace("%", "%25").replace(";", "%3B"));
+    }
+
+    /** The patterns as written. */
+    List<String> texts() {
+        return patterns.stream().map(PathPattern::getPatternString).toList();
+    }
+
+    /** For logs: {@code /api/**, /files/*}. */
+    @Override
+    public String toString() {
+        return texts().stream().collect(Collectors.joining(", "));
+    }
+}

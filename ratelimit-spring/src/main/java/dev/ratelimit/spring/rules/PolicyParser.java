@@ -1,0 +1,312 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.Algorithm;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.LimitOptions;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Creates the rule of one configured policy; a mistake is reported with its property. */
+final class PolicyParser {
+
+    private static final String DEFAULT_PLAN = "default";
+
+    private final String name;
+    private final PolicyProperties properties;
+    private final RuleContext context;
+
+    PolicyParser(String name, PolicyProperties properties, RuleContext context) {
+        this.name = name;
+        this.properties = properties;
+        this.context = context;
+    }
+
+    /**
+     * Creates the rule.
+     *
+     * @throws RateLimitConfigurationException at the first mistake
+     */
+    Rule parse() {
+        LimitParser limits = limitParser();
+        LimitOverride.Limited own = own(limits);
+        BudgetKey key = checked(
+                "key",
+                String.join(", ", properties.key()),
+                () -> context.keys().parse(properties.key(), properties.missingKey()));
+        LimitOverrideParser overrides = context.overrides(key);
+        LimitOverride otherwise = plans(limits, own, overrides);
+        overrides(limits, overrides);
+        context.exemptKeys().forEach(overrides::exempt);
+        Policy policy = otherwise instanceof LimitOverride.Limited limited ? limited.policy() : anyPolicy(limits);
+        RequestMatcher match = match();
+        RetryJitter jitter = jitter();
+        return new Rule(policy, match, key, overrides.parse(otherwise), cost(), stage(key, match), free(), jitter);
+    }
+
+    private LimitParser limitParser() {
+        Algorithm algorithm =
+                checked("algorithm", properties.algorithm(), () -> LimitParser.algorithm(properties.algorithm()));
+        LimitOptions options = LimitOptions.NONE
+                .with("burst", properties.burst())
+                .with("refill", properties.refill())
+                .with("align", properties.align())
+                .with("zone", properties.zone())
+                .with("rounding", properties.rounding());
+        String foreign = algorithm.foreignOption(options);
+        if (foreign != null) {
+            checked(foreign, null, () -> algorithm.limit(Rate.parse("1/second"), options));
+        }
+        checkBurst("burst", properties.burst());
+        if (properties.zone() != null && properties.align() != FixedWindow.Align.CLOCK) {
+            throw mistake("zone", properties.zone(), "a zone needs windows aligned with the clock; write align: clock");
+        }
+        return new LimitParser(algorithm, options, context.store());
+    }
+
+    private void checkBurst(String property, @Nullable Long burst) {
+        if (burst != null && burst < 1) {
+            throw mistake(
+                    property,
+                    burst,
+                    "burst must be at least 1 but was " + burst + "; write how many permits the bucket holds");
+        }
+    }
+
+    /** The policy's own limits; {@code null} if only plans have limits. */
+    private LimitOverride.@Nullable Limited own(LimitParser limits) {
+        List<String> texts = properties.limit();
+        if (texts == null || texts.isEmpty()) {
+            if (properties.plans().isEmpty()) {
+                throw mistake("limit", null, "a policy needs a limit; write 10/second, 100/minute or 1000/hour");
+            }
+            if (properties.burst() != null) {
+                throw mistake(
+                        "burst",
+                        properties.burst(),
+                        "burst belongs to limit, which is missing; write plans.<name>.burst instead");
+            }
+            return null;
+        }
+        // Spring Boot has split the number at its commas
+        String written = String.join("; ", texts).replaceAll("(?<=\\d); (?=\\d{3}\\b)", ",");
+        int count = checked("limit", written, () -> Rate.parseAll(written)).size();
+        if (count > 1 && properties.burst() != null) {
+            throw mistake(
+                    "burst",
+                    properties.burst(),
+                    "burst needs a policy with a single limit, but this one has " + count
+                            + "; write a separate policy for each limit");
+        }
+        List<Limit> own = checked("limit", written, () -> limits.parse(written));
+        Policy policy = checked("", name, () -> new Policy(name, own));
+        return checkCost("permits", new LimitOverride.Limited(policy));
+    }
+
+    /** Parses the plans and returns the limits of callers without a plan. */
+    private LimitOverride plans(
+            LimitParser limits, LimitOverride.@Nullable Limited own, LimitOverrideParser overrides) {
+        Map<String, PolicyProperties.Plan> plans = properties.plans();
+        LimitOverride otherwise = own;
+        for (Map.Entry<String, PolicyProperties.Plan> entry : plans.entrySet()) {
+            String property = "plans." + entry.getKey();
+            LimitOverride override = plan(property, entry.getValue(), limits);
+            if (!entry.getKey().equals(DEFAULT_PLAN)) {
+                overrides.plan(entry.getKey(), override);
+            } else if (own != null) {
+                throw mistake(property, null, "callers on no plan already have 'limit'; write only one of the two");
+            } else {
+                otherwise = override;
+            }
+        }
+        if (otherwise == null) {
+            throw mistake("plans", null, "callers without a plan need a limit; write plans.default or limit");
+        }
+        String resolver = properties.planResolver();
+        if (plans.isEmpty() && resolver != null) {
+            throw mistake("plan-resolver", resolver, "there are no plans to choose from; write plans.pro: 100/minute");
+        }
+        if (!plans.isEmpty()) {
+            overrides.resolvePlansBy(checked(
+                    "plan-resolver",
+                    resolver,
+                    () -> resolver == null
+                            ? context.resolvers().onlyPlan()
+                            : context.resolvers().plan(resolver)));
+        }
+        return otherwise;
+    }
+
+    private LimitOverride plan(String property, PolicyProperties.Plan plan, LimitParser limits) {
+        String written = plan.limit();
+        if (written == null) {
+            throw mistake(property + ".limit", null, "a plan needs a limit; write 100/minute, unlimited or blocked");
+        }
+        checkBurst(property + ".burst", plan.burst());
+        return checkCost(property, checked(property, written, () -> limits.override(name, written, plan.burst())));
+    }
+
+    private void overrides(LimitParser limits, LimitOverrideParser overrides) {
+        properties.overrides().forEach((value, written) -> {
+            String property = "overrides[" + value + "]";
+            LimitOverride override = checked(property, written, () -> limits.override(name, written, null));
+            checkCost(property, override);
+            checked(property, written, () -> {
+                overrides.override(value, override);
+                return value;
+            });
+        });
+    }
+
+    /** A policy that gives the rule its name if callers without a plan have no limits. */
+    private Policy anyPolicy(LimitParser limits) {
+        return properties.plans().values().stream()
+                .map(plan -> plan("plans", plan, limits))
+                .filter(LimitOverride.Limited.class::isInstance)
+                .map(override -> ((LimitOverride.Limited) override).policy())
+                .findFirst()
+                .orElseThrow(() -> mistake("plans", null, "at least one plan needs a limit"));
+    }
+
+    private RequestMatcher match() {
+        PolicyProperties.Match match = properties.match();
+        for (String method : match.methods()) {
+            if (!HttpMethods.ALL.contains(HttpMethods.seenAs(method.strip()))) {
+                throw mistake(
+                        "match.methods",
+                        method,
+                        Quotation.of(method)
+                                + " is not an HTTP method; write GET, POST, PUT, PATCH, DELETE, OPTIONS or TRACE");
+            }
+        }
+        return new RequestMatcher(
+                patterns("match.paths", match.paths(), false),
+                patterns("match.except-paths", match.exceptPaths(), true),
+                match.methods().stream()
+                        .map(method -> HttpMethods.seenAs(method.strip()))
+                        .collect(Collectors.toSet()),
+                condition(match.when()),
+                match.annotated());
+    }
+
+    private @Nullable Condition condition(@Nullable String when) {
+        if (when == null) {
+            return null;
+        }
+        Condition condition = checked("match.when", when, () -> RequestExpression.condition(when, true));
+        if (condition.isAlways(false)) {
+            throw mistake("match.when", when, "it is never true, so nothing is limited; write mode: off");
+        }
+        return condition;
+    }
+
+    private PathPatterns patterns(String property, List<String> written, boolean exact) {
+        List<String> texts = PathPatterns.rejoined(written);
+        texts.forEach(text -> checked(property, text, () -> new PathPatterns(List.of(text), exact)));
+        return new PathPatterns(texts, exact);
+    }
+
+    private Cost cost() {
+        String written = properties.permits().strip();
+        return written.startsWith("#")
+                ? checked("permits", written, () -> RequestExpression.cost(written))
+                : Cost.of(fixedPermits());
+    }
+
+    private boolean isFixedCost() {
+        return !properties.permits().strip().startsWith("#");
+    }
+
+    private long fixedPermits() {
+        String written = properties.permits().strip();
+        try {
+            return Long.parseLong(written);
+        } catch (NumberFormatException e) {
+            throw mistake(
+                    "permits",
+                    written,
+                    "permits must be a whole number or an expression; write 1, 5, or an expression that starts with #");
+        }
+    }
+
+    private <T extends LimitOverride> T checkCost(String property, T override) {
+        if (isFixedCost() && override instanceof LimitOverride.Limited limited) {
+            long permits = fixedPermits();
+            checked(property, property.equals("permits") ? properties.permits() : null, () -> {
+                LimitParser.checkPermits(permits, limited.policy());
+                return permits;
+            });
+        }
+        return override;
+    }
+
+    private Stage stage(BudgetKey key, RequestMatcher match) {
+        boolean late = key.needsSecurity()
+                || match.when() != null
+                || !isFixedCost()
+                || !properties.plans().isEmpty();
+        if (properties.stage() == Stage.BEFORE_SECURITY && key.needsPrincipal()) {
+            throw mistake(
+                    "stage",
+                    "before-security",
+                    "the key " + Quotation.of(String.join(", ", properties.key()))
+                            + " is not known before Spring Security has run; write after-security or auto");
+        }
+        Condition when = match.when();
+        if (properties.stage() == Stage.BEFORE_SECURITY && when != null && when.needsPrincipal()) {
+            throw mistake(
+                    "stage",
+                    "before-security",
+                    "the condition " + Quotation.of(when.written())
+                            + " depends on the principal, who is not known before Spring Security has run;"
+                            + " write after-security or auto");
+        }
+        return properties.stage() != Stage.AUTO
+                ? properties.stage()
+                : late ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY;
+    }
+
+    private @Nullable FreeStatuses free() {
+        List<String> count = properties.count();
+        List<String> free = properties.free();
+        if (!count.isEmpty() && !free.isEmpty()) {
+            throw mistake(
+                    "free",
+                    String.join(", ", free),
+                    "write count (what is charged) or free (what is not charged), not both");
+        }
+        if (!count.isEmpty()) {
+            return checked("count", String.join(", ", count), () -> FreeStatuses.allBut(new StatusSet(count)));
+        }
+        return free.isEmpty()
+                ? null
+                : checked("free", String.join(", ", free), () -> FreeStatuses.of(new StatusSet(free)));
+    }
+
+    private RetryJitter jitter() {
+        PolicyProperties.Jitter jitter = properties.retryJitter();
+        return checked(
+                "retry-jitter",
+                jitter.min() + " to " + jitter.max(),
+                () -> new RetryJitter(jitter.min(), jitter.max()));
+    }
+
+    private <T> T checked(String property, @Nullable String written, Supplier<T> parse) {
+        try {
+            return parse.get();
+        } catch (IllegalArgumentException e) {
+            throw mistake(property, written, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private RateLimitConfigurationException mistake(String property, @Nullable Object written, String reason) {
+        String where = "ratelimit.policies." + name + (property.isEmpty() ? "" : "." + property);
+        return new RateLimitConfigurationException(where, written == null ? null : written.toString(), reason);
+    }
+}

@@ -1,0 +1,114 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.algorithm.FixedWindow.Align;
+import dev.ratelimit.algorithm.SlidingWindow.Rounding;
+import dev.ratelimit.algorithm.TokenBucket.Refill;
+import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.Mode;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+
+/**
+ * One policy, under {@code ratelimit.policies.<name>}.
+ *
+ * @param limit how many permits in which period, such as 100/minute; several limits separated by semicolons or as a
+ *     list. Required unless there are plans
+ * @param algorithm token-bucket, fixed-window, sliding-window or sliding-log
+ * @param burst the maximum number of permits in a token bucket; by default, the permits of one period
+ * @param refill whether a token bucket is refilled continuously or once per period
+ * @param align whether fixed windows start with the first request or are aligned with the clock
+ * @param zone the time zone of windows that are aligned with the clock; by default, UTC
+ * @param rounding whether a sliding window compares its exact estimate, or the estimate rounded down
+ * @param key whose budget: user, principal, ip, endpoint, method, session, header:X, query:x, cookie:x, path:x,
+ *     claim:x, bean:name or an expression that starts with #; by default, all callers share one budget
+ * @param missingKey what happens to a request without a value for a part of the key
+ * @param match which requests the policy applies to
+ * @param permits how many permits a request costs, a number or an expression; 0 is free
+ * @param mode whether the policy is applied
+ * @param count the statuses of responses that are charged, such as 401, 403 or 5xx; by default, all
+ * @param free the statuses of responses that are not charged, such as 2xx, while all others are; not allowed with count
+ * @param plans limits by the plan of the key's owner
+ * @param planResolver the name of the bean of type PlanResolver; by default, the only such bean
+ * @param overrides limits, unlimited or blocked, by the value of the key; for the key ip, by address or network
+ * @param retryJitter a random time added to Retry-After
+ * @param stage whether the policy is applied before or after Spring Security
+ * @param onStoreFailure what happens while a store on another machine does not answer
+ * @param maxKeys the maximum number of keys that each limit of the policy keeps in memory
+ */
+record PolicyProperties(
+        @Nullable List<String> limit,
+        @DefaultValue("token-bucket") String algorithm,
+        @Nullable Long burst,
+        @Nullable Refill refill,
+        @Nullable Align align,
+        @Nullable ZoneId zone,
+        @Nullable Rounding rounding,
+        @DefaultValue List<String> key,
+        @DefaultValue("ip") MissingKey missingKey,
+        @DefaultValue Match match,
+        @DefaultValue("1") String permits,
+        @DefaultValue("enforce") Mode mode,
+        @DefaultValue List<String> count,
+        @DefaultValue List<String> free,
+        @DefaultValue Map<String, Plan> plans,
+        @Nullable String planResolver,
+        @DefaultValue Map<String, String> overrides,
+        @DefaultValue Jitter retryJitter,
+        @DefaultValue("auto") Stage stage,
+        @DefaultValue("local") OnStoreFailure onStoreFailure,
+        @DefaultValue("" + InMemoryStore.DEFAULT_MAX_KEYS) int maxKeys) {
+
+    /** Creates a policy from its limit alone: {@code login: 5/minute}. */
+    public static PolicyProperties of(String limit) {
+        return new Binder(new MapConfigurationPropertySource(Map.of("policy.limit", limit)))
+                .bind("policy", PolicyProperties.class)
+                .get();
+    }
+
+    /**
+     * Which requests a policy applies to; by default, all.
+     *
+     * @param paths patterns of paths, such as /api/**
+     * @param exceptPaths patterns of excluded paths
+     * @param methods HTTP methods; HEAD counts as GET
+     * @param when a condition on the request, such as #request.getHeader('X-Beta') != null
+     * @param annotated whether the policy applies only to endpoints with a RateLimited annotation that names it
+     */
+    public record Match(
+            @DefaultValue List<String> paths,
+            @DefaultValue List<String> exceptPaths,
+            @DefaultValue List<String> methods,
+            @Nullable String when,
+            @DefaultValue("false") boolean annotated) {}
+
+    /**
+     * The limit of a plan; either {@code plans.pro: 100/minute} or {@code plans.pro.limit: 100/minute}.
+     *
+     * @param limit as for the policy, or unlimited or blocked
+     * @param burst as for the policy
+     */
+    public record Plan(@Nullable String limit, @Nullable Long burst) {
+
+        /** Creates a plan from its limit alone. */
+        public static Plan of(String limit) {
+            return new Plan(limit, null);
+        }
+    }
+
+    /**
+     * A random time added to Retry-After, uniform in [min, max).
+     *
+     * @param min the minimum
+     * @param max the maximum
+     */
+    public record Jitter(
+            @DefaultValue("0s") Duration min,
+            @DefaultValue("1s") Duration max) {}
+}

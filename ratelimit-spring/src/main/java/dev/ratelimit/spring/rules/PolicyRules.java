@@ -1,0 +1,116 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.util.StringValueResolver;
+
+/** The configuration as rules. Immutable. */
+final class PolicyRules {
+
+    private final RateLimitProperties properties;
+    private final RuleContext context;
+    private final List<Rule> rules;
+    private final ClientAddress clientAddress;
+    private final Exemptions exemptions;
+
+    /**
+     * Reads the configuration.
+     *
+     * @param beans the beans that keys and plans may refer to
+     * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
+     * @throws RateLimitConfigurationException at the first mistake
+     */
+    PolicyRules(RateLimitProperties properties, ListableBeanFactory beans, Consumer<Limit> store) {
+        this.properties = properties;
+        Resolvers resolvers = new Resolvers(beans);
+        this.context = new RuleContext(
+                new KeyParser(resolvers), resolvers, properties.exempt().keys(), properties.ignoreCase(), store);
+        this.rules = parseRules();
+        this.clientAddress = new ClientAddress(
+                ranges("ratelimit.trusted-proxies", properties.trustedProxies()), properties.forwardedHeader());
+        this.exemptions = parseExemptions();
+    }
+
+    private List<Rule> parseRules() {
+        List<Rule> parsed = new ArrayList<>();
+        properties.policies().forEach((name, policy) -> {
+            Rule rule = new PolicyParser(name, policy, context).parse();
+            if (policy.mode() != Mode.OFF) {
+                parsed.add(rule);
+            }
+        });
+        parsed.sort(Comparator.comparingInt((Rule rule) -> rule.key().parts().size())
+                .reversed());
+        return List.copyOf(parsed);
+    }
+
+    private Exemptions parseExemptions() {
+        RateLimitProperties.Exempt exempt = properties.exempt();
+        String when = exempt.when();
+        return new Exemptions(
+                ranges("ratelimit.exempt.addresses", exempt.addresses()),
+                exemptPaths(),
+                when == null
+                        ? null
+                        : checked("ratelimit.exempt.when", when, text -> RequestExpression.condition(text, false)));
+    }
+
+    private PathPatterns exemptPaths() {
+        List<String> texts = PathPatterns.rejoined(properties.exempt().paths());
+        texts.forEach(text -> checked("ratelimit.exempt.paths", text, path -> new PathPatterns(List.of(path), true)));
+        return new PathPatterns(texts, true);
+    }
+
+    private static List<AddressRange> ranges(String property, List<String> texts) {
+        return texts.stream()
+                .map(text -> checked(property, text, AddressRange::parse))
+                .toList();
+    }
+
+    private static <T> T checked(String property, String written, Function<String, T> parse) {
+        try {
+            return parse.apply(written);
+        } catch (IllegalArgumentException e) {
+            throw new RateLimitConfigurationException(property, written, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** The rules of all policies that are not off, the most specific first. */
+    List<Rule> rules() {
+        return rules;
+    }
+
+    /**
+     * Creates the rules of annotations, which may refer to the policies.
+     *
+     * @param placeholders resolves placeholders in the attributes of annotations
+     */
+    AnnotatedRules annotated(StringValueResolver placeholders) {
+        return new AnnotatedRules(context, rules, properties.policies().keySet(), placeholders);
+    }
+
+    /** Which requests are exempt from all policies. */
+    Exemptions exemptions() {
+        return exemptions;
+    }
+
+    /** Finds the addresses of clients. */
+    ClientAddress clientAddress() {
+        return clientAddress;
+    }
+
+    /** Whatever requests need to find their address, endpoint and keys. */
+    RequestContext.Sources sources(EndpointResolver endpoints) {
+        return new RequestContext.Sources(
+                clientAddress,
+                endpoints,
+                () -> new KeyEncoder(properties.ignoreCase(), properties.ipv4Prefix(), properties.ipv6Prefix()));
+    }
+}

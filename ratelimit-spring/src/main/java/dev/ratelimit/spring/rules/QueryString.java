@@ -1,0 +1,57 @@
+package dev.ratelimit.spring.rules;
+
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/** Reads parameters of a query without touching the body of the request. */
+final class QueryString {
+
+    private QueryString() {}
+
+    /** The value of the parameter; {@code null} unless it occurs exactly once. */
+    static @Nullable String only(@Nullable String query, String name) {
+        String value = null;
+        for (int from = 0; query != null && from <= query.length(); ) {
+            int ampersand = query.indexOf('&', from);
+            int to = ampersand < 0 ? query.length() : ampersand;
+            int equals = Tokens.indexOf(query, '=', from, to);
+            int nameEnd = equals < 0 ? to : equals;
+            if (isName(query, from, nameEnd, name)) {
+                if (value != null) {
+                    return null;
+                }
+                value = nameEnd == to ? "" : decode(query.substring(nameEnd + 1, to));
+            }
+            from = to + 1;
+        }
+        return value;
+    }
+
+    private static boolean isName(String query, int from, int to, String name) {
+        boolean plain = to - from == name.length() && query.startsWith(name, from);
+        return plain
+                || (isEncoded(query, from, to)
+                        && decode(query.substring(from, to)).equals(name));
+    }
+
+    private static boolean isEncoded(String text, int from, int to) {
+        for (int i = from; i < to; i++) {
+            if (text.charAt(i) == '%' || text.charAt(i) == '+') {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static String decode(String text) {
+        if (!isEncoded(text, 0, text.length())) {
+            return text;
+        }
+        try {
+            return URLDecoder.decode(text, StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException broken) {
+            return text;
+        }
+    }
+}

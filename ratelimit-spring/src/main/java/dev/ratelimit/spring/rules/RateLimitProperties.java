@@ -1,0 +1,262 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * The properties under {@code ratelimit}. A property that is not listed here stops the start.
+ *
+ * @param enabled whether anything is limited
+ * @param policies the policies by name; a request is charged to all policies that apply to it or to none
+ * @param trustedProxies the addresses and networks of proxies whose Forwarded and X-Forwarded-For headers are trusted
+ * @param forwardedHeader which of the two headers the proxies write
+ * @param ipv4Prefix how many bits of an IPv4 address identify a client
+ * @param ipv6Prefix how many bits of an IPv6 address identify a client
+ * @param ignoreCase whether user names and other values of keys are compared without regard to case
+ * @param exempt which requests are never charged
+ * @param headers which response headers show callers their budgets
+ * @param exposeShared whether the headers include budgets that do not belong to the caller alone
+ * @param retryAfterMillisHeader a response header for the wait in milliseconds, such as X-RetryAfterMs, in addition to
+ *     Retry-After
+ * @param response the response to refused requests
+ * @param store where budgets are kept
+ */
+@ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
+public record RateLimitProperties(
+        @DefaultValue("true") boolean enabled,
+        @DefaultValue Map<String, PolicyProperties> policies,
+        @DefaultValue List<String> trustedProxies,
+        @DefaultValue("any") ForwardedHeader forwardedHeader,
+        @DefaultValue("32") int ipv4Prefix,
+        @DefaultValue("64") int ipv6Prefix,
+        @DefaultValue("false") boolean ignoreCase,
+        @DefaultValue Exempt exempt,
+        @DefaultValue("draft") Headers headers,
+        @DefaultValue("false") boolean exposeShared,
+        @Nullable String retryAfterMillisHeader,
+        @DefaultValue Response response,
+        @DefaultValue Store store) {
+
+    /** Validates the prefixes, the name of the header and the numbers of keys. */
+    public RateLimitProperties {
+        checkPrefix("ratelimit.ipv4-prefix", ipv4Prefix, 8, 32);
+        checkPrefix("ratelimit.ipv6-prefix", ipv6Prefix, 32, 128);
+        policies.forEach((name, policy) -> checkMaxKeys(name, policy.maxKeys()));
+        if (retryAfterMillisHeader != null && !Tokens.isToken(retryAfterMillisHeader)) {
+            throw new RateLimitConfigurationException(
+                    "ratelimit.retry-after-millis-header",
+                    retryAfterMillisHeader,
+                    "a header name has letters, digits and hyphens only; write X-RetryAfterMs");
+        }
+    }
+
+    private static void checkMaxKeys(String policy, int maxKeys) {
+        if (maxKeys < 1) {
+            throw new RateLimitConfigurationException(
+                    "ratelimit.policies." + policy + ".max-keys",
+                    Integer.toString(maxKeys),
+                    "max-keys must be at least 1 but was " + maxKeys + "; write 1000000");
+        }
+    }
+
+    /** The maximum number of keys that a store in memory keeps, by policy. */
+    public Map<String, Integer> maxKeys() {
+        return byPolicy(PolicyProperties::maxKeys);
+    }
+
+    /** What happens while a store on another machine does not answer, by policy. */
+    public Map<String, OnStoreFailure> onStoreFailure() {
+        return byPolicy(PolicyProperties::onStoreFailure);
+    }
+
+    private <T> Map<String, T> byPolicy(Function<PolicyProperties, T> setting) {
+        return policies.entrySet().stream()
+                .collect(Collectors.toMap(Map.Entry::getKey, policy -> setting.apply(policy.getValue())));
+    }
+
+    /** Whether a policy charges only some responses. */
+    public boolean dependOnStatus() {
+        return policies.values().stream()
+                .anyMatch(policy -> !policy.count().isEmpty() || !policy.free().isEmpty());
+    }
+
+    private static void checkPrefix(String property, int bits, int min, int max) {
+        if (bits < min || bits > max) {
+            throw new RateLimitConfigurationException(
+                    property,
+                    Integer.toString(bits),
+                    "must be from " + min + " to " + max + " bits but was " + bits + "; write " + max);
+        }
+    }
+
+    /**
+     * Which requests are never charged.
+     *
+     * @param addresses requests from these addresses and networks
+     * @param paths requests to paths that match these patterns exactly as written
+     * @param keys requests whose key has one of these values, under the policies with such a key
+     * @param when requests for which this expression is true
+     */
+    public record Exempt(
+            @DefaultValue List<String> addresses,
+            @DefaultValue List<String> paths,
+            @DefaultValue List<String> keys,
+            @Nullable String when) {}
+
+    /** Which response headers are sent. */
+    public enum Headers {
+        /** RateLimit and RateLimit-Policy of the IETF draft. */
+        DRAFT,
+        /** X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset, in seconds. */
+        LEGACY,
+        /** Both kinds. */
+        BOTH,
+        /** No headers. */
+        NONE
+    }
+
+    /**
+     * The response to refused requests.
+     *
+     * @param status the status, from 400 to 599
+     * @param body the kind of body
+     * @param detail the text in the body; by default, which limit is exceeded and when to retry
+     */
+    public record Response(
+            @DefaultValue("429") int status,
+            @DefaultValue("problem") RejectionBody body,
+            @Nullable String detail) {
+
+        /** Validates the status. */
+        public Response {
+            if (status < 400 || status > 599) {
+                throw new RateLimitConfigurationException(
+                        "ratelimit.response.status",
+                        Integer.toString(status),
+                        "status must be from 400 to 599 but was " + status + "; write 429");
+            }
+        }
+    }
+
+    /**
+     * Where budgets are kept.
+     *
+     * @param type memory, in each instance separately, or redis, for all instances together
+     * @param redis the store on Redis or Valkey; its connection is configured under spring.data.redis
+     */
+    public record Store(
+            @DefaultValue("memory") Type type, @DefaultValue Redis redis) {
+
+        /** The types of stores. */
+        public enum Type {
+            /** In the memory of each instance. */
+            MEMORY,
+            /** In Redis or Valkey, for all instances together. */
+            REDIS
+        }
+    }
+
+    /**
+     * The store on Redis or Valkey.
+     *
+     * @param deadline the maximum time of a decision, including connecting
+     * @param maxInFlight how many commands to one server may wait for an answer at once; further commands fail
+     *     immediately
+     * @param failures how many of the last 20 requests to a server must fail before the store stops using it
+     * @param openFor how long the store does not use a failing server before one request tries it again
+     * @param localShare the share of each limit that this instance has while it decides alone; 1/instances keeps the
+     *     limit
+     * @param denyCache how long at most a refused key is refused without asking Redis again; 0 always asks
+     * @param prefix the prefix of keys in Redis; applications with the same prefix share budgets
+     * @param mode exact, to ask Redis for each request, or leased, to spend permits that were charged in advance
+     * @param lease the settings of leases
+     */
+    public record Redis(
+            @DefaultValue("50ms") Duration deadline,
+            @DefaultValue("256") int maxInFlight,
+            @DefaultValue("10") int failures,
+            @DefaultValue("1s") Duration openFor,
+            @DefaultValue("1.0") double localShare,
+            @DefaultValue("1s") Duration denyCache,
+            @DefaultValue("ratelimit") String prefix,
+            @DefaultValue("exact") Mode mode,
+            @DefaultValue Lease lease) {
+
+        /** Who decides about requests. */
+        public enum Mode {
+            /** Redis decides about each request. */
+            EXACT,
+            /** This instance decides while it holds leased permits; only for keys with frequent requests. */
+            LEASED
+        }
+
+        /**
+         * Leases, in mode leased.
+         *
+         * @param fraction the maximum share of the remaining permits in one lease; below 1/(4 * instances)
+         * @param maxAge how long a lease lasts; its unspent permits are then refunded
+         */
+        public record Lease(
+                @DefaultValue("0.05") double fraction,
+                @DefaultValue("1s") Duration maxAge) {
+
+            /** Validates the ranges. */
+            public Lease {
+                check(
+                        "lease.fraction",
+                        fraction,
+                        fraction > 0 && fraction <= 1,
+                        "must be above 0 and at most 1; write 0.05");
+                check("lease.max-age", maxAge, isTime(maxAge), "must be above 0 and at most 1h; write 1s");
+            }
+        }
+
+        private static final Duration MAX_TIME = Duration.ofHours(1);
+
+        /** Validates the ranges. */
+        public Redis {
+            check("deadline", deadline, isTime(deadline), "must be above 0 and at most 1h; write 50ms");
+            check("max-in-flight", maxInFlight, maxInFlight >= 1, "must be at least 1; write 256");
+            check(
+                    "failures",
+                    failures,
+                    failures >= 1 && failures <= 20,
+                    "must be from 1 to 20, of the last 20 requests; write 10");
+            check("open-for", openFor, isTime(openFor), "must be above 0 and at most 1h; write 1s");
+            check(
+                    "local-share",
+                    localShare,
+                    localShare > 0 && localShare <= 1,
+                    "must be above 0 and at most 1; write 1/instances, such as 0.25 for four");
+            check(
+                    "deny-cache",
+                    denyCache,
+                    denyCache.isZero() || isTime(denyCache),
+                    "must be from 0 to 1h; write 1s, or 0 to ask each time");
+            check(
+                    "prefix",
+                    prefix,
+                    prefix.matches("[A-Za-z0-9._:-]{1,32}"),
+                    "must be 1 to 32 letters, digits, dots, hyphens, underscores and colons; write ratelimit");
+        }
+
+        private static boolean isTime(Duration time) {
+            return !time.isNegative() && !time.isZero() && time.compareTo(MAX_TIME) <= 0;
+        }
+
+        private static void check(String name, Object written, boolean right, String rule) {
+            if (!right) {
+                throw new RateLimitConfigurationException(
+                        "ratelimit.store.redis." + name, written.toString(), name + " " + rule);
+            }
+        }
+    }
+}

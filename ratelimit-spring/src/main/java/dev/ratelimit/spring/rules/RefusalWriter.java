@@ -1,0 +1,152 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.spring.Rejection;
+import dev.ratelimit.spring.RejectionHandler;
+import dev.ratelimit.spring.WebResponse;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+
+/** Writes to responses what callers see: the state of their budgets, and why and how long they are refused. */
+final class RefusalWriter {
+
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
+    private final RateLimitHeaders headers;
+    private final RejectionHandler handler;
+
+    /** The status of refusals, and the text of their body; {@code null} for the exceeded limit and when to retry. */
+    private final RateLimitProperties.Response response;
+
+    /** A header for the wait in milliseconds, or {@code null}. */
+    private final @Nullable String millisHeader;
+
+    private RefusalWriter(
+            RateLimitHeaders headers,
+            RejectionHandler handler,
+            RateLimitProperties.Response response,
+            @Nullable String millisHeader) {
+        this.headers = headers;
+        this.handler = handler;
+        this.response = response;
+        this.millisHeader = millisHeader;
+    }
+
+    /** Creates a writer with these properties; {@code handler} writes the body unless it is {@code null}. */
+    static RefusalWriter of(RateLimitProperties properties, @Nullable RejectionHandler handler) {
+        RateLimitProperties.Response response = properties.response();
+        return new RefusalWriter(
+                RateLimitHeaders.of(properties),
+                handler != null ? handler : new ProblemRejectionHandler(response.body()),
+                response,
+                properties.retryAfterMillisHeader());
+    }
+
+    /** The names of the headers of admitted and refused requests. */
+    List<String> headers() {
+        return headers.names();
+    }
+
+    /** The names of the additional headers of refused requests. */
+    List<String> refusalHeaders() {
+        List<String> names = new ArrayList<>(List.of(HttpHeaders.RETRY_AFTER));
+        if (millisHeader != null) {
+            names.add(millisHeader);
+        }
+        return names;
+    }
+
+    /** Writes the limits of all stages to headers; returns whether there were any. */
+    boolean writeHeaders(List<StageCharges> stages, RequestContext context, WebResponse to) {
+        return headers.write(stages, context, to);
+    }
+
+    /** Answers a request that the last stage has refused. */
+    void write(List<StageCharges> stages, RequestContext context, WebResponse to) throws IOException {
+        Rejection rejection = rejection(stages.get(stages.size() - 1));
+        to.setStatus(rejection.status());
+        to.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
+        headers.write(stages, context, to);
+        Duration wait = rejection.retryAfter();
+        if (wait != null) {
+            to.setHeader(HttpHeaders.RETRY_AFTER, String.valueOf(rejection.retryAfterSeconds()));
+            if (millisHeader != null) {
+                to.setHeader(millisHeader, Long.toString(-Math.floorDiv(-wait.toNanos(), NANOS_PER_MILLI)));
+            }
+        }
+        handler.handle(context.request(), to, rejection);
+    }
+
+    private Rejection rejection(StageCharges refusing) {
+        StoreUnavailableException unavailable = refusing.unavailable();
+        if (unavailable != null) {
+            return unavailable(refusing, unavailable);
+        }
+        StageCharges.Lack lack = refusing.lack();
+        return lack != null ? missing(refusing, lack) : exceeded(refusing);
+    }
+
+    /** Names the missing part as configured, unless that reveals code. No wait helps, so the status is not 429. */
+    private static Rejection missing(StageCharges refusing, StageCharges.Lack lack) {
+        String part = lack.part().toString();
+        String required = part.startsWith("#") || part.startsWith("bean:")
+                ? "a value that this request does not have"
+                : "exactly one " + part;
+        return new Rejection(
+                Rejection.Reason.MISSING_KEY,
+                HttpStatus.BAD_REQUEST.value(),
+                refusing.violatedPolicies(),
+                null,
+                "Policy '" + lack.rule().policy().name() + "' requires " + required + ".");
+    }
+
+    /** Reveals nothing about the failure of the store. */
+    private static Rejection unavailable(StageCharges refusing, StoreUnavailableException unavailable) {
+        long wait = refusing.ruleOf(unavailable.policy())
+                .jitter()
+                .addTo(unavailable.retryAfter().toNanos());
+        return new Rejection(
+                Rejection.Reason.UNAVAILABLE,
+                HttpStatus.SERVICE_UNAVAILABLE.value(),
+                List.of(),
+                Duration.ofNanos(wait),
+                "This request cannot be checked at the moment. " + retryAfter(wait));
+    }
+
+    private Rejection exceeded(StageCharges refusing) {
+        List<LimitStatus> violated = refusing.violated();
+        List<String> policies = refusing.violatedPolicies();
+        if (violated.isEmpty()) {
+            return exceeded(policies, null, neverBy("'" + policies.get(0) + "'"));
+        }
+        LimitStatus worst = violated.get(0);
+        String limit =
+                "'" + worst.policy().name() + "' of " + worst.limit().rate().describe();
+        if (worst.retryAfterNanos() == LimitAlgorithm.NEVER) {
+            return exceeded(policies, null, neverBy(limit));
+        }
+        long wait = refusing.ruleOf(worst.policy()).jitter().addTo(worst.retryAfterNanos());
+        return exceeded(policies, Duration.ofNanos(wait), "Limit " + limit + " is exceeded. " + retryAfter(wait));
+    }
+
+    private Rejection exceeded(List<String> policies, @Nullable Duration wait, String text) {
+        String detail = response.detail() != null ? response.detail() : text;
+        return new Rejection(Rejection.Reason.EXCEEDED, response.status(), policies, wait, detail);
+    }
+
+    private static String neverBy(String limit) {
+        return "Limit " + limit + " can never admit this request.";
+    }
+
+    private static String retryAfter(long waitNanos) {
+        long seconds = Math.max(1, RateLimitHeaders.seconds(waitNanos));
+        return "Retry after " + seconds + (seconds == 1 ? " second." : " seconds.");
+    }
+}

@@ -1,0 +1,145 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.spring.WebRequest;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.PathContainer;
+
+/**
+ * A request as rules see it at one stage. Expensive values are computed once, on first use, and shared with later
+ * stages. Not thread-safe.
+ */
+final class RequestContext {
+
+    /**
+     * What all requests have in common.
+     *
+     * @param addresses finds the addresses of clients
+     * @param endpoints finds the endpoints of requests
+     * @param keys creates an encoder for the keys of one request
+     */
+    record Sources(ClientAddress addresses, EndpointResolver endpoints, Supplier<KeyEncoder> keys) {}
+
+    private final WebRequest request;
+    private final Sources sources;
+    private final PathContainer path;
+    private final @Nullable PathContainer normalizedPath;
+
+    private @Nullable KeyEncoder key;
+
+    /** Whether the client's address has been looked up; {@code address} is {@code null} if it is not an IP address. */
+    private boolean looked;
+
+    private @Nullable IpAddress address;
+    private @Nullable Endpoint endpoint;
+    private @Nullable Map<String, String> pathVariables;
+
+    RequestContext(WebRequest request, Sources sources) {
+        this.request = request;
+        this.sources = sources;
+        this.path = request.path();
+        this.normalizedPath = request.normalizedPath();
+    }
+
+    private RequestContext(WebRequest request, RequestContext before) {
+        this.request = request;
+        this.sources = before.sources;
+        this.path = before.path;
+        this.normalizedPath = before.normalizedPath;
+        this.key = before.key;
+        this.address = before.address;
+        this.looked = before.looked;
+        this.endpoint = before.endpoint;
+        this.pathVariables = before.pathVariables;
+    }
+
+    /** The same request at a later stage, where the user is known. The address and the endpoint remain the same. */
+    RequestContext at(WebRequest later) {
+        return new RequestContext(later, this);
+    }
+
+    /** The request. */
+    WebRequest request() {
+        return request;
+    }
+
+    /** The parsed path relative to the application's context path. */
+    PathContainer path() {
+        return path;
+    }
+
+    /** The path as the server normalized it, which may differ. */
+    @Nullable
+    PathContainer normalizedPath() {
+        return normalizedPath;
+    }
+
+    /** The endpoint of the request. */
+    Endpoint endpoint() {
+        Endpoint known = endpoint;
+        if (known == null) {
+            known = sources.endpoints().resolve(request);
+            endpoint = known;
+        }
+        return known;
+    }
+
+    /** Whether it may lead to an endpoint with annotations. Does not look up the endpoint. */
+    boolean mayLeadToAnnotated() {
+        return sources.endpoints().mayLeadToAnnotated(path);
+    }
+
+    /** The value of a variable in the endpoint's path, or {@code null}. */
+    @Nullable
+    String pathVariable(String name) {
+        Map<String, String> known = pathVariables;
+        if (known == null) {
+            known = endpoint().variables(path);
+            pathVariables = known;
+        }
+        return known.get(name);
+    }
+
+    /** The client's address; {@code null} if it is not an IP address. */
+    @Nullable
+    IpAddress address() {
+        if (!looked) {
+            looked = true;
+            IpAddress found = new IpAddress();
+            address = sources.addresses().find(request, found) ? found : null;
+        }
+        return address;
+    }
+
+    /** Whether the address is a trusted proxy's. Any client can cause that, so it must not grant a privilege. */
+    boolean hasProxyAddress() {
+        IpAddress found = address();
+        return found != null && sources.addresses().isProxy(found);
+    }
+
+    /** The client's address in full, as text. */
+    String addressText() {
+        IpAddress found = address();
+        return found == null ? String.valueOf(request.received().remoteAddress()) : found.toString();
+    }
+
+    /** Appends the client's address to a key. */
+    void appendAddress(KeyEncoder to) {
+        IpAddress found = address();
+        if (found == null) {
+            to.appendOpaqueAddress(request.received().remoteAddress());
+        } else {
+            to.append(found);
+        }
+    }
+
+    /** Returns the encoder for a new key. Starting a key ends the one before. */
+    KeyEncoder newKey() {
+        if (key == null) {
+            key = sources.keys().get();
+        }
+        key.clear();
+        return key;
+    }
+}

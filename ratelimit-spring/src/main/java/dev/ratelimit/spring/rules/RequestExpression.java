@@ -1,0 +1,353 @@
+package dev.ratelimit.spring.rules;
+
+import java.beans.PropertyDescriptor;
+import java.lang.reflect.Method;
+import java.security.Principal;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.BeanUtils;
+import org.springframework.core.NativeDetector;
+import org.springframework.expression.BeanResolver;
+import org.springframework.expression.ConstructorResolver;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.ExpressionException;
+import org.springframework.expression.IndexAccessor;
+import org.springframework.expression.MethodResolver;
+import org.springframework.expression.OperatorOverloader;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.PropertyAccessor;
+import org.springframework.expression.TypeComparator;
+import org.springframework.expression.TypeConverter;
+import org.springframework.expression.TypeLocator;
+import org.springframework.expression.TypedValue;
+import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.SimpleEvaluationContext;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
+
+/**
+ * A SpEL expression about a request. It can use {@code #request}, {@code #principal}, {@code #ip} and their methods,
+ * but no other types, constructors or beans. Parsed once, and compiled when it is used often. Thread-safe.
+ */
+final class RequestExpression {
+
+    private static final Logger log = LoggerFactory.getLogger(RequestExpression.class);
+
+    /** Types whose subclasses may have more methods at run time. */
+    private static final Set<Class<?>> OPEN = Set.of(Principal.class);
+
+    private static final EvaluationContext METHODS = SimpleEvaluationContext.forReadOnlyDataBinding()
+            .withInstanceMethods()
+            .build();
+
+    /** How an expression refers to the caller, by the variable or by the request. */
+    private static final Pattern PRINCIPAL = Pattern.compile("#principal|[uU]serPrincipal|[rR]emoteUser|isUserInRole");
+
+    private final SpelExpression expression;
+    private final String shown;
+    private final AtomicBoolean failed = new AtomicBoolean();
+
+    /**
+     * Parses an expression.
+     *
+     * @throws IllegalArgumentException if it is invalid or uses something unknown; the message points at the position
+     */
+    RequestExpression(String text) {
+        SpelCompilerMode mode = NativeDetector.inNativeImage() ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED;
+        SpelParserConfiguration configuration =
+                new SpelParserConfiguration(mode, RequestExpression.class.getClassLoader());
+        try {
+            this.expression = new SpelExpressionParser(configuration).parseRaw(text);
+        } catch (ExpressionException | IllegalStateException e) {
+            int position = e instanceof ParseException parse ? Math.max(0, parse.getPosition()) : 0;
+            throw new IllegalArgumentException(
+                    "not an expression: " + Quotation.message(e.getMessage()) + Quotation.pointingAt(position, text),
+                    e);
+        }
+        check(expression.getAST());
+        this.shown = ShownExpression.of(expression.getAST(), text);
+    }
+
+    /** The expression as logs show it, without texts that may be secrets. */
+    @Override
+    public String toString() {
+        return shown;
+    }
+
+    private static void check(SpelNode node) {
+        if (node instanceof VariableReference variable) {
+            String name = variable.toStringAST().substring(1);
+            if (!ExpressionVariables.TYPES.containsKey(name)
+                    && !Set.of("this", "root").contains(name)) {
+                throw new IllegalArgumentException(
+                        "there is no #" + Quotation.message(name) + "; use #request, #principal or #ip");
+            }
+        }
+        if (node instanceof CompoundExpression && node.getChild(0) instanceof VariableReference variable) {
+            Class<?> type = ExpressionVariables.TYPES.get(variable.toStringAST().substring(1));
+            if (type != null && !OPEN.contains(type)) {
+                checkMember(variable.toStringAST(), type, node.getChild(1));
+            }
+        }
+        for (int i = 0; i < node.getChildCount(); i++) {
+            check(node.getChild(i));
+        }
+    }
+
+    private static void checkMember(String variable, Class<?> type, SpelNode member) {
+        if (member instanceof MethodReference method && !hasMethod(type, method.getName(), method.getChildCount())) {
+            int arguments = method.getChildCount();
+            throw unknown(
+                    variable,
+                    "method " + method.getName() + " with " + arguments + (arguments == 1 ? " argument" : " arguments"),
+                    method.getName(),
+                    methods(type).map(Method::getName).toList());
+        }
+        if (member instanceof PropertyOrFieldReference property) {
+            String suffix = StringUtils.capitalize(property.getName());
+            if (!hasMethod(type, "get" + suffix, 0) && !hasMethod(type, "is" + suffix, 0)) {
+                throw unknown(variable, "property " + property.getName(), property.getName(), properties(type));
+            }
+        }
+    }
+
+    private static IllegalArgumentException unknown(
+            String variable, String member, String written, List<String> names) {
+        String closest = Spelling.closest(written, names);
+        String hint = closest == null || closest.equals(written) ? "" : "; did you mean " + closest + "?";
+        return new IllegalArgumentException(variable + " has no " + Quotation.message(member) + hint);
+    }
+
+    private static List<String> properties(Class<?> type) {
+        return Stream.of(BeanUtils.getPropertyDescriptors(type))
+                .map(PropertyDescriptor::getName)
+                .toList();
+    }
+
+    /** The methods that expressions may call. Those of {@code Object} are not among them. */
+    private static Stream<Method> methods(Class<?> type) {
+        return Stream.of(type.getMethods()).filter(method -> method.getDeclaringClass() != Object.class);
+    }
+
+    private static boolean hasMethod(Class<?> type, String name, int parameters) {
+        return methods(type)
+                .anyMatch(method -> method.getName().equals(name)
+                        && (method.getParameterCount() == parameters || method.isVarArgs()));
+    }
+
+    /**
+     * A condition on requests. If the expression fails, or is neither true nor false, the condition has the value
+     * {@code ifFailed}.
+     *
+     * @throws IllegalArgumentException also if it is neither true nor false for any request
+     */
+    static Condition condition(String text, boolean ifFailed) {
+        RequestExpression expression = new RequestExpression(text);
+        Boolean constant = dependsOnRequest(expression.expression.getAST()) ? null : expression.constant();
+        Predicate<RequestContext> test = context -> expression
+                .evaluate(context, "true or false", RequestExpression::truth)
+                .orElse(ifFailed);
+        return new Condition(expression.shown, test, PRINCIPAL.matcher(text).find(), constant);
+    }
+
+    private static boolean dependsOnRequest(SpelNode node) {
+        boolean variable = node instanceof VariableReference reference
+                && ExpressionVariables.TYPES.containsKey(reference.toStringAST().substring(1));
+        return variable || IntStream.range(0, node.getChildCount()).anyMatch(i -> dependsOnRequest(node.getChild(i)));
+    }
+
+    /** The value of a constant expression. */
+    private boolean constant() {
+        try {
+            if (expression.getValue(METHODS) instanceof Boolean value) {
+                return value;
+            }
+        } catch (EvaluationException e) {
+            // the same error as for any other value that is neither true nor false
+        }
+        throw isConstant("is neither true nor false");
+    }
+
+    private IllegalArgumentException isConstant(String what) {
+        return new IllegalArgumentException(Quotation.of(shown) + " " + what + "; use #request, #principal or #ip");
+    }
+
+    /** An expression whose value depends on the request. */
+    static RequestExpression ofRequest(String text) {
+        RequestExpression expression = new RequestExpression(text);
+        if (!dependsOnRequest(expression.expression.getAST())) {
+            throw expression.isConstant("does not depend on the request");
+        }
+        return expression;
+    }
+
+    private static @Nullable Boolean truth(@Nullable Object value) {
+        return value instanceof Boolean holds ? holds : null;
+    }
+
+    /** A cost, rounded up; 1 if the expression fails or its value is not a cost. */
+    static Cost cost(String text) {
+        RequestExpression expression = ofRequest(text);
+        return new Cost(
+                expression.shown,
+                context -> expression
+                        .evaluate(context, "a number of 0 or more", RequestExpression::permits)
+                        .orElse(1L));
+    }
+
+    private static @Nullable Long permits(@Nullable Object value) {
+        double permits = value instanceof Number number ? Math.ceil(number.doubleValue()) : -1;
+        return permits >= 0 ? Long.valueOf((long) permits) : null;
+    }
+
+    /**
+     * The value of a key; {@code null} if the expression is null, fails, or has a value that does not identify callers.
+     */
+    @Nullable
+    String key(RequestContext context) {
+        return evaluate(context, "a text, a number, a boolean, an enum, a UUID or a principal", RequestExpression::text)
+                .filter(text -> !text.isEmpty())
+                .orElse(null);
+    }
+
+    /** The text of a value that has one; other objects differ by their identity, or not at all. */
+    private static @Nullable String text(@Nullable Object value) {
+        if (value == null) {
+            return "";
+        }
+        if (value instanceof Principal principal) {
+            return Objects.requireNonNullElse(principal.getName(), "");
+        }
+        if (value instanceof Enum<?> constant) {
+            return constant.name();
+        }
+        boolean text = value instanceof CharSequence
+                || value instanceof Character
+                || value instanceof Number
+                || value instanceof Boolean
+                || value instanceof UUID;
+        return text ? value.toString() : null;
+    }
+
+    /**
+     * Evaluates and converts the expression. Empty if it fails or has an unsuitable value; either is logged once.
+     *
+     * @param wanted for the log
+     * @param convert returns {@code null} for an unsuitable value
+     */
+    private <T> Optional<T> evaluate(
+            RequestContext context, String wanted, Function<@Nullable Object, @Nullable T> convert) {
+        try {
+            Object value = expression.getValue(new Variables(context));
+            T converted = convert.apply(value);
+            if (converted == null && failed.compareAndSet(false, true)) {
+                log.warn(
+                        "The expression {} returned {}, which counts as a failure; it must return {}. This is logged once",
+                        shown,
+                        value == null ? "null" : "a value of type " + ClassUtils.getQualifiedName(value.getClass()),
+                        wanted);
+            }
+            return Optional.ofNullable(converted);
+        } catch (RuntimeException e) {
+            if (failed.compareAndSet(false, true)) {
+                // the message of the exception may contain what a client sent
+                log.warn(
+                        "The expression {} failed with {}; this is logged once",
+                        shown,
+                        e.getClass().getName());
+                log.debug("The failure of the expression {}", shown, e);
+            }
+            return Optional.empty();
+        }
+    }
+
+    /** What an expression can use; only the variables depend on the request. */
+    private record Variables(RequestContext context) implements EvaluationContext {
+
+        @Override
+        public @Nullable Object lookupVariable(String name) {
+            return ExpressionVariables.valueOf(name, context);
+        }
+
+        @Override
+        public void setVariable(String name, @Nullable Object value) {
+            throw new UnsupportedOperationException("variables cannot be set");
+        }
+
+        @Override
+        public boolean isAssignmentEnabled() {
+            return false;
+        }
+
+        @Override
+        public TypedValue getRootObject() {
+            return TypedValue.NULL;
+        }
+
+        @Override
+        public List<PropertyAccessor> getPropertyAccessors() {
+            return METHODS.getPropertyAccessors();
+        }
+
+        @Override
+        public List<IndexAccessor> getIndexAccessors() {
+            return METHODS.getIndexAccessors();
+        }
+
+        @Override
+        public List<ConstructorResolver> getConstructorResolvers() {
+            return METHODS.getConstructorResolvers();
+        }
+
+        @Override
+        public List<MethodResolver> getMethodResolvers() {
+            return METHODS.getMethodResolvers();
+        }
+
+        @Override
+        public @Nullable BeanResolver getBeanResolver() {
+            return METHODS.getBeanResolver();
+        }
+
+        @Override
+        public TypeLocator getTypeLocator() {
+            return METHODS.getTypeLocator();
+        }
+
+        @Override
+        public TypeConverter getTypeConverter() {
+            return METHODS.getTypeConverter();
+        }
+
+        @Override
+        public TypeComparator getTypeComparator() {
+            return METHODS.getTypeComparator();
+        }
+
+        @Override
+        public OperatorOverloader getOperatorOverloader() {
+            return METHODS.getOperatorOverloader();
+        }
+    }
+}

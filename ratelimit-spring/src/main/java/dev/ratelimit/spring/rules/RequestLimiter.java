@@ -1,0 +1,98 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.spring.RejectionHandler;
+import dev.ratelimit.spring.WebRequest;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Charges each request to all rules that apply to it, or to none: either to all rules at once or, with Spring Security,
+ * in two stages, before and after it. Thread-safe.
+ */
+public final class RequestLimiter {
+
+    private final RequestRules rules;
+    private final RateLimitStore store;
+    private final OutcomeCounter outcomes;
+    private final RefusalWriter refusals;
+
+    /** The stage of the rules; {@code null} for all rules. */
+    private final @Nullable Stage stage;
+
+    /**
+     * Charges requests to all rules at once.
+     *
+     * @param rules the rules that apply
+     * @param properties which headers and responses callers get
+     * @param store decides
+     * @param outcomes counts outcomes
+     * @param handler writes refusals; {@code null} for problem details
+     */
+    public RequestLimiter(
+            RequestRules rules,
+            RateLimitProperties properties,
+            RateLimitStore store,
+            OutcomeCounter outcomes,
+            @Nullable RejectionHandler handler) {
+        this(rules, new RefundingStore(store), outcomes, RefusalWriter.of(properties, handler), null);
+    }
+
+    private RequestLimiter(
+            RequestRules rules,
+            RateLimitStore store,
+            OutcomeCounter outcomes,
+            RefusalWriter refusals,
+            @Nullable Stage stage) {
+        this.rules = rules;
+        this.store = store;
+        this.outcomes = outcomes;
+        this.refusals = refusals;
+        this.stage = stage;
+    }
+
+    /** Returns a limiter with the same rules that charges only those before Spring Security. */
+    public RequestLimiter beforeSecurity() {
+        return new RequestLimiter(rules, store, outcomes, refusals, Stage.BEFORE_SECURITY);
+    }
+
+    /** Returns a limiter with the same rules that charges only those after Spring Security. */
+    public RequestLimiter afterSecurity() {
+        return new RequestLimiter(rules, store, outcomes, refusals, Stage.AFTER_SECURITY);
+    }
+
+    /**
+     * Whether the request is a CORS preflight that is not charged, because the browser sends it and not the caller.
+     * Preflights that may carry a credential are charged: browsers never send one.
+     */
+    public boolean isFreePreflight(WebRequest request) {
+        return rules.isFreePreflight(request);
+    }
+
+    /**
+     * Charges a request at this stage.
+     *
+     * @param before the result of the stage before; {@code null} at the first stage
+     * @return the request, refused or not
+     */
+    public ChargedRequest charge(@Nullable ChargedRequest before, WebRequest request) {
+        ChargedRequest charged = before;
+        if (charged == null) {
+            charged = new ChargedRequest(rules.context(request), outcomes, refusals);
+        } else {
+            charged.enter(charged.context().at(request));
+        }
+        charged.charge(rules.applyTo(charged.context(), stage, store), stage != Stage.BEFORE_SECURITY);
+        return charged;
+    }
+
+    /** The names of the headers that show callers their budgets. */
+    public List<String> headers() {
+        return refusals.headers();
+    }
+
+    /** The names of the headers that show refused callers when to retry. */
+    public List<String> refusalHeaders() {
+        return refusals.refusalHeaders();
+    }
+}

@@ -1,0 +1,46 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.Policy;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A policy and how it applies: which requests cost how many permits of whose budget, and at which stage. Immutable.
+ *
+ * @param policy the name and the limits, except for keys with an override
+ * @param match which requests it applies to
+ * @param key whose budget is charged
+ * @param overrides which keys have other limits or none
+ * @param cost how many permits a request costs, 0 or more
+ * @param stage before or after Spring Security
+ * @param free the statuses of free responses; {@code null} if all responses cost
+ * @param jitter a random time added to Retry-After if this policy refuses
+ */
+record Rule(
+        Policy policy,
+        RequestMatcher match,
+        BudgetKey key,
+        LimitOverrides overrides,
+        Cost cost,
+        Stage stage,
+        @Nullable FreeStatuses free,
+        RetryJitter jitter) {
+
+    /** The same rule at an endpoint that names its policy, with another cost. */
+    Rule withCost(long permits) {
+        return new Rule(policy, match.whereAnnotated(), key, overrides, Cost.of(permits), stage, free, jitter);
+    }
+
+    /** The limits of the request. */
+    LimitOverride override(RequestContext context) {
+        return overrides.of(context);
+    }
+
+    /** One line for logs. */
+    String describe() {
+        String limits =
+                String.join("; ", policy.limits().stream().map(Object::toString).toList());
+        String each = cost.written().equals("1") ? "" : ", " + cost.written() + " permits each";
+        String only = free == null ? "" : ", " + free;
+        return "'" + policy.name() + "': " + limits + " " + key + ", " + match + overrides + each + only;
+    }
+}

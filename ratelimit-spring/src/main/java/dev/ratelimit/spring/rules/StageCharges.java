@@ -1,0 +1,233 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Policy;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.spring.rules.OutcomeCounter.Outcome;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The rules that apply to a request at one stage, and what the request was charged by each. Not thread-safe. */
+final class StageCharges {
+
+    /** A required part of the rule's key that the request has no value for. */
+    record Lack(Rule rule, KeyPart part) {}
+
+    /** Rules that charge nothing. */
+    private record Uncharged(Rule rule, Outcome outcome) {}
+
+    private final RateLimitStore store;
+
+    /** All rules, by the names of their policies. */
+    private final Map<String, Rule> rules;
+
+    private final boolean exempt;
+
+    /** One for each budget. */
+    private final List<Charge> charges = new ArrayList<>(4);
+
+    private List<Uncharged> uncharged = List.of();
+    private boolean denied;
+    private @Nullable Lack lack;
+    private @Nullable Decision decision;
+    private @Nullable StoreUnavailableException unavailable;
+
+    /** Creates an object without charges. */
+    StageCharges(RateLimitStore store, Map<String, Rule> rules, boolean exempt) {
+        this.store = store;
+        this.rules = rules;
+        this.exempt = exempt;
+    }
+
+    /** Applies a rule to a matching request. */
+    void add(Rule rule, RequestContext context) {
+        if (exempt) {
+            addUncharged(rule, Outcome.EXEMPT);
+            return;
+        }
+        LimitOverride override = rule.override(context);
+        if (override instanceof LimitOverride.Limited limited) {
+            charge(rule, limited, context);
+        } else if (override == LimitOverride.Fixed.BLOCKED) {
+            addUncharged(rule, Outcome.REFUSED);
+        } else {
+            addUncharged(rule, override == LimitOverride.Fixed.EXEMPT ? Outcome.EXEMPT : Outcome.UNLIMITED);
+        }
+    }
+
+    private void charge(Rule rule, LimitOverride.Limited limits, RequestContext context) {
+        String key = rule.key().of(context);
+        if (key != null) {
+            add(limits.charge(key, rule.cost().permits().applyAsLong(context)));
+        } else if (rule.key().missing() == MissingKey.REJECT) {
+            KeyPart part = rule.key().missingPart(context);
+            lack = lack != null || part == null ? lack : new Lack(rule, part);
+            addUncharged(rule, Outcome.REFUSED);
+        }
+    }
+
+    /** An endpoint may name a policy several times, at costs that add up. */
+    private void add(Charge charge) {
+        for (int i = 0; i < charges.size(); i++) {
+            Charge before = charges.get(i);
+            if (before.sameBudget(charge)) {
+                charges.set(i, before.plus(charge.permits()));
+                return;
+            }
+        }
+        charges.add(charge);
+    }
+
+    private void addUncharged(Rule rule, Outcome outcome) {
+        if (uncharged.isEmpty()) {
+            uncharged = new ArrayList<>(4);
+        }
+        uncharged.add(new Uncharged(rule, outcome));
+        denied |= outcome == Outcome.REFUSED;
+    }
+
+    /** Whether the request is exempt from all rules, even if some match it. */
+    boolean exempt() {
+        return exempt;
+    }
+
+    /**
+     * Charges the request to all rules or to none. Nothing is charged if a rule refuses the request regardless of its
+     * budget, or if the store does not answer and a policy then refuses it.
+     */
+    boolean charge() {
+        if (denied || charges.isEmpty()) {
+            return !denied;
+        }
+        try {
+            decision = store.decide(List.copyOf(charges));
+            return decision.admitted();
+        } catch (StoreUnavailableException e) {
+            unavailable = e;
+            return false;
+        }
+    }
+
+    /** Why the store could not decide; {@code null} if it has decided or was not asked. */
+    @Nullable
+    StoreUnavailableException unavailable() {
+        return unavailable;
+    }
+
+    /** The required part that the request lacks; {@code null} if it lacks none. */
+    @Nullable
+    Lack lack() {
+        return lack;
+    }
+
+    /** Refunds all charges of a refused request and updates the limits. */
+    void giveBack() {
+        if (decision != null && decision.admitted()) {
+            store.refund(decision);
+            decision = peek();
+        }
+    }
+
+    private @Nullable Decision peek() {
+        try {
+            return store.peek(List.copyOf(charges));
+        } catch (RuntimeException e) {
+            // without an answer, the headers show no limits
+            return null;
+        }
+    }
+
+    /** Records that no rule applies to the request after all. */
+    void exempt(OutcomeCounter outcomes) {
+        giveBack();
+        charges.forEach(charge -> outcomes.count(charge.policy().name(), Outcome.EXEMPT));
+        charges.clear();
+        decision = null;
+    }
+
+    /** Whether the charge depends on the status of the response. */
+    boolean dependsOnStatus() {
+        for (int i = 0; i < charges.size(); i++) {
+            if (ruleOf(charges.get(i).policy()).free() != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Refunds the charges of rules for which all these statuses are free. */
+    void settle(List<Integer> statuses) {
+        if (decision == null || !decision.admitted()) {
+            return;
+        }
+        List<Charge> free = new ArrayList<>();
+        for (Charge charge : charges) {
+            FreeStatuses statusesOfRule = ruleOf(charge.policy()).free();
+            if (statusesOfRule != null && statuses.stream().allMatch(statusesOfRule::contains)) {
+                free.add(charge);
+            }
+        }
+        if (!free.isEmpty()) {
+            store.refund(decision, free);
+        }
+    }
+
+    /** The state of each limit that was asked; without those that the store could not read. */
+    List<LimitStatus> statuses() {
+        return decision == null ? List.of() : decision.limits();
+    }
+
+    /** The limits that refused, longest wait first. */
+    List<LimitStatus> violated() {
+        return decision == null ? List.of() : decision.violated();
+    }
+
+    /** The names of the policies that refused: first those for which no wait helps, then the longest wait first. */
+    List<String> violatedPolicies() {
+        Set<String> names = new LinkedHashSet<>(4);
+        for (Uncharged one : uncharged) {
+            if (one.outcome() == Outcome.REFUSED) {
+                names.add(one.rule().policy().name());
+            }
+        }
+        for (LimitStatus status : violated()) {
+            names.add(status.policy().name());
+        }
+        return List.copyOf(names);
+    }
+
+    /** The rule of this policy, or of one with the limits of a plan or an override. */
+    Rule ruleOf(Policy policy) {
+        return ruleOf(policy.name());
+    }
+
+    /** The rule of the policy with this name. */
+    Rule ruleOf(String policy) {
+        return Objects.requireNonNull(rules.get(policy));
+    }
+
+    void countAdmitted(OutcomeCounter outcomes) {
+        for (int i = 0; i < charges.size(); i++) {
+            outcomes.count(charges.get(i).policy().name(), Outcome.ADMITTED);
+        }
+        for (int i = 0; i < uncharged.size(); i++) {
+            outcomes.count(
+                    uncharged.get(i).rule().policy().name(), uncharged.get(i).outcome());
+        }
+    }
+
+    void countRefused(OutcomeCounter outcomes) {
+        if (unavailable != null) {
+            outcomes.count(unavailable.policy(), Outcome.UNAVAILABLE);
+        }
+        violatedPolicies().forEach(policy -> outcomes.count(policy, Outcome.REFUSED));
+    }
+}

@@ -1,0 +1,148 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.memory.InMemoryStore;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Logs what is limited, by what and where, and warns about settings that are valid but probably unintended. */
+final class StartupReport {
+
+    private static final Logger log = LoggerFactory.getLogger(StartupReport.class);
+
+    private final RateLimitProperties properties;
+    private final boolean stages;
+    private final UnintendedPatterns unintended;
+
+    /**
+     * Creates a report.
+     *
+     * @param stages whether Spring Security runs between the stages
+     * @param unintended recognizes patterns that match other paths than intended
+     */
+    StartupReport(RateLimitProperties properties, boolean stages, UnintendedPatterns unintended) {
+        this.properties = properties;
+        this.stages = stages;
+        this.unintended = unintended;
+    }
+
+    void nothing() {
+        log.info(
+                "No rate limits: {}",
+                properties.policies().isEmpty()
+                        ? "there is no policy under ratelimit.policies and no @RateLimited controller"
+                        : "every policy has mode: off");
+    }
+
+    /** Logs the configured policies; {@code named} are those that an annotation refers to. */
+    void policies(PolicyRules policies, Set<String> named) {
+        policies.rules()
+                .forEach(rule -> policy(rule, named.contains(rule.policy().name())));
+        log.info("Rate limits identify clients by {}", policies.clientAddress());
+        warnOfForwarding();
+        warnOfExemptions(policies.exemptions());
+    }
+
+    /** Logs a rule in force. */
+    void active(Rule rule) {
+        String stage = rule.stage() == Stage.BEFORE_SECURITY ? "before" : "after";
+        log.info("Rate limit {}{}", rule.describe(), stages ? ", " + stage + " Spring Security" : "");
+    }
+
+    /** Logs how much memory the keys of these rules may use. */
+    static void memory(InMemoryStore store, List<Rule> rules) {
+        long bytes = rules.stream()
+                .map(Rule::policy)
+                .distinct()
+                .mapToLong(store::maxBytes)
+                .sum();
+        boolean logs = rules.stream()
+                .flatMap(rule -> rule.policy().algorithms().stream())
+                .anyMatch(LimitAlgorithm::grows);
+        if (bytes > 0) {
+            log.info(
+                    "Rate limits use at most {} of memory if every limit reaches max-keys{}",
+                    (bytes >> 20) + 1 + " MB",
+                    logs ? "; sliding logs add 8 bytes per remembered permit" : "");
+        }
+    }
+
+    private void policy(Rule rule, boolean named) {
+        String reason = unintended.reason(rule.match().paths(), rule.match().exceptPaths());
+        if (rule.match().annotated() && !named) {
+            log.warn("Rate limit {}, but no @RateLimited names it, so it limits nothing", rule.describe());
+        } else if (rule.match().excludesEverything()) {
+            log.warn("Rate limit {}, whose except-paths cover all its paths: it limits nothing", rule.describe());
+        } else if (rule.cost().written().equals("0") && !named) {
+            log.warn("Rate limit {}, so it limits nothing", rule.describe());
+        } else if (reason != null) {
+            log.warn("Rate limit {}, but {}", rule.describe(), reason);
+        } else {
+            active(rule);
+        }
+    }
+
+    /** Warns about policies whose full limit each instance applies while Redis does not answer. */
+    static void warnOfWholeShare(RateLimitProperties properties, List<String> policies) {
+        Map<String, OnStoreFailure> onStoreFailure = properties.onStoreFailure();
+        // policies of annotations cannot set on-store-failure
+        List<String> local = policies.stream()
+                .filter(name -> onStoreFailure.getOrDefault(name, OnStoreFailure.LOCAL) == OnStoreFailure.LOCAL)
+                .toList();
+        if (properties.store().redis().localShare() == 1 && !local.isEmpty()) {
+            log.warn(
+                    "While Redis does not answer, each instance admits the full limit of {}, so all instances together"
+                            + " admit a multiple. Set ratelimit.store.redis.local-share to 1/instances, such as 0.5 for"
+                            + " two, or on-store-failure of these policies to deny or allow",
+                    String.join(", ", local));
+        }
+    }
+
+    private void warnOfExemptions(Exemptions exemptions) {
+        if (exemptions.includeAllPaths()) {
+            log.warn("ratelimit.exempt.paths: {} is every path, so nothing is limited", exemptions.paths());
+        }
+        String reason = unintended.reason(exemptions.paths());
+        if (reason != null) {
+            log.warn("ratelimit.exempt.paths: {}", reason);
+        }
+        Condition when = exemptions.when();
+        if (when != null && when.isAlways(true)) {
+            log.warn("ratelimit.exempt.when: {} is always true, so nothing is limited", when.written());
+        }
+        warnOfEverything(
+                "ratelimit.exempt.addresses",
+                "so nobody is limited",
+                properties.exempt().addresses());
+        List<AddressRange> proxies =
+                properties.trustedProxies().stream().map(AddressRange::parse).toList();
+        properties.exempt().addresses().stream()
+                .map(AddressRange::parse)
+                .filter(exempt -> proxies.stream().anyMatch(exempt::overlaps))
+                .forEach(exempt -> log.warn(
+                        "ratelimit.exempt.addresses: {} includes addresses of ratelimit.trusted-proxies, which are never"
+                                + " exempt: any client behind a proxy can make its own address unreadable",
+                        exempt));
+    }
+
+    private static void warnOfEverything(String property, String consequence, List<String> ranges) {
+        ranges.stream()
+                .map(AddressRange::parse)
+                .filter(AddressRange::isEverything)
+                .forEach(range -> log.warn("{}: {} is every address, {}", property, range, consequence));
+    }
+
+    private void warnOfForwarding() {
+        warnOfEverything(
+                "ratelimit.trusted-proxies", "so anyone can choose their client address", properties.trustedProxies());
+        if (!properties.trustedProxies().isEmpty() && properties.forwardedHeader() == ForwardedHeader.ANY) {
+            log.warn(
+                    "Proxies that write only one of Forwarded and X-Forwarded-For pass on the other as the client sent it."
+                            + " Set ratelimit.forwarded-header to the one that your proxies write");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package dev.ratelimit.spring.rules;
+
+/** Tokens of HTTP (RFC 9110, section 5.6.2), such as the names of headers, and their separators. */
+final class Tokens {
+
+    private Tokens() {}
+
+    /** Whether the text is a token of at most 100 characters. */
+    static boolean isToken(String text) {
+        return !text.isEmpty() && text.length() <= 100 && text.chars().allMatch(Tokens::isTokenCharacter);
+    }
+
+    private static boolean isTokenCharacter(int c) {
+        return (c >= 'a' && c <= 'z')
+                || (c >= 'A' && c <= 'Z')
+                || (c >= '0' && c <= '9')
+                || "!#$%&'*+-.^_`|~".indexOf(c) >= 0;
+    }
+
+    /**
+     * The first index of the character, or -1. Unlike {@link String#indexOf(int, int)}, it does not search beyond
+     * {@code to}: a line with many short parts would otherwise take quadratic time.
+     */
+    static int indexOf(String text, char c, int from, int to) {
+        for (int i = from; i < to; i++) {
+            if (text.charAt(i) == c) {
+                return i;
+            }
+        }
+        return -1;
+    }
+}

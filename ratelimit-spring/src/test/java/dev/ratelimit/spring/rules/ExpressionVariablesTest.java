@@ -1,0 +1,118 @@
+package dev.ratelimit.spring.rules;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What expressions can read of a request, on any web stack, and what they cannot do with it. */
+class ExpressionVariablesTest {
+
+    private final RecordedRequest request = new RecordedRequest("POST", "/orders/7")
+            .from("192.0.2.1")
+            .with("X-A", "one")
+            .with("X-A", "two")
+            .with("X-Cost", "5")
+            .with("Content-Type", "text/plain")
+            .with("Content-Length", "2147483648")
+            .withCookie("c", "crumb")
+            .withQuery("a=1&b=2&a=3")
+            .withAttribute("tenant", "acme")
+            .by("alice")
+            .inSession("ID");
+
+    private @Nullable String value(String expression) {
+        return new RequestExpression(expression).key(RecordedRequest.context(request, false));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "#request.method | POST",
+                "#request.requestURL | https://api.example.org:8443/app/orders/7",
+                "#request.requestURI | /app/orders/7",
+                "#request.scheme | https",
+                "#request.secure | true",
+                "#request.isSecure() | true",
+                "#request.serverName | api.example.org",
+                "#request.queryString | a=1&b=2&a=3",
+                "#request.getHeader('x-a') | one",
+                "#request.getHeaders('X-A').nextElement() | one",
+                "#request.headerNames.nextElement() | x-a",
+                "#request.getIntHeader('X-Cost') | 5",
+                "#request.getIntHeader('X-None') | -1",
+                "#request.contentType | text/plain",
+                "#request.contentLength | -1",
+                "#request.contentLengthLong | 2147483648",
+                "#request.cookies.?[name == 'c'][0].value | crumb",
+                "#request.getParameter('a') | 1",
+                "#request.getParameterValues('a')[1] | 3",
+                "#request.parameterNames.nextElement() | a",
+                "#request.parameterMap['b'][0] | 2",
+                "#request.userPrincipal.name | alice",
+                "#request.remoteUser | alice",
+                "#request.isUserInRole('USER') | true",
+                "#request.isUserInRole('ADMIN') | false",
+                "#request.session.id | ID",
+                "#request.remoteAddr | 192.0.2.1",
+                "#request.getAttribute('tenant') | acme",
+                "#principal.name | alice",
+                "#ip | 192.0.2.1"
+            })
+    void expression_ofEachMember_isItsValue(String expression, String expected) {
+        assertThat(value(expression)).isEqualTo(expected);
+    }
+
+    @Test
+    void expression_askedOften_isCompiledAndSaysTheSame() {
+        RequestExpression expression = new RequestExpression("#request.getHeader('X-A')");
+
+        for (int i = 0; i < 1_000; i++) {
+            assertThat(expression.key(RecordedRequest.context(request, false))).isEqualTo("one");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "#request.logout()",
+                "#request.inputStream",
+                "#request.reader",
+                "#request.getSession(true)",
+                "#request.setAttribute('a', 'b')",
+                "#request.changeSessionId()",
+                "#request.servletContext",
+                "#request.class",
+                "#request.getClass()"
+            })
+    void expression_thatDoesMoreThanRead_isRefused(String expression) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new RequestExpression(expression))
+                .withMessageStartingWith("#request has no ");
+    }
+
+    @Test
+    void expression_ofARequestWithoutMuch_isMissing() {
+        RequestContext bare = RecordedRequest.context(new RecordedRequest(), false);
+
+        for (String expression : new String[] {
+            "#request.session?.id",
+            "#request.queryString",
+            "#request.getHeader('X-A')",
+            "#request.getParameter('a')",
+            "#request.getParameterValues('a')",
+            "#request.contentType",
+            "#request.remoteUser",
+            "#request.getAttribute('a')"
+        }) {
+            assertThat(new RequestExpression(expression).key(bare))
+                    .as(expression)
+                    .isNull();
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package dev.ratelimit.test;
+
+import static dev.ratelimit.test.RateLimitAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.ForwardingStore;
+import dev.ratelimit.Policy;
+import dev.ratelimit.PolicyLimiter;
+import dev.ratelimit.Rate;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Reservation;
+import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.memory.InMemoryStore;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class ReservationTest {
+
+    private static final Policy TOKENS =
+            Policy.of("tokens", TokenBucket.of(Rate.parse("100/day")), SlidingLog.of(Rate.parse("1000/day")));
+
+    private final FakeTicker ticker = new FakeTicker();
+    private final RateLimitStore store = InMemoryStore.builder().ticker(ticker).build();
+    private final RateLimiter limiter = new RateLimiter(store, ticker);
+    private final PolicyLimiter tokens = limiter.forPolicy(TOKENS);
+
+    @BeforeEach
+    void moveAtEachReading() {
+        ticker.advanceOnRead(Duration.ofNanos(1));
+    }
+
+    private long left(String key) {
+        return limiter.inspect(TOKENS, key).get(0).remaining();
+    }
+
+    @Test
+    void settle_less_givesTheRestBack() {
+        Reservation reservation = tokens.reserve("alice", 60);
+
+        assertThat(reservation.settle(25)).isTrue();
+
+        assertThat(limiter.peek(TOKENS.charge("alice", 0))).hasRemaining(75, 975);
+    }
+
+    @Test
+    void settle_more_chargesTheDifference() {
+        Reservation reservation = tokens.reserve("alice", 10);
+
+        assertThat(reservation.settle(35)).isTrue();
+
+        assertThat(limiter.peek(TOKENS.charge("alice", 0))).hasRemaining(65, 965);
+    }
+
+    @Test
+    void settle_moreThanIsLeft_takesWhatIsLeft() {
+        Reservation reservation = tokens.reserve("alice", 10);
+        assertThat(tokens.tryAcquire("alice", 80)).isTrue();
+
+        assertThat(reservation.settle(5_000)).isTrue();
+
+        assertThat(left("alice")).isZero();
+        assertThat(tokens.tryAcquire("alice")).isFalse();
+    }
+
+    @Test
+    void settle_severalCharges_isForEachOfThem() {
+        Policy all = Policy.of("all", TokenBucket.of(Rate.parse("500/day")));
+        Reservation reservation = limiter.reserve(TOKENS.charge("alice", 50), all.charge("", 10));
+
+        reservation.settle(20);
+
+        assertThat(limiter.peek(TOKENS.charge("alice", 0), all.charge("", 0))).hasRemaining(80, 980, 480);
+    }
+
+    @Test
+    void settle_chargeThatOnlyAsked_isChargedTheCost() {
+        Reservation reservation = tokens.reserve("alice", 0);
+
+        assertThat(reservation.settle(20)).isTrue();
+
+        assertThat(limiter.peek(TOKENS.charge("alice", 0))).hasRemaining(80, 980);
+    }
+
+    @Test
+    void settle_chargesThrow_refundsTheOthers() {
+        Policy all = Policy.of("all", TokenBucket.of(Rate.parse("500/day")));
+        Reservation reservation = new RateLimiter(new OnlyDecidingStore(store), ticker)
+                .reserve(all.charge("", 10), TOKENS.charge("alice", 50), all.charge("b", 5));
+
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> reservation.settle(20));
+
+        assertThat(limiter.peek(TOKENS.charge("alice", 0))).hasRemaining(80, 980);
+        assertThat(reservation.settle(20)).isFalse();
+    }
+
+    /** Decides and refunds as the other store, and fails at each single charge. */
+    private static final class OnlyDecidingStore extends ForwardingStore {
+
+        OnlyDecidingStore(RateLimitStore store) {
+            super(store);
+        }
+
+        @Override
+        public boolean tryCharge(Charge charge) {
+            throw new StoreUnavailableException(charge.policy().name(), Duration.ofSeconds(1), "test");
+        }
+    }
+
+    @Test
+    void settle_settledBefore_changesNothing() {
+        Reservation reservation = tokens.reserve("alice", 60);
+        assertThat(reservation.commit()).isTrue();
+
+        assertThat(reservation.settle(0)).isFalse();
+        assertThat(reservation.refund()).isFalse();
+
+        assertThat(left("alice")).isEqualTo(40);
+    }
+
+    @Test
+    void settle_refused_holdsNothing() {
+        Reservation reservation = tokens.reserve("alice", 101);
+
+        assertThat(reservation.admitted()).isFalse();
+        assertThat(reservation.settle(50)).isFalse();
+
+        assertThat(left("alice")).isEqualTo(100);
+    }
+
+    @Test
+    void settle_negative_isRejectedAndSettlesNothing() {
+        Reservation reservation = tokens.reserve("alice", 60);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> reservation.settle(-1))
+                .withMessage("actual must be at least 0 but was -1");
+
+        assertThat(reservation.refund()).isTrue();
+        assertThat(left("alice")).isEqualTo(100);
+    }
+
+    @Test
+    void forPolicy_methods_areThoseOfTheLimiter() throws InterruptedException {
+        assertThat(tokens.decide("alice", 40)).isAdmitted().hasRemaining(60, 960);
+        assertThat(tokens.decide("alice")).isAdmitted().hasRemaining(59, 959);
+        assertThat(tokens.acquire(Duration.ZERO, "alice", 9).admitted()).isTrue();
+        assertThat(tokens.acquireAsync(Duration.ZERO, "alice", 50).join().refund())
+                .isTrue();
+        assertThat(left("alice")).isEqualTo(50);
+
+        tokens.reset("alice");
+
+        assertThat(left("alice")).isEqualTo(100);
+    }
+}

@@ -1,0 +1,28 @@
+package dev.ratelimit.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.Algorithm;
+import dev.ratelimit.algorithm.LimitOptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class TraceTest {
+
+    @ParameterizedTest
+    @EnumSource
+    void all_eachAlgorithm_isRecorded(Algorithm algorithm) {
+        Limit limit = algorithm.limit(Rate.parse("1/second"), LimitOptions.NONE);
+
+        assertThat(Trace.all().map(Trace::limit)).hasAtLeastOneElementOfType(limit.getClass());
+    }
+
+    @Test
+    void all_eachTrace_hasItsNameAndSteps() {
+        assertThat(Trace.all().map(Trace::name)).doesNotHaveDuplicates().hasSizeGreaterThan(300);
+        assertThat(Trace.all()).allSatisfy(trace -> assertThat(trace.steps()).hasSizeGreaterThan(20));
+    }
+}
