@@ -5,12 +5,12 @@ import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.PinnedThreads;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
 import io.lettuce.core.RedisClient;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Iterator;
@@ -21,15 +21,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import jdk.jfr.Recording;
-import jdk.jfr.consumer.RecordedEvent;
-import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Decisions of a server, awaited on virtual threads. */
 @EnabledForJreRange(min = JRE.JAVA_21)
@@ -65,16 +61,14 @@ class RedisVirtualThreadsTest {
 
     @Test
     @DisplayName("H8 B5 200 virtual threads wait for a server: the capacity is admitted, and no carrier is pinned")
-    void decide_virtualThreads_admitTheCapacityAndPinNone(@TempDir Path directory) throws Exception {
+    void decide_virtualThreads_admitTheCapacityAndPinNone() throws Exception {
         Policy policy = Policy.of("p", TokenBucket.of(Rate.of(CAPACITY, Duration.ofDays(1))));
-        Path file = directory.resolve("pinned.jfr");
         try (RedisServer server = RedisServer.start();
                 RedisStore store = RedisStore.builder(RedisClient.create(server.uri()))
                         .deadline(Duration.ofSeconds(20))
                         .denyCache(Duration.ZERO)
                         .onStoreFailure(OnStoreFailure.DENY)
-                        .build();
-                Recording recording = new Recording()) {
+                        .build()) {
             // until classes are loaded and the connection is open, answers may be late
             Iterator<Charge> keys = IntStream.range(0, 1_000)
                     .mapToObj(i -> policy.charge("first" + i))
@@ -82,21 +76,10 @@ class RedisVirtualThreadsTest {
             await().atMost(Duration.ofMinutes(1))
                     .ignoreExceptions()
                     .until(() -> admitted(store, keys.next()) == CAPACITY);
-            recording.enable("jdk.VirtualThreadPinned").withStackTrace().withThreshold(Duration.ZERO);
-            recording.enable("jdk.VirtualThreadStart");
-            recording.start();
-
-            int admitted = admitted(store, policy.charge("k"));
-
-            recording.stop();
-            recording.dump(file);
-            assertThat(admitted).isEqualTo(CAPACITY);
+            try (PinnedThreads pinned = PinnedThreads.record()) {
+                assertThat(admitted(store, policy.charge("k"))).isEqualTo(CAPACITY);
+                assertThat(pinned.stop()).isEmpty();
+            }
         }
-        List<RecordedEvent> events = RecordingFile.readAllEvents(file);
-        assertThat(events).anyMatch(event -> event.getEventType().getName().equals("jdk.VirtualThreadStart"));
-        assertThat(events.stream()
-                        .map(RecordedEvent::toString)
-                        .filter(event -> event.startsWith("jdk.VirtualThreadPinned")))
-                .isEmpty();
     }
 }
