@@ -14,6 +14,10 @@ import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -178,20 +182,50 @@ public abstract class RateLimitStoreContract extends StoreChargeContract {
         assertThat(admitted || limiter.decide(plan.charge("k", 10)).admitted()).isTrue();
     }
 
-    @ParameterizedTest
-    @MethodSource("plans")
-    void decide_plansTakeTurnsForLong_neverShutTheKey(Limit one, Limit other) {
-        List<Policy> plans = List.of(Policy.of("p", one), Policy.of("p", other));
-        int admitted = 0;
+    /** Two plans of one key that charge it in turn. */
+    private final class Turns {
 
-        for (int i = 0; i < 720; i++) {
-            limiter.peek(plans.get((i + 1) % 2).charge("k"));
-            admitted += limiter.tryAcquire(plans.get(i % 2).charge("k")) ? 1 : 0;
-            ticker.advance(Duration.ofMillis(50));
+        private final List<Policy> plans;
+        private int admitted;
+
+        Turns(Limit one, Limit other) {
+            String name = one + " and " + other;
+            plans = List.of(Policy.of(name, one), Policy.of(name, other));
+        }
+
+        void take(int turn) {
+            limiter.peek(plans.get((turn + 1) % 2).charge("k"));
+            admitted += limiter.tryAcquire(plans.get(turn % 2).charge("k")) ? 1 : 0;
+        }
+    }
+
+    @Test
+    void decide_plansTakeTurnsForLong_neverShutTheKey() throws Exception {
+        List<Turns> all = plans().map(Arguments::get)
+                .map(plans -> new Turns((Limit) plans[0], (Limit) plans[1]))
+                .toList();
+
+        // several threads, because the store may wait for a server; a key is charged by one of them at a time
+        ExecutorService threads = Executors.newFixedThreadPool(8);
+        try {
+            for (int i = 0; i < 720; i++) {
+                int turn = i;
+                List<Callable<Object>> takes = all.stream()
+                        .map(turns -> Executors.callable(() -> turns.take(turn)))
+                        .toList();
+                for (Future<Object> taken : threads.invokeAll(takes)) {
+                    taken.get();
+                }
+                ticker.advance(Duration.ofMillis(50));
+            }
+        } finally {
+            threads.shutdownNow();
         }
 
         // within 36 seconds; after each charge, all permits used before may count from that time
-        assertThat(admitted).isGreaterThanOrEqualTo(36);
+        assertThat(all)
+                .allSatisfy(turns ->
+                        assertThat(turns.admitted).as(turns.plans.get(0).name()).isGreaterThanOrEqualTo(36));
     }
 
     @ParameterizedTest
