@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 /** Finds the name that a misspelt one was probably meant to be. */
 final class Spelling {
 
+    /** Longer texts are no misspelt names. Lower case of some letters takes quadratic time on Java 17. */
+    private static final int MAX_LENGTH = 256;
+
     private Spelling() {}
 
     /** The most similar name, or {@code null} if none is similar. */
@@ -20,7 +23,7 @@ final class Spelling {
 
     /** A hint for a message; empty if no name is similar. */
     static String hint(String written, Collection<String> names) {
-        String closest = closest(written.toLowerCase(Locale.ROOT), names);
+        String closest = written.length() > MAX_LENGTH ? null : closest(written.toLowerCase(Locale.ROOT), names);
         return closest == null || closest.equals(written) ? "" : " (did you mean '" + closest + "'?)";
     }
 
