@@ -124,11 +124,12 @@ public final class InMemoryStore implements RateLimitStore {
 
     @Override
     public Decision decide(List<Charge> charges) {
-        Answer answer = new Answer(Charge.addUp(charges));
-        Decision known = stack.decide(answer);
+        List<Charge> fixed = List.copyOf(charges);
+        Decision known = stack.decide(fixed);
         if (known != null) {
             return known;
         }
+        Answer answer = new Answer(Charge.addUp(fixed));
         Transaction transaction = transaction(answer.charges());
         sweepLater();
         Decision decision = transaction.decide(answer);

@@ -70,11 +70,11 @@ final class StackTransaction {
 
     /** Charges all or nothing, and returns the status of each limit; {@code null} if a transaction must decide. */
     @Nullable
-    Decision decide(Answer answer) {
-        List<Charge> charges = answer.charges();
+    Decision decide(List<Charge> charges) {
         if (charges.size() > MAX) {
             return null;
         }
+        Answer answer = new Answer(charges);
         Outcome outcome = tryBefore(charges, Place.of(charges.size(), 0), NONE_HELD, 0, answer);
         boolean admitted = outcome == Outcome.ADMITTED;
         return outcome == Outcome.UNDECIDED ? null : answer.decision(admitted, admitted);
