@@ -138,7 +138,8 @@ final class Segment {
         for (int i = 0; i < roomy.slots(); i++, slot = roomy.nextSlot(slot)) {
             if (!roomy.occupied(slot)) {
                 int fresh = roomy.neverUsed(slot) ? 1 : 0;
-                roomy.clear(slot, limit, clock.now(limit));
+                // full for a while: another thread may meet the key with a time that it has read before
+                roomy.clear(slot, limit, clock.now(limit) - limit.replenishNanos());
                 roomy.publish(slot, hash, limit);
                 used += fresh;
                 taken++;

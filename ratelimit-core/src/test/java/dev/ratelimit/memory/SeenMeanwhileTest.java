@@ -10,6 +10,7 @@ import dev.ratelimit.algorithm.TokenBucket;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongPredicate;
@@ -112,6 +113,25 @@ class SeenMeanwhileTest {
                         && frame.getMethodName().equals("lock"))) {
             Thread.onSpinWait();
         }
+    }
+
+    @Test
+    @DisplayName("B1 a key that is added after the clock was read is full at that time")
+    void decide_keyComesAfterTheClockWasRead_isFull() {
+        Keyspace locked = new Keyspace(100, clock);
+        locked.tryCharge("k", BUCKET, 2);
+        Policy fresh = Policy.of("fresh", BUCKET);
+        Policy user = Policy.of("user", BUCKET);
+        StackTransaction stack = new StackTransaction(clock, policy -> List.of(policy.equals(user) ? locked : keys));
+        ticker.afterReadNext(() -> {
+            ticker.advance(1_000);
+            keys.add(KeyHash.of("new"), BUCKET, none -> false);
+        });
+
+        Decision refused = Objects.requireNonNull(stack.decide(List.of(fresh.charge("new"), user.charge("k"))));
+
+        assertThat(refused.limits().get(0).remaining()).isEqualTo(2);
+        assertThat(refused.limits().get(0).fullAfterNanos()).isZero();
     }
 
     @Test

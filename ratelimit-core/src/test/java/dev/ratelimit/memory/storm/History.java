@@ -1,0 +1,181 @@
+package dev.ratelimit.memory.storm;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.memory.storm.Step.Fault;
+import dev.ratelimit.memory.storm.Step.Kind;
+import dev.ratelimit.memory.storm.Step.Place;
+import dev.ratelimit.memory.storm.Step.Thrown;
+import dev.ratelimit.memory.storm.Step.Want;
+import java.time.Duration;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * What happens in one run.
+ *
+ * @param order what the order of the threads is drawn from
+ */
+record History(long order, Setup setup, List<Step> steps) {
+
+    /**
+     * The store and its policies.
+     *
+     * @param oneIn at one in so many points, another thread goes on
+     * @param tickNanos how far the clocks move at each reading
+     * @param policies the limits of each plan of each policy
+     */
+    record Setup(int threads, int oneIn, int maxKeys, long tickNanos, int keys, List<List<List<Limit>>> policies) {
+
+        Setup oneIn(int number) {
+            return new Setup(threads, number, maxKeys, tickNanos, keys, policies);
+        }
+
+        /** The policy as users hold it. */
+        Policy policy(int number, int plan) {
+            return new Policy("p" + number, policies.get(number).get(plan));
+        }
+
+        /** The same with a point at each call of its limits. */
+        Policy watched(int number, int plan) {
+            List<Limit> limits = new ArrayList<>();
+            for (Limit limit : policies.get(number).get(plan)) {
+                limits.add(new Watched(LimitAlgorithm.of(limit)));
+            }
+            return new Policy("p" + number, limits);
+        }
+    }
+
+    private static final Duration PERIOD = Duration.ofMinutes(1);
+    private static final long SECOND = Duration.ofSeconds(1).toNanos();
+    private static final int MAX_STEPS = 14;
+
+    /** Draws a history. */
+    static History draw(long seed) {
+        Random random = new Random(seed * 0x9E3779B97F4A7C15L);
+        List<List<List<Limit>>> policies = new ArrayList<>();
+        int count = 1 + random.nextInt(3);
+        for (int i = 0; i < count; i++) {
+            List<List<Limit>> plans = new ArrayList<>();
+            int most = random.nextInt(4) == 0 ? 2 : 1;
+            for (int plan = 0; plan < most; plan++) {
+                plans.add(limits(random));
+            }
+            policies.add(List.copyOf(plans));
+        }
+        Setup setup = new Setup(
+                2 + random.nextInt(3),
+                List.of(2, 5, 15, 50).get(random.nextInt(4)),
+                1_000,
+                List.of(0, 1, 1_000_000).get(random.nextInt(3)),
+                List.of(1, 1, 2, 3, 9).get(random.nextInt(5)),
+                List.copyOf(policies));
+        return new History(seed, setup, steps(random, setup));
+    }
+
+    private static List<Limit> limits(Random random) {
+        List<Limit> limits = new ArrayList<>();
+        int count = random.nextInt(4) == 0 ? 2 : 1;
+        for (int i = 0; i < count; i++) {
+            limits.add(limit(random));
+        }
+        return List.copyOf(limits);
+    }
+
+    private static Limit limit(Random random) {
+        int permits = 1 + random.nextInt(4);
+        Rate rate = Rate.of(permits, PERIOD);
+        return switch (random.nextInt(9)) {
+            case 0, 1 -> TokenBucket.of(rate);
+            case 2 -> TokenBucket.of(Rate.of(67, PERIOD), permits);
+            case 3 -> TokenBucket.of(rate, permits, TokenBucket.Refill.INTERVAL);
+            case 4 -> FixedWindow.of(rate);
+            case 5 -> FixedWindow.onClock(rate, ZoneOffset.UTC);
+            case 6 -> SlidingWindow.of(rate);
+            case 7 -> SlidingLog.of(rate);
+            default -> SlidingLog.of(Rate.of(4L * permits, PERIOD));
+        };
+    }
+
+    private static List<Step> steps(Random random, Setup setup) {
+        List<Step> steps = new ArrayList<>();
+        int first = random.nextInt(5);
+        int faults = random.nextInt(2) * (2 + random.nextInt(4));
+        int count = first + setup.threads + random.nextInt(MAX_STEPS - setup.threads - first);
+        for (int id = 0; id < count; id++) {
+            int thread = id < first ? Step.FIRST : random.nextInt(setup.threads);
+            Kind kind = kind(random);
+            List<Want> wants = wants(random, setup, kind);
+            long number = switch (kind) {
+                case REFUND -> random.nextInt(count);
+                case ADVANCE ->
+                    List.of(1L, SECOND, 15 * SECOND, 60 * SECOND, 61 * SECOND, 200 * SECOND)
+                            .get(random.nextInt(6));
+                default -> 0;
+            };
+            Fault fault = faults > 0 && id >= first && random.nextInt(faults) == 0 ? fault(random) : null;
+            steps.add(new Step(id, thread, kind, wants, number, fault));
+        }
+        return List.copyOf(steps);
+    }
+
+    private static Kind kind(Random random) {
+        int number = random.nextInt(20);
+        if (number < 5) {
+            return Kind.TRY_ONE;
+        } else if (number < 9) {
+            return Kind.TRY;
+        } else if (number < 13) {
+            return Kind.DECIDE;
+        }
+        return List.of(Kind.PEEK, Kind.REFUND, Kind.REFUND, Kind.REFUND, Kind.RESET, Kind.SWEEP, Kind.ADVANCE)
+                .get(number - 13);
+    }
+
+    private static List<Want> wants(Random random, Setup setup, Kind kind) {
+        int count = switch (kind) {
+            case TRY_ONE, RESET -> 1;
+            case TRY, DECIDE, PEEK -> 1 + random.nextInt(3);
+            default -> 0;
+        };
+        int plan = random.nextInt(2);
+        List<Want> wants = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int policy = random.nextInt(setup.policies.size());
+            int permits = random.nextInt(4) == 0 ? random.nextInt(6) : 1;
+            wants.add(new Want(policy, plan % setup.policies.get(policy).size(), key(random, setup), permits));
+        }
+        return List.copyOf(wants);
+    }
+
+    private static String key(Random random, Setup setup) {
+        int key = random.nextInt(setup.keys);
+        return key == 0 ? "" : "k" + key;
+    }
+
+    private static Fault fault(Random random) {
+        Place place = one(List.of(Place.values()), random);
+        return switch (place) {
+            case FOREIGN -> new Fault(upTo(40, random), place, one(List.of(Thrown.values()), random));
+            case ALLOCATION -> new Fault(upTo(30, random), place, Thrown.OUT_OF_MEMORY);
+            case CALL -> new Fault(upTo(60, random), place, Thrown.STACK_OVERFLOW);
+        };
+    }
+
+    private static <T> T one(List<T> of, Random random) {
+        return of.get(random.nextInt(of.size()));
+    }
+
+    /** A number from 1 on, rather a small one. */
+    private static int upTo(int most, Random random) {
+        return (int) Math.pow(most, random.nextDouble());
+    }
+}

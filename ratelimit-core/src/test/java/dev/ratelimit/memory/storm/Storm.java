@@ -1,0 +1,169 @@
+package dev.ratelimit.memory.storm;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Policy;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.memory.storm.History.Setup;
+import dev.ratelimit.memory.storm.Step.Kind;
+import dev.ratelimit.memory.storm.Step.Want;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Runs a history, and checks what must hold. */
+final class Storm {
+
+    private final History history;
+    private final Setup setup;
+    private final StormClock clock;
+    private final Weaver.WovenStore store;
+    private final Stage stage;
+    private final @Nullable List<String> timeline;
+
+    /** The calls that have ended. */
+    private final List<Call> calls = new ArrayList<>();
+
+    /** The decisions that may still be refunded, and their calls. */
+    private final Map<Integer, Call> refundable = new HashMap<>();
+
+    private final Map<Integer, Decision> decisions = new HashMap<>();
+
+    private Storm(History history, @Nullable List<String> timeline) {
+        this.history = history;
+        this.setup = history.setup();
+        this.timeline = timeline;
+        this.clock = new StormClock(setup.tickNanos());
+        this.store = Weaver.store(clock, setup.maxKeys());
+        this.stage = new Stage(history.order(), setup.oneIn(), timeline);
+    }
+
+    /** Runs the history; {@code null} if all is well. */
+    static @Nullable Throwable run(History history) {
+        return run(history, null);
+    }
+
+    /** Runs the history, and writes what happens; {@code null} if all is well. */
+    static @Nullable Throwable run(History history, @Nullable List<String> timeline) {
+        Storm storm = new Storm(history, timeline);
+        try {
+            storm.run();
+            return null;
+        } catch (AssertionError violation) {
+            return violation;
+        }
+    }
+
+    private void run() {
+        stage.add(0, () -> runAll(Step.FIRST));
+        stage.run();
+        for (int i = 0; i < setup.threads(); i++) {
+            int number = i;
+            if (history.steps().stream().anyMatch(step -> step.thread() == number)) {
+                stage.add(number, () -> runAll(number));
+            }
+        }
+        stage.run();
+        stage.add(0, this::lookAtAll);
+        stage.run();
+
+        String verdict = new Judge(calls).verdict();
+        if (verdict != null) {
+            throw new AssertionError(verdict);
+        }
+    }
+
+    private void runAll(int thread) {
+        for (Step step : history.steps()) {
+            if (step.thread() == thread) {
+                run(step);
+            }
+        }
+    }
+
+    /** In the end, each key is asked about: nothing is locked, and each budget is as it must be. */
+    private void lookAtAll() {
+        int id = 1_000;
+        for (int policy = 0; policy < setup.policies().size(); policy++) {
+            for (int key = 0; key < setup.keys(); key++) {
+                Want want = new Want(policy, 0, key == 0 ? "" : "k" + key, 1);
+                run(new Step(id++, Step.LAST, Kind.PEEK, List.of(want), 0, null));
+            }
+        }
+    }
+
+    private void run(Step step) {
+        Call refunded = step.kind() == Kind.REFUND ? refundable.remove((int) step.number()) : null;
+        Call call = new Call(step, refunded == null ? charges(step, false) : refunded.charges, refunded);
+        Actor actor = (Actor) Thread.currentThread();
+        call.began = calls.size();
+        actor.readings().clear();
+        if (timeline != null) {
+            timeline.add("+ " + step);
+        }
+        Fuse fuse = step.fault() == null ? null : new Fuse(step.fault());
+        actor.arm(fuse);
+        try {
+            call(step, call);
+        } catch (RuntimeException | Error e) {
+            if (fuse == null || fuse.thrown() != e) {
+                throw e;
+            }
+            call.thrown = fuse;
+        } finally {
+            actor.arm(null);
+        }
+        call.ended = calls.size();
+        call.readings = List.copyOf(actor.readings());
+        calls.add(call);
+        stage.progress();
+        if (timeline != null) {
+            timeline.add("- call %d: %s".formatted(step.id(), call.outcome()));
+        }
+    }
+
+    private void call(Step step, Call call) {
+        RateLimitStore asked = store.calls();
+        List<Charge> charges = charges(step, true);
+        switch (step.kind()) {
+            case TRY_ONE -> call.admitted = asked.tryCharge(charges.get(0));
+            case TRY -> call.admitted = asked.tryCharge(charges);
+            case DECIDE -> {
+                Decision decision = asked.decide(charges);
+                call.decision = decision;
+                call.admitted = decision.admitted();
+                decisions.put(step.id(), decision);
+                refundable.put(step.id(), call);
+            }
+            case PEEK -> {
+                Decision decision = asked.peek(charges);
+                call.decision = decision;
+                call.admitted = decision.admitted();
+            }
+            case REFUND -> {
+                if (call.refunded != null) {
+                    Decision decision = decisions.get((int) step.number());
+                    if (decision != null) {
+                        asked.refund(decision);
+                    }
+                }
+            }
+            case RESET -> asked.reset(charges.get(0).policy(), charges.get(0).key());
+            case SWEEP -> clock.ring();
+            case ADVANCE -> clock.advance(step.number());
+            case SET_BACK -> clock.setWallClockBack(step.number());
+        }
+    }
+
+    private List<Charge> charges(Step step, boolean watched) {
+        List<Charge> charges = new ArrayList<>();
+        for (Want want : step.wants()) {
+            Policy policy =
+                    watched ? setup.watched(want.policy(), want.plan()) : setup.policy(want.policy(), want.plan());
+            charges.add(policy.charge(want.key(), want.permits()));
+        }
+        return List.copyOf(charges);
+    }
+}

@@ -1,0 +1,284 @@
+package dev.ratelimit.memory.storm;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.memory.InMemoryStore;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.FieldVisitor;
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+
+/**
+ * Loads the in-memory store a second time, with calls of {@link Points} before each access to memory that threads share,
+ * and before each call. The store itself knows nothing of this.
+ */
+final class Weaver extends ClassLoader {
+
+    private static final String PACKAGE = "dev.ratelimit.memory.";
+    private static final String POINTS = Type.getInternalName(Points.class);
+    private static final String RANDOM = Type.getInternalName(Points.FixedRandom.class);
+    private static final String SECURE_RANDOM = "java/security/SecureRandom";
+
+    /** Classes whose methods are accesses to shared memory. */
+    private static final List<String> SHARED = List.of(
+            "java/lang/invoke/VarHandle", "java/util/concurrent/ConcurrentHashMap", "java/util/concurrent/atomic/");
+
+    private static final Weaver WOVEN = new Weaver();
+
+    private final Path classes;
+    private final Set<String> volatiles = new HashSet<>();
+
+    private Weaver() {
+        super(Weaver.class.getClassLoader());
+        try {
+            URI source = InMemoryStore.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toURI();
+            classes = Path.of(source).resolve(PACKAGE.replace('.', '/'));
+            List<String> names = names();
+            for (String name : names) {
+                new ClassReader(bytes(name)).accept(new Volatiles(), ClassReader.SKIP_CODE);
+            }
+            for (String name : names) {
+                // initialized now: a thread that initializes a class must not pass the baton on
+                Class.forName(PACKAGE + name, true, this);
+            }
+        } catch (IOException | URISyntaxException | ClassNotFoundException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** A woven store. */
+    static WovenStore store(Ticker ticker, int maxKeys) {
+        try {
+            Class<?> type = Class.forName(InMemoryStore.class.getName(), true, WOVEN);
+            Object builder = type.getMethod("builder").invoke(null);
+            Class<?> settings = requireNonNull(builder).getClass();
+            settings.getMethod("ticker", Ticker.class).invoke(builder, ticker);
+            settings.getMethod("maxKeys", int.class).invoke(builder, maxKeys);
+            Object store = settings.getMethod("build").invoke(builder);
+            return new WovenStore((RateLimitStore) requireNonNull(store));
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** A store that was loaded here, and is not an {@link InMemoryStore} of the test's class loader. */
+    record WovenStore(RateLimitStore calls) {
+
+        long count(String name, String policy) {
+            try {
+                Object count = calls.getClass().getMethod(name, String.class).invoke(calls, policy);
+                return (long) requireNonNull(count);
+            } catch (ReflectiveOperationException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    private List<String> names() throws IOException {
+        try (Stream<Path> files = Files.list(classes)) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.endsWith(".class") && !name.startsWith("package-info"))
+                    .map(name -> name.substring(0, name.length() - ".class".length()))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    private byte[] bytes(String name) {
+        try (InputStream in = Files.newInputStream(classes.resolve(name + ".class"))) {
+            return in.readAllBytes();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+        synchronized (getClassLoadingLock(name)) {
+            Class<?> known = findLoadedClass(name);
+            if (known != null) {
+                return known;
+            }
+            String simple = name.startsWith(PACKAGE) ? name.substring(PACKAGE.length()) : "";
+            if (simple.isEmpty() || simple.contains(".") || !Files.exists(classes.resolve(simple + ".class"))) {
+                return super.loadClass(name, resolve);
+            }
+            ClassReader reader = new ClassReader(bytes(simple));
+            ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
+            reader.accept(new WovenClass(writer), 0);
+            byte[] woven = writer.toByteArray();
+            return defineClass(name, woven, 0, woven.length);
+        }
+    }
+
+    private static String simple(String internalName) {
+        return internalName.substring(internalName.lastIndexOf('/') + 1).replace('$', '.');
+    }
+
+    /** Collects the volatile fields. */
+    private final class Volatiles extends ClassVisitor {
+
+        private String owner = "";
+
+        Volatiles() {
+            super(Opcodes.ASM9);
+        }
+
+        @Override
+        public void visit(int version, int access, String name, String signature, String parent, String[] interfaces) {
+            owner = name;
+        }
+
+        @Override
+        public @Nullable FieldVisitor visitField(int access, String name, String type, String signature, Object value) {
+            if ((access & Opcodes.ACC_VOLATILE) != 0) {
+                volatiles.add(owner + "." + name);
+            }
+            return null;
+        }
+    }
+
+    private final class WovenClass extends ClassVisitor {
+
+        private String owner = "";
+
+        WovenClass(ClassVisitor writer) {
+            super(Opcodes.ASM9, writer);
+        }
+
+        @Override
+        public void visit(int version, int access, String name, String signature, String parent, String[] interfaces) {
+            owner = name;
+            super.visit(version, access, name, signature, parent, interfaces);
+        }
+
+        @Override
+        public MethodVisitor visitMethod(int access, String name, String type, String signature, String[] thrown) {
+            MethodVisitor writer = super.visitMethod(access, name, type, signature, thrown);
+            return new WovenMethod(writer, owner, name, (access & Opcodes.ACC_SYNCHRONIZED) != 0);
+        }
+    }
+
+    private final class WovenMethod extends MethodVisitor {
+
+        private final String place;
+
+        /** An object under construction is not shared, and initializing a class holds a lock. */
+        private final boolean constructs;
+
+        private final boolean locks;
+        private int line;
+
+        WovenMethod(MethodVisitor writer, String owner, String name, boolean locks) {
+            super(Opcodes.ASM9, writer);
+            this.place = simple(owner) + "." + name;
+            this.constructs = name.startsWith("<");
+            this.locks = locks;
+        }
+
+        private void point(String kind) {
+            if (!constructs) {
+                super.visitLdcInsn(place + ":" + line);
+                super.visitMethodInsn(Opcodes.INVOKESTATIC, POINTS, kind, "(Ljava/lang/String;)V", false);
+            }
+        }
+
+        private void monitor(String entersOrExits) {
+            super.visitMethodInsn(Opcodes.INVOKESTATIC, POINTS, entersOrExits, "()V", false);
+        }
+
+        @Override
+        public void visitCode() {
+            super.visitCode();
+            if (locks) {
+                monitor("enter");
+            }
+        }
+
+        @Override
+        public void visitLineNumber(int number, Label start) {
+            line = number;
+            super.visitLineNumber(number, start);
+        }
+
+        @Override
+        public void visitInsn(int opcode) {
+            if (opcode == Opcodes.LASTORE) {
+                point("access");
+            } else if (locks && opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN) {
+                monitor("exit");
+            }
+            super.visitInsn(opcode);
+        }
+
+        @Override
+        public void visitIntInsn(int opcode, int operand) {
+            if (opcode == Opcodes.NEWARRAY) {
+                point("allocation");
+            }
+            super.visitIntInsn(opcode, operand);
+        }
+
+        @Override
+        public void visitTypeInsn(int opcode, String type) {
+            super.visitTypeInsn(opcode, type.equals(SECURE_RANDOM) ? RANDOM : type);
+            if (opcode == Opcodes.NEW || opcode == Opcodes.ANEWARRAY) {
+                // afterwards, because frames refer to the position of this instruction
+                point("allocation");
+            }
+        }
+
+        @Override
+        public void visitFieldInsn(int opcode, String owner, String name, String type) {
+            if (volatiles.contains(owner + "." + name)) {
+                point("access");
+            }
+            super.visitFieldInsn(opcode, owner, name, type);
+        }
+
+        @Override
+        public void visitMethodInsn(int opcode, String owner, String name, String type, boolean isInterface) {
+            if (SHARED.stream().anyMatch(owner::startsWith)) {
+                point("access");
+            }
+            String method = simple(owner) + "." + name;
+            switch (method) {
+                case "BackOff.after" -> super.visitMethodInsn(Opcodes.INVOKESTATIC, POINTS, "backOff", type, false);
+                case "LockSupport.parkNanos" ->
+                    super.visitMethodInsn(Opcodes.INVOKESTATIC, POINTS, "park", type, false);
+                case "Thread.getId" ->
+                    super.visitMethodInsn(Opcodes.INVOKESTATIC, POINTS, "id", "(Ljava/lang/Thread;)J", false);
+                default -> {
+                    point("call");
+                    if (owner.startsWith("java/util/") && !owner.startsWith("java/util/concurrent/atomic/")) {
+                        point("allocation");
+                    }
+                    String woven = owner.equals(SECURE_RANDOM) ? RANDOM : owner;
+                    super.visitMethodInsn(opcode, woven, name, type, isInterface);
+                }
+            }
+        }
+    }
+}
