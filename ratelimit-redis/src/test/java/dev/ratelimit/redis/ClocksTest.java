@@ -14,7 +14,6 @@ import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.test.FakeTicker;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
 import java.time.ZoneId;
@@ -45,7 +44,7 @@ class ClocksTest {
     @BeforeAll
     static void startServer() {
         server = RedisServer.start();
-        control = RedisClient.create(server.uri()).connect();
+        control = server.newClient().connect();
     }
 
     @AfterAll

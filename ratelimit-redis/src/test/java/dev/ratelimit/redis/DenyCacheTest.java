@@ -10,7 +10,6 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.test.FakeTicker;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
 import java.util.List;
@@ -40,7 +39,7 @@ class DenyCacheTest {
     @BeforeAll
     static void startServer() {
         server = RedisServer.start();
-        control = RedisClient.create(server.uri()).connect();
+        control = server.newClient().connect();
     }
 
     @AfterAll

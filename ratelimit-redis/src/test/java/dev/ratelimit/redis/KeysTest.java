@@ -13,7 +13,6 @@ import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
@@ -48,7 +47,7 @@ class KeysTest {
     @BeforeAll
     static void startServer() {
         server = RedisServer.start();
-        control = RedisClient.create(server.uri()).connect();
+        control = server.newClient().connect();
         scene = new Scene(server.uri(), settings -> settings.deadline(Duration.ofSeconds(20))).connected();
     }
 

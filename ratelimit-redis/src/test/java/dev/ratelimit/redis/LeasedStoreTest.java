@@ -54,8 +54,8 @@ class LeasedStoreTest {
     @BeforeAll
     static void startServer() {
         server = RedisServer.start();
-        client = RedisClient.create(server.uri());
-        exact = RedisStore.builder(RedisClient.create(server.uri()))
+        client = server.newClient();
+        exact = RedisStore.builder(server.newClient())
                 .onStoreFailure(OnStoreFailure.DENY)
                 .deadline(Duration.ofSeconds(20))
                 .build();

@@ -18,7 +18,6 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.test.FakeTicker;
-import io.lettuce.core.RedisClient;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,14 +57,14 @@ class LuaMatchesCoreTest {
     @BeforeAll
     static void startServer() {
         server = RedisServer.start();
-        RedisStore store = RedisStore.builder(RedisClient.create(server.uri()))
+        RedisStore store = RedisStore.builder(server.newClient())
                 .ticker(TIME)
                 .deadline(Duration.ofSeconds(20))
                 .denyCache(Duration.ZERO)
                 .onStoreFailure(OnStoreFailure.DENY)
                 .edition(FakeClock::inScript)
                 .build();
-        redis = new FakeClock(store, RedisClient.create(server.uri()).connect().sync(), TIME);
+        redis = new FakeClock(store, server.newClient().connect().sync(), TIME);
         core = InMemoryStore.builder().ticker(ALARMS).build();
     }
 

@@ -16,7 +16,6 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.TcpProxy;
 import dev.ratelimit.test.FakeTicker;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,7 +55,7 @@ class PartialOutageTest {
     @BeforeAll
     static void startServer() {
         server = RedisServer.start();
-        control = RedisClient.create(server.uri()).connect();
+        control = server.newClient().connect();
     }
 
     @AfterAll

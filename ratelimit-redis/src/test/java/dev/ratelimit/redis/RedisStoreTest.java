@@ -24,8 +24,8 @@ class RedisStoreTest extends RateLimitStoreContract {
     @BeforeAll
     static void startServer() {
         server = RedisServer.start();
-        client = RedisClient.create(server.uri());
-        control = RedisClient.create(server.uri()).connect();
+        client = server.newClient();
+        control = server.newClient().connect();
     }
 
     @AfterAll

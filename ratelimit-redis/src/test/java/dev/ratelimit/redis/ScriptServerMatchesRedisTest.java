@@ -8,7 +8,6 @@ import dev.ratelimit.Seeds;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.storm.ScriptServer;
 import io.lettuce.core.KeyValue;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
@@ -50,9 +49,7 @@ class ScriptServerMatchesRedisTest {
     @BeforeAll
     static void startServer() {
         server = RedisServer.start();
-        redis = RedisClient.create(server.uri())
-                .connect(LettuceConnection.CODEC)
-                .sync();
+        redis = server.newClient().connect(LettuceConnection.CODEC).sync();
         String version = redis.info("server").replaceAll("(?s).*redis_version:(\\d+).*", "$1");
         sameTexts = Integer.parseInt(version) >= REDIS_7;
     }

@@ -11,7 +11,6 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
@@ -45,7 +44,7 @@ class ServerStateTest {
     @BeforeAll
     static void startServer() {
         server = RedisServer.start();
-        control = RedisClient.create(server.uri()).connect();
+        control = server.newClient().connect();
     }
 
     @AfterAll
@@ -149,8 +148,7 @@ class ServerStateTest {
     }
 
     private static void flood(RedisServer small) throws Exception {
-        try (StatefulRedisConnection<String, String> other =
-                RedisClient.create(small.uri()).connect()) {
+        try (StatefulRedisConnection<String, String> other = small.newClient().connect()) {
             List<RedisFuture<String>> sent = new ArrayList<>();
             for (int i = 0; i < 8000; i++) {
                 sent.add(other.async().set("flood" + i, "x".repeat(1000)));

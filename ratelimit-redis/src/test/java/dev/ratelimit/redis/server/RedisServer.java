@@ -12,13 +12,19 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -31,11 +37,16 @@ public final class RedisServer implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private static final String HOST = "127.0.0.1";
+    private static final long POLL_NANOS = 1_000_000;
+
+    /** The ports that this JVM has used, with the locked file of each. */
+    private static final Map<Integer, FileChannel> RESERVED = new HashMap<>();
 
     private final int port;
     private final List<String> options;
     private final Path directory;
     private final Path configuration;
+    private final List<RedisClient> clients = new CopyOnWriteArrayList<>();
     private Process process;
 
     private RedisServer(int port, List<String> configuration, List<String> options) {
@@ -84,6 +95,13 @@ public final class RedisServer implements AutoCloseable {
         return RedisURI.create(HOST, port);
     }
 
+    /** A client of this server, which lasts as long: one that is left behind would reconnect for ever. */
+    public RedisClient newClient() {
+        RedisClient client = RedisClient.create(uri());
+        clients.add(client);
+        return client;
+    }
+
     /** Sends a command on a new connection. */
     public <T> T ask(Function<RedisCommands<String, String>, T> question) {
         RedisClient client = RedisClient.create(uri());
@@ -123,9 +141,11 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** Kills the process, and deletes its directory. */
+    /** Shuts down its clients, kills the process, and deletes its directory. */
     @Override
     public void close() {
+        clients.forEach(client -> client.shutdown(0, 0, TimeUnit.SECONDS));
+        clients.clear();
         kill();
         try (Stream<Path> files = Files.list(directory)) {
             for (Path file : files.toList()) {
@@ -175,7 +195,7 @@ public final class RedisServer implements AutoCloseable {
                 started.destroyForcibly();
                 throw new IllegalStateException("redis-server did not come up on port " + port + " with " + options);
             }
-            Thread.onSpinWait();
+            LockSupport.parkNanos(POLL_NANOS);
         }
     }
 
@@ -208,16 +228,37 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * A port that is free now, as is the one 10000 above for a cluster's bus. Both are below the ports that systems use
-     * for outgoing connections: a client that connects to a dead server's port from that very port reaches itself, and
-     * the server finds its port taken.
+     * A port that is free now, as is the one 10000 above for a cluster's bus, and that no other test gets, in this JVM
+     * or another. Both are below the ports that systems use for outgoing connections: a client that connects to a dead
+     * server's port from that very port reaches itself, and the server finds its port taken.
      */
-    static int freePort() {
+    static synchronized int freePort() {
         while (true) {
-            int port = ThreadLocalRandom.current().nextInt(10_000, 22_000);
-            if (isFree(port) && isFree(port + 10_000)) {
+            int port = ThreadLocalRandom.current().nextInt(10_000, 20_000);
+            if (reserve(port) && isFree(port) && isFree(port + 10_000)) {
                 return port;
             }
+        }
+    }
+
+    /** Whether no other test has this port; then none gets it until this JVM ends. */
+    private static boolean reserve(int port) {
+        // a second channel to the same file would release the lock when it is closed
+        if (RESERVED.containsKey(port)) {
+            return false;
+        }
+        Path file = Path.of(System.getProperty("java.io.tmpdir"), "test-port-" + port + ".lock");
+        try {
+            FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            if (channel.tryLock() == null) {
+                channel.close();
+                return false;
+            }
+            RESERVED.put(port, channel);
+            file.toFile().deleteOnExit();
+            return true;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
