@@ -1,11 +1,16 @@
 package dev.ratelimit.redis;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
 /**
- * The answer of a script.
+ * The answer of a script to one batch.
  *
  * @param verdict whether all limits admitted, or why the script could not decide
  * @param nowMicros the server's time
- * @param numbers the limits' states, one after another; see {@link RedisLimit}
+ * @param numbers the limits' states, one after another; see {@link RedisLimit}. If a key is unusable, the position of
+ *     its limit
  */
 @SuppressWarnings("ArrayRecordComponent") // read once, never compared
 record Answer(Verdict verdict, long nowMicros, long[] numbers) {
@@ -16,7 +21,73 @@ record Answer(Verdict verdict, long nowMicros, long[] numbers) {
         /** The limit has changed, and the script does not contain the former algorithm. */
         LACKS_ALGORITHM,
         /** The calendar boundaries passed to the script do not surround the server's time. */
-        OUT_OF_CALENDAR
+        OUT_OF_CALENDAR,
+        /** A key holds a value that no limit wrote. */
+        UNUSABLE_KEY
+    }
+
+    private static final int FIRST_UNUSABLE = -3;
+
+    /**
+     * Splits the reply to a call into the answers to its batches.
+     *
+     * @throws StoreFailure if it is not a script's reply: something else may have replied in place of the server
+     */
+    static List<Answer> of(long[] reply, List<Batch> batches, Operation operation) {
+        List<Answer> answers = new ArrayList<>(batches.size());
+        int at = 1;
+        for (Batch batch : batches) {
+            if (at >= reply.length) {
+                throw noAnswer();
+            }
+            Verdict verdict = verdict(reply[at], batch);
+            boolean decided = verdict == Verdict.ADMITTED || verdict == Verdict.REFUSED;
+            int count = decided && operation.hasStatuses() ? batch.answers() : 0;
+            if (count >= reply.length - at) {
+                throw noAnswer();
+            }
+            long[] numbers = verdict == Verdict.UNUSABLE_KEY
+                    ? new long[] {FIRST_UNUSABLE - reply[at]}
+                    : Arrays.copyOfRange(reply, at + 1, at + 1 + count);
+            answers.add(new Answer(verdict, reply[0], numbers));
+            at += 1 + count;
+        }
+        if (at != reply.length) {
+            throw noAnswer();
+        }
+        return answers;
+    }
+
+    private static Verdict verdict(long number, Batch batch) {
+        if (number > 1 || number < FIRST_UNUSABLE + 1 - batch.entries().size()) {
+            throw noAnswer();
+        }
+        return switch ((int) number) {
+            case 1 -> Verdict.ADMITTED;
+            case 0 -> Verdict.REFUSED;
+            case -1 -> Verdict.LACKS_ALGORITHM;
+            case -2 -> Verdict.OUT_OF_CALENDAR;
+            default -> Verdict.UNUSABLE_KEY;
+        };
+    }
+
+    /** The failure for a reply that is not a script's. */
+    static StoreFailure noAnswer() {
+        return new StoreFailure(RedisStoreFailure.ERROR, "unexpected reply to a rate limit script");
+    }
+
+    /**
+     * Checks that the script decided, or can decide if it is asked again.
+     *
+     * @throws StoreFailure if no script can
+     */
+    Answer usable(Batch batch) {
+        if (verdict == Verdict.UNUSABLE_KEY) {
+            throw new StoreFailure(
+                    RedisStoreFailure.WRONG_TYPE,
+                    "WRONGTYPE " + batch.entries().get((int) numbers[0]).key() + " holds a value that no limit wrote");
+        }
+        return this;
     }
 
     /** Whether the script reached a decision. */

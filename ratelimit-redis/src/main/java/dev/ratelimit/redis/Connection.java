@@ -15,8 +15,8 @@ interface Connection {
     /** Whether commands can still be sent; a lost connection does not come back. */
     boolean isOpen();
 
-    /** Runs a script. */
-    CompletableFuture<Answer> send(Call call);
+    /** Runs a script; its reply consists of whole numbers. */
+    CompletableFuture<long[]> send(Call call);
 
     /** The server's answer to {@code CLUSTER NODES}. */
     CompletableFuture<String> clusterNodes();

@@ -27,7 +27,7 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
     }
 
     @Override
-    public CompletableFuture<Answer> send(Call call) {
+    public CompletableFuture<long[]> send(Call call) {
         CommandType type = call.whole() ? CommandType.EVAL : CommandType.EVALSHA;
         if (!call.asking()) {
             return connection
@@ -35,7 +35,7 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
                     .dispatch(type, new AnswerOutput(), arguments(call))
                     .toCompletableFuture();
         }
-        AsyncCommand<String, byte[], Answer> command =
+        AsyncCommand<String, byte[], long[]> command =
                 new AsyncCommand<>(new Command<>(type, new AnswerOutput(), arguments(call)));
         // in a single write, so that no other command comes in between
         connection.dispatch(

@@ -3,6 +3,8 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.redis.Breaker.Permission;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +26,7 @@ final class Node {
     private final Scheduler scheduler;
     private final long deadlineNanos;
     private final OperatorLog operatorLog;
+    private final Map<Integer, Combiner> combiners = new ConcurrentHashMap<>();
     private volatile long heardNanos;
 
     /** Creates a server that is assumed to be healthy. */
@@ -50,6 +53,18 @@ final class Node {
 
     long deadlineNanos() {
         return deadlineNanos;
+    }
+
+    /** Combines charges to this slot over the current connection. */
+    Combiner combiner(Connection connection, int slot) {
+        Combiner known = combiners.get(slot);
+        return known != null && known.uses(connection)
+                ? known
+                : combiners.compute(
+                        slot,
+                        (same, latest) -> latest != null && latest.uses(connection)
+                                ? latest
+                                : new Combiner(connection, executor));
     }
 
     /** Sends a batch that the caller awaits until the deadline, unless the server is known to fail. */

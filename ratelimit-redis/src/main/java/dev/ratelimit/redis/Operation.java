@@ -12,6 +12,11 @@ enum Operation {
 
     private final byte[] word = name().toLowerCase(Locale.ROOT).getBytes(StandardCharsets.US_ASCII);
 
+    /** Whether its answer has the state of each limit. */
+    boolean hasStatuses() {
+        return this == CHARGE || this == PEEK;
+    }
+
     /** Its name in the script. Callers must not modify the array. */
     byte[] word() {
         return word;

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -62,8 +61,8 @@ final class Router implements AutoCloseable {
 
     private List<PendingBatch> send(List<Charge> charges, Sending sending) {
         List<PendingBatch> sent = new ArrayList<>(1);
-        batches(charges).forEach((slot, batch) -> {
-            Node node = node(topology.server(slot));
+        for (Batch batch : batches(charges)) {
+            Node node = node(topology.server(batch.slot()));
             if (!node.available()) {
                 // another one may have taken over
                 refresh(node);
@@ -76,7 +75,7 @@ final class Router implements AutoCloseable {
                 }
             });
             sent.add(one);
-        });
+        }
         return sent;
     }
 
@@ -93,14 +92,24 @@ final class Router implements AutoCloseable {
         return new Node(server, link, executor, settings, operatorLog);
     }
 
-    private Map<Integer, Batch> batches(List<Charge> charges) {
-        Map<Integer, Batch> batches = new TreeMap<>();
+    private List<Batch> batches(List<Charge> charges) {
+        List<Batch> batches = new ArrayList<>(1);
         for (Charge charge : charges) {
             String name = names.name(charge.policy().name(), charge.key());
-            batches.computeIfAbsent(topology.slot(name), slot -> new Batch())
-                    .add(charge, limits(charge.policy()), name);
+            batch(batches, topology.slot(name)).add(charge, limits(charge.policy()), name);
         }
         return batches;
+    }
+
+    private static Batch batch(List<Batch> batches, int slot) {
+        for (Batch batch : batches) {
+            if (batch.slot() == slot) {
+                return batch;
+            }
+        }
+        Batch batch = new Batch(slot);
+        batches.add(batch);
+        return batch;
     }
 
     private List<RedisLimit> limits(Policy policy) {

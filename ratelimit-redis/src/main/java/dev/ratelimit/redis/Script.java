@@ -8,10 +8,12 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.EnumSet;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The script that decides limits of certain algorithms. It contains only those algorithms, because the server runs the
@@ -54,12 +56,19 @@ record Script(String text, String sha) {
             return refund;
         }
 
+        @SuppressWarnings("EnumOrdinal") // never leaves this class
+        private int bit() {
+            return 1 << ordinal();
+        }
+
         private String file() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-') + ".lua";
         }
     }
 
-    private static final Map<Set<Algorithm>, Script> KNOWN = new ConcurrentHashMap<>();
+    /** By the bits of their algorithms' numbers. */
+    private static final AtomicReferenceArray<@Nullable Script> KNOWN =
+            new AtomicReferenceArray<>(1 << Algorithm.values().length);
 
     /** Creates a script from this text. */
     static Script of(String text) {
@@ -73,8 +82,33 @@ record Script(String text, String sha) {
 
     /** The script for these algorithms. */
     static Script of(Set<Algorithm> algorithms) {
-        Script known = KNOWN.get(algorithms);
-        return known != null ? known : KNOWN.computeIfAbsent(Set.copyOf(algorithms), Script::compose);
+        int bits = 0;
+        for (Algorithm algorithm : algorithms) {
+            bits |= algorithm.bit();
+        }
+        return known(bits);
+    }
+
+    /** The script for all limits of these batches. */
+    static Script of(List<Batch> batches) {
+        int bits = 0;
+        for (Batch batch : batches) {
+            for (Batch.Entry entry : batch.entries()) {
+                bits |= entry.limit().algorithm().bit();
+            }
+        }
+        return known(bits);
+    }
+
+    private static Script known(int bits) {
+        Script known = KNOWN.get(bits);
+        if (known != null) {
+            return known;
+        }
+        Script composed = compose(EnumSet.allOf(Algorithm.class).stream()
+                .filter(algorithm -> (bits & algorithm.bit()) != 0)
+                .collect(Collectors.toSet()));
+        return KNOWN.compareAndSet(bits, null, composed) ? composed : known(bits);
     }
 
     private static Script compose(Set<Algorithm> algorithms) {

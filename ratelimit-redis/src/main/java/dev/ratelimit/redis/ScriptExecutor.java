@@ -2,14 +2,15 @@ package dev.ratelimit.redis;
 
 import dev.ratelimit.Ticker;
 import io.lettuce.core.RedisNoScriptException;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
-import java.util.function.LongFunction;
 import java.util.function.UnaryOperator;
 
 /**
- * Runs scripts, one command per batch, and follows a cluster's redirects. Does not block. Thread-safe.
+ * Runs scripts and follows a cluster's redirects. Charges to the same slot may share a command. Does not block.
+ * Thread-safe.
  */
 final class ScriptExecutor {
 
@@ -21,7 +22,7 @@ final class ScriptExecutor {
     private final Function<Redirect, Node> elsewhere;
 
     /**
-     * Creates a runner with these settings.
+     * Creates an executor with these settings.
      *
      * @param settings the store's settings
      * @param elsewhere finds the node that a redirect leads to
@@ -40,51 +41,38 @@ final class ScriptExecutor {
      */
     CompletableFuture<Answer> run(PendingBatch sent, Node node, Operation operation, long atMicros) {
         try {
-            return connected(sent, node, operation, atMicros);
+            CompletableFuture<Connection> live = sent.goTo(node);
+            Question question = new Question(sent, operation, atMicros);
+            return live.isDone() && !live.isCompletedExceptionally()
+                    ? question.answer(node, live.join())
+                    : live.thenCompose(there -> question.answer(node, there));
         } catch (RuntimeException | Error e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    private CompletableFuture<Answer> connected(PendingBatch sent, Node node, Operation operation, long atMicros) {
-        CompletableFuture<Connection> live = sent.goTo(node);
-        long now = ticker.epochNanos() / 1000;
-        if (live.isDone() && !live.isCompletedExceptionally()) {
-            return decided(live.join(), sent, operation, atMicros, now);
-        }
-        return live.thenCompose(there -> decided(there, sent, operation, atMicros, now));
+    /** Runs a script, by its text if the server does not know its digest. */
+    static CompletableFuture<long[]> evaluate(Connection connection, Call call) {
+        return connection
+                .send(call)
+                .exceptionallyCompose(failure -> cause(failure) instanceof RedisNoScriptException
+                        ? connection.send(call.withText())
+                        : CompletableFuture.failedFuture(failure));
     }
 
-    private CompletableFuture<Answer> decided(
-            Connection connection, PendingBatch sent, Operation operation, long at, long now) {
-        Batch batch = sent.batch();
-        LongFunction<byte[][]> arguments = time -> batch.arguments(operation, at, time);
-        return evaluate(connection, batch.script(), sent, arguments.apply(now))
-                .thenCompose(answer -> answer.decided()
-                        ? CompletableFuture.completedFuture(whole(answer, batch, operation))
-                        : again(answer, connection, sent, arguments, now)
-                                // a changed limit may follow a calendar
-                                .thenCompose(second -> again(second, connection, sent, arguments, now))
-                                .thenApply(third -> whole(understood(third), batch, operation)));
+    /** Decides batches together; each gets its answer, or all fail. */
+    CompletableFuture<List<Answer>> charge(Connection connection, List<Batch> batches) {
+        Script script = edition.apply(Script.of(batches));
+        return evaluate(connection, Call.of(script, batches, Operation.CHARGE, 0, nowMicros()))
+                .thenApply(reply -> Answer.of(reply, batches, Operation.CHARGE));
     }
 
-    /** Checks that the answer is complete: something else may have replied in place of the server. */
-    private static Answer whole(Answer answer, Batch batch, Operation operation) {
-        boolean hasStatuses = operation == Operation.CHARGE || operation == Operation.PEEK;
-        if (hasStatuses && answer.numbers().length != batch.answers()) {
-            throw AnswerOutput.noAnswer();
-        }
-        return answer;
+    private long nowMicros() {
+        return ticker.epochNanos() / 1000;
     }
 
-    /** Asks again with another script or calendar if the answer requires it. */
-    private CompletableFuture<Answer> again(
-            Answer answer, Connection connection, PendingBatch sent, LongFunction<byte[][]> arguments, long now) {
-        return switch (answer.verdict()) {
-            case LACKS_ALGORITHM -> evaluate(connection, Script.ofAll(), sent, arguments.apply(now));
-            case OUT_OF_CALENDAR -> evaluate(connection, Script.ofAll(), sent, arguments.apply(answer.nowMicros()));
-            default -> CompletableFuture.completedFuture(answer);
-        };
+    private static Throwable cause(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
     private static Answer understood(Answer answer) {
@@ -99,31 +87,68 @@ final class ScriptExecutor {
         };
     }
 
-    private CompletableFuture<Answer> evaluate(
-            Connection connection, Script script, PendingBatch sent, byte[][] arguments) {
-        Call call = new Call(edition.apply(script), false, false, sent.batch().keys(), arguments);
-        return send(sent, call, connection, MAX_REDIRECTS);
-    }
+    /** A batch on its way to an answer. */
+    private final class Question {
 
-    /** Sends a script, and its text if the server does not know its digest; follows redirects. */
-    private CompletableFuture<Answer> send(PendingBatch sent, Call call, Connection connection, int redirects) {
-        // connecting may have taken too long
-        sent.requireWanted();
-        return connection
-                .send(call)
-                .exceptionallyCompose(failure -> cause(failure) instanceof RedisNoScriptException
-                        ? connection.send(call.withText())
-                        : CompletableFuture.failedFuture(failure))
-                .exceptionallyCompose(failure -> {
-                    Redirect redirect = redirects == 0 ? null : Redirect.of(cause(failure), connection.server());
-                    return redirect == null
-                            ? CompletableFuture.failedFuture(failure)
-                            : sent.goTo(elsewhere.apply(redirect))
-                                    .thenCompose(there -> send(sent, call.to(redirect), there, redirects - 1));
-                });
-    }
+        private final PendingBatch sent;
+        private final List<Batch> alone;
+        private final Operation operation;
+        private final long atMicros;
 
-    private static Throwable cause(Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        Question(PendingBatch sent, Operation operation, long atMicros) {
+            this.sent = sent;
+            this.alone = List.of(sent.batch());
+            this.operation = operation;
+            this.atMicros = atMicros;
+        }
+
+        CompletableFuture<Answer> answer(Node node, Connection connection) {
+            CompletableFuture<Answer> first = operation == Operation.CHARGE
+                    ? together(node.combiner(connection, sent.batch().slot()), connection)
+                    : ask(connection, Script.of(alone), nowMicros());
+            return first.thenCompose(answer -> answer.usable(sent.batch()).decided()
+                    ? CompletableFuture.completedFuture(answer)
+                    : again(answer, connection)
+                            // a changed limit may follow a calendar
+                            .thenCompose(second -> again(second, connection))
+                            .thenApply(ScriptExecutor::understood));
+        }
+
+        /** Asks alone if nothing was charged: the script failed, perhaps for another batch, or the slot is elsewhere. */
+        private CompletableFuture<Answer> together(Combiner combiner, Connection connection) {
+            return combiner.charge(sent)
+                    .exceptionallyCompose(failure -> StoreFailure.of(failure).reason() == RedisStoreFailure.SCRIPT
+                                    || Redirect.of(cause(failure), connection.server()) != null
+                            ? ask(connection, Script.of(alone), nowMicros())
+                            : CompletableFuture.failedFuture(failure));
+        }
+
+        /** Asks again, with all algorithms or another calendar, if the answer requires it. */
+        private CompletableFuture<Answer> again(Answer answer, Connection connection) {
+            return switch (answer.usable(sent.batch()).verdict()) {
+                case LACKS_ALGORITHM -> ask(connection, Script.ofAll(), nowMicros());
+                case OUT_OF_CALENDAR -> ask(connection, Script.ofAll(), answer.nowMicros());
+                default -> CompletableFuture.completedFuture(answer);
+            };
+        }
+
+        private CompletableFuture<Answer> ask(Connection connection, Script script, long nowMicros) {
+            Call call = Call.of(edition.apply(script), alone, operation, atMicros, nowMicros);
+            return send(call, connection, MAX_REDIRECTS)
+                    .thenApply(reply -> Answer.of(reply, alone, operation).get(0));
+        }
+
+        /** Sends a call, and follows redirects. */
+        private CompletableFuture<long[]> send(Call call, Connection connection, int redirects) {
+            // connecting may have taken too long
+            sent.requireWanted();
+            return evaluate(connection, call).exceptionallyCompose(failure -> {
+                Redirect redirect = redirects == 0 ? null : Redirect.of(cause(failure), connection.server());
+                return redirect == null
+                        ? CompletableFuture.failedFuture(failure)
+                        : sent.goTo(elsewhere.apply(redirect))
+                                .thenCompose(there -> send(call.to(redirect), there, redirects - 1));
+            });
+        }
     }
 }

@@ -48,71 +48,82 @@ if rare then
   for i, value in ipairs(values) do
     if value then
       local known, notation = former(value)
-      if not notation then
-        return redis.error_reply('WRONGTYPE ' .. KEYS[i] .. ' holds a value that no limit wrote')
-      elseif not known then
-        return {-1}
-      end
+      unusable[i] = not notation and -3 or not known and -1
     end
   end
+end
+
+-- the reply about a decision that limit l, counted from its first, leaves undecided
+local function undecided(why, l)
+  return why == -3 and -2 - l or why
 end
 
 if operation == 'refund' then
-  local at = tonumber(ARGV[2])
-  for i, key in ipairs(KEYS) do
-    if values[i] then
-      local permits, p1, p2, p3 = unpackFrom('>dddd', ARGV[2 * i + 2])
-      local algorithm, written, oldCapacity, old1, old2, old3, s1, s2, s3 = former(values[i])
-      if written ~= ARGV[2 * i + 1] then
-        local chargedCapacity = capacity(algorithms[sub(ARGV[2 * i + 1], 1, 1)], p1, p3)
+  local charged = tonumber(ARGV[2])
+  for l = 1, limits do
+    local key, notation = keyOf[l], ARGV[termsOf[l]]
+    if unusable[key] then
+      return {now, undecided(unusable[key], l)}
+    elseif values[key] then
+      local permits, p1, p2, p3 = unpackFrom('>dddd', ARGV[termsOf[l] + 1])
+      local algorithm, written, oldCapacity, old1, old2, old3, s1, s2, s3 = former(values[key])
+      if written ~= notation then
+        local chargedCapacity = capacity(algorithms[sub(notation, 1, 1)], p1, p3)
         local kept, rest = proportion(chargedCapacity - permits, oldCapacity, chargedCapacity)
         permits = oldCapacity - kept - (rest > 0 and 1 or 0)
       end
-      s1, s2, s3 = algorithm.remove(permits, at, old1, old2, old3, s1, s2, s3)
+      s1, s2, s3 = algorithm.remove(permits, charged, old1, old2, old3, s1, s2, s3)
       write(key, written, algorithm.add(0, old1, old2, old3, s1, s2, s3))
     end
   end
-  return {1, now}
+  flush()
+  return {now, 1}
 end
 
-local reply, states, times = {1, now}, {false, false, false, false}, {0, 0, 0, 0}
-local onlyByChanged = true
+local states, times = {}, {}
+local onlyByChanged
 
--- adds the numbers of all limits to the reply, after taking the permits or only asking for them. Returns false as soon
--- as they cannot be taken, and nil if a calendar does not include this time. Afterwards, states are to be written
-local function try(take)
-  local size = 2
-  for i = 1, #KEYS do
-    local value, notation, numbers = values[i], ARGV[2 * i + 1], ARGV[2 * i + 2]
+-- adds the numbers of these limits to the reply, after taking the permits or only asking for them. Returns false as soon
+-- as they cannot be taken, a negative number if they cannot be decided, otherwise true. Afterwards, states are to be
+-- written
+local function try(first, last, take)
+  local verdict = size + 1
+  reply[verdict], size = 1, verdict
+  for l = first, last do
+    local key, notation, numbers = keyOf[l], ARGV[termsOf[l]], ARGV[termsOf[l] + 1]
+    if unusable[key] then
+      return undecided(unusable[key], l - first + 1)
+    end
+    local value = values[key]
     local permits, p1, p2, p3 = unpackFrom('>dddd', numbers)
     local algorithm, more = algorithms[sub(notation, 1, 1)], #numbers > 32 and sub(numbers, 33)
     local s1, s2, s3, s4, stale, before
     if rare and value and find(value, notation, 1, true) ~= 1 then
-      before, s1, s2, s3 = adopt(KEYS[i], value, notation, p1, p2, p3, more)
+      before, s1, s2, s3 = adopt(key, value, notation, p1, p2, p3, more)
     else
       s1, s2, s3, stale = algorithm.read(value, #notation + 1, p1, p2, p3, more)
     end
-    states[i] = false
+    states[l] = false
     if not s1 then
-      return nil
+      return -2
     elseif not algorithm.admits(permits, p1, p2, p3, s1, s2, s3) then
       if take then
         return false
       end
-      reply[1] = 0
+      reply[verdict] = 0
       onlyByChanged = onlyByChanged and before
       if before then
         -- written only if the key is full sooner: otherwise two limits that take turns would restart its wait each time
-        local state, micros = algorithm.add(0, p1, p2, p3, s1, s2, s3)
-        states[i], times[i] = micros < before and state, micros
+        local state, untilFull = algorithm.add(0, p1, p2, p3, s1, s2, s3)
+        states[l], times[l] = untilFull < before and state, untilFull
       end
     end
     if take then
-      states[i], times[i], s1, s2, s3 = algorithm.add(permits, p1, p2, p3, s1, s2, s3)
-      states[i] = (permits > 0 or stale) and states[i]
+      states[l], times[l], s1, s2, s3 = algorithm.add(permits, p1, p2, p3, s1, s2, s3)
+      states[l] = (permits > 0 or stale) and states[l]
     elseif stale then
       -- also for a mere question: otherwise each question would restart the wait
-      write(KEYS[i], notation, algorithm.add(0, p1, p2, p3, s1, s2, s3))
+      write(key, notation, algorithm.add(0, p1, p2, p3, s1, s2, s3))
     end
     if algorithm.answer then
       s1, s2, s3, s4 = algorithm.answer(permits, p1, p2, p3, s1, s2, s3)
@@ -123,18 +134,28 @@ local function try(take)
   return true
 end
 
-local taken = operation == 'charge' and try(true)
-if not taken then
-  reply = {1, now}
-  if not try(false) then
-    return {-2, now}
+while decided < #lastOf do
+  local first, last, verdict = (lastOf[decided] or 0) + 1, lastOf[decided + 1], size + 1
+  onlyByChanged = true
+  local taken = operation == 'charge' and try(first, last, true)
+  local known = taken
+  if not taken then
+    size = verdict - 1
+    known = try(first, last, false)
   end
-end
-if taken or operation == 'charge' and onlyByChanged then
-  for i = 1, #KEYS do
-    if states[i] then
-      write(KEYS[i], ARGV[2 * i + 1], states[i], times[i])
+  if known ~= true then
+    for i = #reply, verdict, -1 do
+      reply[i] = nil
+    end
+    reply[verdict], size = known, verdict
+  elseif taken or operation == 'charge' and onlyByChanged then
+    for l = first, last do
+      if states[l] then
+        write(keyOf[l], ARGV[termsOf[l]], states[l], times[l])
+      end
     end
   end
+  decided = decided + 1
 end
+flush()
 return reply

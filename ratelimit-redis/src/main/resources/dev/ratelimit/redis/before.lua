@@ -1,16 +1,14 @@
 
+-- whether a key has, or will have, a value of another limit than that of a decision about it
 local rare = operation == 'refund'
-local algorithms = {}
-
-for i = 1, #KEYS do
-  local value = values[i]
-  if not value then
-    -- a value that is not a string reads as false, and is not ours
-    if call('EXISTS', KEYS[i]) == 1 then
-      return redis.error_reply('WRONGTYPE ' .. KEYS[i] .. ' holds a value that no limit wrote')
-    end
-  elseif find(value, ARGV[2 * i + 1], 1, true) ~= 1 then
-    rare = true
+local algorithms, notations = {}, {}
+for l = 1, limits do
+  local key, notation = keyOf[l], ARGV[termsOf[l]]
+  if values[key] then
+    rare = rare or find(values[key], notation, 1, true) ~= 1
+  else
+    rare = rare or notations[key] and notations[key] ~= notation
+    notations[key] = notation
   end
 end
 

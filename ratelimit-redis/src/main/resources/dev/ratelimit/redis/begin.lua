@@ -1,11 +1,13 @@
--- One decision over several limits, all or nothing, on the server's clock.
+-- Decisions over several limits, each all or nothing, one after another, on the server's clock.
 --
--- KEYS[i]   the state of the i-th limit
+-- KEYS[i]   the state of one limit for one key
 -- ARGV[1]   charge, peek, refund or reset;  ARGV[2]  for a refund: the time of the charge
--- then two for each limit: its notation; and, as doubles, the permits and the three parameters of its algorithm,
---           followed by any additional data
--- reply     whether all admitted (1 or 0), the time, and for each limit the numbers of its state;
---           or -1 if an algorithm is not in this script, or -2 and the time if a calendar does not include it
+-- ARGV[3]   the decisions, as numbers of two bytes: how many limits; for each of them, the key and the terms
+-- then two for each of the terms: the notation of the limit; and, as doubles, the permits and the three parameters of its
+--           algorithm, followed by any additional data
+-- reply     the time, and for each decision whether all limits admitted (1 or 0) and the numbers of each limit's state; or,
+--           instead of these, -1 if an algorithm is not in this script, -2 if a calendar does not include the time, or
+--           -2 - l if the key of its limit l holds a value that no limit wrote
 --
 -- Times are microseconds since the epoch; all numbers are whole and below 2^52, so that doubles represent them exactly.
 -- A value is the notation of the limit that wrote it, then the state.
@@ -28,21 +30,64 @@
 --
 -- Every instruction costs the server, so code that most decisions do not need is defined only when needed.
 
-local call, sub, find, pack, unpackFrom, ceil = redis.call, string.sub, string.find, struct.pack, struct.unpack, math.ceil
+local call, sub, find, byte, ceil = redis.call, string.sub, string.find, string.byte, math.ceil
+local pack, unpackFrom = struct.pack, struct.unpack
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 local operation = ARGV[1]
 if operation == 'reset' then
   call('DEL', unpack(KEYS))
-  return {1, now}
+  return {now, 1}
 end
 local values = call('MGET', unpack(KEYS))
 
-local function write(key, notation, state, micros)
-  if micros > 0 then
-    call('PSETEX', key, ceil(micros / 1000), notation .. state)
-  else
-    -- it is full, which is the same as a new key
-    call('DEL', key)
+-- keys that hold a value that no limit wrote, by what to reply; one that is not a string reads as false
+local unusable, absent = {}, {}
+for i = 1, #KEYS do
+  if not values[i] then
+    absent[#absent + 1] = KEYS[i]
   end
 end
+if #absent > 0 and call('EXISTS', unpack(absent)) > 0 then
+  for i = 1, #KEYS do
+    unusable[i] = not values[i] and call('EXISTS', KEYS[i]) == 1 and -3
+  end
+end
+
+-- limit l of a decision is about KEYS[keyOf[l]], on the terms ARGV[termsOf[l]] and the one after; lastOf[d] is the last
+-- limit of decision d
+local keyOf, termsOf, lastOf = {}, {}, {}
+local at, limits = 1, 0
+while at < #ARGV[3] do
+  local high, low = byte(ARGV[3], at, at + 1)
+  at = at + 2
+  for l = limits + 1, limits + 256 * high + low do
+    local keyHigh, keyLow, termsHigh, termsLow = byte(ARGV[3], at, at + 3)
+    keyOf[l], termsOf[l] = 256 * keyHigh + keyLow, 2 * (256 * termsHigh + termsLow) + 2
+    at, limits = at + 4, l
+  end
+  lastOf[#lastOf + 1] = limits
+end
+
+-- what the next decision reads; Redis gets the last value of each key
+local written = {}
+local function write(key, notation, state, untilFull)
+  if not (untilFull < 9007199254740992) then
+    -- before anything is written: the state was damaged
+    error('no time')
+  end
+  values[key] = untilFull > 0 and notation .. state
+  written[key] = untilFull
+end
+local function flush()
+  for i, untilFull in pairs(written) do
+    if values[i] then
+      call('PSETEX', KEYS[i], ceil(untilFull / 1000), values[i])
+    else
+      -- it is full, which is the same as a new key
+      call('DEL', KEYS[i])
+    end
+  end
+end
+
+local reply, size, decided = {now}, 1, 0

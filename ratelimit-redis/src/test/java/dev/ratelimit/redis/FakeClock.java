@@ -47,8 +47,8 @@ final class FakeClock implements RateLimitStore {
     /** The script with such a clock. */
     static Script inScript(Script script) {
         String text = script.text();
-        String fake =
-                text.replace("call('TIME')", CLOCK).replace("ceil(micros / 1000)", "ceil(micros / 1000) + 3600000");
+        String fake = text.replace("call('TIME')", CLOCK)
+                .replace("ceil(untilFull / 1000)", "ceil(untilFull / 1000) + 3600000");
         return Script.of(fake);
     }
 

@@ -67,7 +67,7 @@ class NodeTest {
     }
 
     private static Batch batch() {
-        Batch batch = new Batch();
+        Batch batch = new Batch(0);
         batch.add(
                 Scene.WIDE.charge("k"),
                 Scene.WIDE.limits().stream().map(RedisLimits::of).toList(),

@@ -47,7 +47,7 @@ class RedisHistoryTest {
 
     @Test
     @DisplayName(
-            "B7, E20, G2: four processes with other clocks never get more than allowed, nor less, at one command each")
+            "B7, E20, G2: four processes with other clocks never get more than allowed, nor less, at one command each at most")
     void decide_fourProcesses_historyIsWithinBounds() throws Exception {
         long seconds = Long.getLong("redis.history.seconds", 5);
         try (RedisServer server = RedisServer.start()) {
@@ -65,8 +65,10 @@ class RedisHistoryTest {
                 assertUsed(name, admissions, histories, policy == 0 ? PERMITS : 0);
             }
             String statistics = server.ask(redis -> redis.info("commandstats"));
-            assertThat(calls(statistics, "evalsha")).isEqualTo(decisions);
-            assertThat(calls(statistics, "eval")).isZero();
+            // charges that come while others are under way share a command
+            assertThat(calls(statistics, "evalsha")).isBetween(decisions / 32, decisions);
+            // once for each new set of algorithms among the charges that share a command
+            assertThat(calls(statistics, "eval")).isLessThanOrEqualTo(32L * CLOCKS_OFF_SECONDS.length);
         }
     }
 

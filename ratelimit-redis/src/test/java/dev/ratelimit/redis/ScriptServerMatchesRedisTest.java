@@ -200,15 +200,16 @@ class ScriptServerMatchesRedisTest {
         }
 
         private Outcome run(Operation operation, Policy charged, long permits, long atMicros) {
-            Batch batch = new Batch();
+            Batch batch = new Batch(0);
             batch.add(
                     charged.charge("k", permits),
                     charged.limits().stream().map(RedisLimits::of).toList(),
                     name);
-            Script script = random.nextInt(3) == 0 ? Script.ofAll() : batch.script();
+            Script script = random.nextInt(3) == 0 ? Script.ofAll() : Script.of(List.of(batch));
             // a client whose clock is wrong sends the boundaries of another calendar window
             long clientMicros = random.nextInt(8) == 0 ? now - limits.number(48) : now;
-            byte[][] arguments = batch.arguments(operation, atMicros, clientMicros);
+            byte[][] arguments = Call.of(script, List.of(batch), operation, atMicros, clientMicros)
+                    .arguments();
             Outcome real = atRedis(script, arguments);
             Outcome simulation = simulated(script, arguments);
             assertThat(simulation)
@@ -258,11 +259,11 @@ class ScriptServerMatchesRedisTest {
         /** The script with the time as its last arguments, and with keys that outlive the test. */
         private static String withTimes(Script script) {
             return script.text()
-                    .replace("call('TIME')", "{ARGV[#ARGV - 1], ARGV[#ARGV]}")
+                    .replace("call('TIME')", "{table.remove(ARGV, #ARGV - 1), table.remove(ARGV)}")
                     .replace(
-                            "call('PSETEX', key, ceil(micros / 1000), notation .. state)",
-                            "call('PSETEX', key, ceil(micros / 1000) + 3600000, notation .. state);"
-                                    + " call('SET', 'millis:' .. key, ceil(micros / 1000))");
+                            "call('PSETEX', KEYS[i], ceil(untilFull / 1000), values[i])",
+                            "call('PSETEX', KEYS[i], ceil(untilFull / 1000) + 3600000, values[i]);"
+                                    + " call('SET', 'millis:' .. KEYS[i], ceil(untilFull / 1000))");
         }
 
         private Outcome simulated(Script script, byte[][] arguments) {

@@ -9,7 +9,6 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.redis.Script.Algorithm;
 import dev.ratelimit.redis.storm.ScriptServer;
-import io.lettuce.core.RedisCommandExecutionException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -107,7 +106,7 @@ class ScriptTest {
 
     private static void refuses(String notation, double... state) {
         ScriptServer server = new ScriptServer(() -> 1_800_000_000_000_000L);
-        Batch batch = new Batch();
+        Batch batch = new Batch(0);
         batch.add(
                 Policy.of("p", FixedWindow.of(Rate.parse("10/minute"))).charge("k"),
                 List.of(RedisLimits.of(FixedWindow.of(Rate.parse("10/minute")))),
@@ -119,11 +118,13 @@ class ScriptTest {
         }
         server.put("key:0", value.array());
 
-        assertTimeoutPreemptively(
-                HANGS,
-                () -> assertThatExceptionOfType(RedisCommandExecutionException.class)
-                        .isThrownBy(() -> server.eval(
-                                Script.ofAll().text(), batch.keys(), batch.arguments(Operation.CHARGE, 0, 0)))
-                        .withMessageContaining("WRONGTYPE key:0 holds a value that no limit wrote"));
+        Call call = Call.of(Script.ofAll(), List.of(batch), Operation.CHARGE, 0, 0);
+        long[] reply = assertTimeoutPreemptively(
+                HANGS, () -> server.eval(call.script().text(), call.keys(), call.arguments()));
+
+        Answer answer = Answer.of(reply, List.of(batch), Operation.CHARGE).get(0);
+        assertThatExceptionOfType(StoreFailure.class)
+                .isThrownBy(() -> answer.usable(batch))
+                .withMessage("WRONGTYPE key:0 holds a value that no limit wrote");
     }
 }

@@ -95,23 +95,13 @@ public final class Seam {
         }
 
         @Override
-        public CompletableFuture<Answer> send(Call call) {
+        public CompletableFuture<long[]> send(Call call) {
             return wire.script(
-                            call.whole() ? call.script().text() : null,
-                            call.script().sha(),
-                            call.asking(),
-                            call.keys(),
-                            call.arguments())
-                    .thenApply(Wired::answer);
-        }
-
-        private static Answer answer(long[] numbers) {
-            AnswerOutput output = new AnswerOutput();
-            output.multi(numbers.length);
-            for (long number : numbers) {
-                output.set(number);
-            }
-            return output.get();
+                    call.whole() ? call.script().text() : null,
+                    call.script().sha(),
+                    call.asking(),
+                    call.keys(),
+                    call.arguments());
         }
 
         @Override

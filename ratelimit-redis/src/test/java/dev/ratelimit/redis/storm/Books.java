@@ -71,20 +71,44 @@ final class Books {
     /** Records that a server ran a script. */
     void ran(String[] keys, byte[][] arguments, long[] reply) {
         String operation = new String(arguments[0], StandardCharsets.US_ASCII);
-        boolean taken = reply[0] == 1;
-        for (int i = 0; i < keys.length; i++) {
-            if (taken && keys[i].endsWith(":0")) {
-                long permits = operation.equals("reset")
-                        ? 0
-                        : (long) ByteBuffer.wrap(arguments[2 * i + 3]).getDouble();
-                if (operation.equals("charge")) {
-                    account(keys[i]).charged += permits;
-                } else if (operation.equals("refund")) {
-                    account(keys[i]).refunded += permits;
-                    check(keys[i]);
+        if (operation.equals("reset")) {
+            return;
+        }
+        ByteBuffer plan = ByteBuffer.wrap(arguments[2]);
+        int at = 1;
+        while (plan.hasRemaining()) {
+            boolean decided = reply[at] >= 0;
+            boolean taken = reply[at++] == 1;
+            for (int limits = plan.getShort(); limits > 0; limits--) {
+                String key = keys[plan.getShort() - 1];
+                int terms = 2 * plan.getShort() + 1;
+                if (taken && key.endsWith(":0")) {
+                    ran(operation, key, (long)
+                            ByteBuffer.wrap(arguments[terms + 1]).getDouble());
                 }
+                at += decided && !operation.equals("refund") ? numbers((char) arguments[terms][0]) : 0;
             }
         }
+    }
+
+    private void ran(String operation, String key, long permits) {
+        if (operation.equals("charge")) {
+            account(key).charged += permits;
+        } else if (operation.equals("refund")) {
+            account(key).refunded += permits;
+            check(key);
+        }
+    }
+
+    /** How many numbers a reply holds of a limit with this algorithm. */
+    private static int numbers(char algorithm) {
+        return switch (algorithm) {
+            case 't' -> 1;
+            case 'i' -> 2;
+            case 'f', 's' -> 3;
+            case 'l' -> 4;
+            default -> throw new IllegalArgumentException("algorithm " + algorithm);
+        };
     }
 
     /** Records a decision that a caller got. */

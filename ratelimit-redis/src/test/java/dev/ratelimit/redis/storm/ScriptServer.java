@@ -96,7 +96,7 @@ public final class ScriptServer {
     private enum Command {
         TIME(1, 1, false, false),
         MGET(2, Integer.MAX_VALUE, false, false),
-        EXISTS(2, 2, false, false),
+        EXISTS(2, Integer.MAX_VALUE, false, false),
         PSETEX(4, 4, true, true),
         DEL(2, Integer.MAX_VALUE, true, false);
 
@@ -126,7 +126,6 @@ public final class ScriptServer {
     private static final LuaString KEYS = LuaString.valueOf("KEYS");
     private static final LuaString ARGV = LuaString.valueOf("ARGV");
     private static final LuaString ERR = LuaString.valueOf("err");
-    private static final LuaValue ONE = LuaValue.valueOf(1);
 
     private final LongSupplier epochMicros;
     private final LuaLibrary.Names globals = LuaLibrary.globals();
@@ -302,7 +301,7 @@ public final class ScriptServer {
         return switch (command) {
             case TIME -> time();
             case MGET -> values(arguments);
-            case EXISTS -> entry(arguments.arg(2)) == null ? LuaValue.ZERO : ONE;
+            case EXISTS -> existing(arguments);
             case PSETEX -> set(arguments.checkstring(2), arguments.arg(3), arguments.checkstring(4));
             case DEL -> delete(arguments);
         };
@@ -327,6 +326,14 @@ public final class ScriptServer {
             LuaValue.valueOf(Long.toString(Math.floorDiv(nowMicros, 1_000_000L))),
             LuaValue.valueOf(Long.toString(Math.floorMod(nowMicros, 1_000_000L)))
         });
+    }
+
+    private LuaValue existing(Varargs arguments) {
+        int count = 0;
+        for (int i = 2; i <= arguments.narg(); i++) {
+            count += entry(arguments.arg(i)) == null ? 0 : 1;
+        }
+        return LuaValue.valueOf(count);
     }
 
     private LuaTable values(Varargs arguments) {

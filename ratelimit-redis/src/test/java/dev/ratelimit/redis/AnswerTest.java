@@ -1,0 +1,109 @@
+package dev.ratelimit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.redis.Answer.Verdict;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The answers to batches in one reply. */
+class AnswerTest {
+
+    private static final Rate RATE = Rate.parse("10/minute");
+
+    /** One number and three numbers of state. */
+    private static final Batch BATCH = batch(Policy.of("p", TokenBucket.of(RATE), FixedWindow.of(RATE)));
+
+    private static Batch batch(Policy policy) {
+        Batch batch = new Batch(0);
+        batch.add(
+                policy.charge("k"),
+                policy.limits().stream().map(RedisLimits::of).toList(),
+                "key:");
+        return batch;
+    }
+
+    private static List<Answer> charged(int batches, long... reply) {
+        return Answer.of(reply, Stream.generate(() -> BATCH).limit(batches).toList(), Operation.CHARGE);
+    }
+
+    @Test
+    void of_batches_eachHasItsVerdictAndItsNumbers() {
+        List<Answer> answers = charged(4, 123, 1, 5, 6, 7, 8, -1, 0, 15, 16, 17, 18, -2);
+
+        assertThat(answers)
+                .extracting(Answer::verdict)
+                .containsExactly(Verdict.ADMITTED, Verdict.LACKS_ALGORITHM, Verdict.REFUSED, Verdict.OUT_OF_CALENDAR);
+        assertThat(answers).extracting(Answer::nowMicros).containsOnly(123L);
+        assertThat(answers.get(0).numbers()).containsExactly(5, 6, 7, 8);
+        assertThat(answers.get(2).numbers()).containsExactly(15, 16, 17, 18);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, true, true", "0, true, false", "-1, false, false", "-2, false, false", "-4, false, false"})
+    void decided_verdict_isThatAllOrNotAllAdmitted(long number, boolean decided, boolean admitted) {
+        long[] reply = decided ? new long[] {123, number, 5, 6, 7, 8} : new long[] {123, number};
+        Answer answer = charged(1, reply).get(0);
+
+        assertThat(answer.decided()).isEqualTo(decided);
+        assertThat(answer.admitted()).isEqualTo(admitted);
+    }
+
+    @Test
+    void of_refundOrReset_hasNoNumbers() {
+        for (Operation operation : List.of(Operation.REFUND, Operation.RESET)) {
+            assertThat(Answer.of(new long[] {123, 1}, List.of(BATCH), operation)
+                            .get(0)
+                            .admitted())
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void usable_keyOfAnotherKind_namesIt() {
+        List<Answer> answers = charged(3, 123, -4, 1, 5, 6, 7, 8, -3);
+
+        assertThat(answers.get(1).usable(BATCH)).isSameAs(answers.get(1));
+        assertUnusable(answers.get(0), "key:1");
+        assertUnusable(answers.get(2), "key:0");
+    }
+
+    private static void assertUnusable(Answer answer, String key) {
+        assertThatExceptionOfType(StoreFailure.class)
+                .isThrownBy(() -> answer.usable(BATCH))
+                .withMessage("WRONGTYPE " + key + " holds a value that no limit wrote")
+                .extracting(StoreFailure::reason)
+                .isEqualTo(RedisStoreFailure.WRONG_TYPE);
+    }
+
+    static Stream<long[]> otherReplies() {
+        return Stream.of(
+                new long[] {},
+                new long[] {123},
+                new long[] {123, 2},
+                new long[] {123, Long.MAX_VALUE},
+                new long[] {123, Long.MIN_VALUE},
+                // the batch has two limits
+                new long[] {123, -5},
+                new long[] {123, 1, 5, 6, 7},
+                new long[] {123, 1, 5, 6, 7, 8, 9},
+                new long[] {123, -1, 5});
+    }
+
+    @ParameterizedTest
+    @MethodSource("otherReplies")
+    void of_otherReply_isAFailure(long[] reply) {
+        assertThatExceptionOfType(StoreFailure.class)
+                .isThrownBy(() -> charged(1, reply))
+                .withMessageContaining("unexpected reply to a rate limit script");
+    }
+}

@@ -1,0 +1,332 @@
+package dev.ratelimit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.redis.storm.ScriptServer;
+import dev.ratelimit.test.FakeTicker;
+import io.lettuce.core.RedisCommandExecutionException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Charges that share a command. */
+class CombinerTest {
+
+    private static final Policy SHARED = Policy.of("shared", TokenBucket.of(Rate.of(5, Duration.ofDays(1))));
+    private static final Policy USER = Policy.of("user", TokenBucket.of(Rate.of(2, Duration.ofDays(1))));
+    private static final Policy LOG = Policy.of("log", SlidingLog.of(Rate.of(2, Duration.ofDays(1))));
+    private static final Policy AMPLE = Policy.of("ample", TokenBucket.of(Rate.of(1_000_000, Duration.ofDays(1))));
+
+    private final KeyNames names = new KeyNames("test");
+    private final ScriptServer server = new ScriptServer(() -> 1_800_000_000_000_000L);
+    private final Wire wire = new Wire();
+    private final RedisStoreBuilder builder = new RedisStoreBuilder(settings -> new Wired())
+            .ticker(new FakeTicker())
+            .maxInFlight(1_000);
+    private final ScriptExecutor executor = new ScriptExecutor(builder.settings(), redirect -> {
+        throw new AssertionError("redirected");
+    });
+    private final Events events = new Events();
+    private final OperatorLog operatorLog = new OperatorLog(events, new Wired(), Duration.ofSeconds(1));
+    private final Link link =
+            new Link(new Wired(), Topology.ANY, live -> {}, builder.settings().scheduler(), Runnable::run);
+    private final Node node = new Node(Topology.ANY, link, executor, builder.settings(), operatorLog);
+
+    /** Commands under way, answered in order when a test says so. */
+    private final class Wire implements Connection {
+
+        private record Sent(Call call, CompletableFuture<long[]> reply) {}
+
+        private final Queue<Sent> sent = new ConcurrentLinkedQueue<>();
+
+        @Override
+        public CompletableFuture<long[]> send(Call call) {
+            CompletableFuture<long[]> reply = new CompletableFuture<>();
+            sent.add(new Sent(call, reply));
+            return reply;
+        }
+
+        /** Answers the first command and returns the number of its charges, or 0 if there is no command. */
+        synchronized int answer() {
+            Sent first = sent.poll();
+            if (first == null) {
+                return 0;
+            }
+            Call call = first.call;
+            long[] reply;
+            try {
+                reply = server.eval(call.script().text(), call.keys(), call.arguments());
+            } catch (RuntimeException e) {
+                first.reply.completeExceptionally(e);
+                return 1;
+            }
+            first.reply.complete(reply);
+            return charges(call);
+        }
+
+        void fail(RuntimeException failure) {
+            sent.remove().reply.completeExceptionally(failure);
+        }
+
+        private int charges(Call call) {
+            // each charge of these tests has as many limits as the first
+            return call.arguments()[2].length / (2 + 4 * call.arguments()[2][1]);
+        }
+
+        void answerAll() {
+            while (answer() > 0) {
+                // the next
+            }
+        }
+
+        @Override
+        public String server() {
+            return Topology.ANY;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public CompletableFuture<String> clusterNodes() {
+            return CompletableFuture.completedFuture("");
+        }
+
+        @Override
+        public CompletableFuture<String> memory() {
+            return CompletableFuture.completedFuture("");
+        }
+
+        @Override
+        public CompletionStage<Void> close() {
+            return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    private final class Wired extends OneServer {
+
+        @Override
+        public String title(String name) {
+            return "";
+        }
+
+        @Override
+        public Connection connect(String name) {
+            return wire;
+        }
+    }
+
+    @AfterEach
+    void close() {
+        operatorLog.close();
+        link.close();
+        events.close();
+    }
+
+    private PendingBatch send(Charge... charges) {
+        Batch batch = new Batch(0);
+        for (Charge charge : charges) {
+            batch.add(
+                    charge,
+                    charge.policy().limits().stream().map(RedisLimits::of).toList(),
+                    names.name(charge.policy().name(), charge.key()));
+        }
+        return node.send(batch, Operation.CHARGE, 0);
+    }
+
+    private List<PendingBatch> sendUsers(int from, int to) {
+        return IntStream.range(from, to)
+                .mapToObj(i -> send(SHARED.charge(""), USER.charge("u" + i)))
+                .toList();
+    }
+
+    private static List<Boolean> admitted(List<PendingBatch> sent) {
+        return sent.stream().map(each -> each.answer().admitted()).toList();
+    }
+
+    @Test
+    void charge_twoUnderWay_othersLeaveTogetherInTheNextCommand() {
+        List<PendingBatch> first = sendUsers(0, 2);
+        assertThat(wire.sent).hasSize(2);
+
+        List<PendingBatch> others = sendUsers(2, 7);
+        assertThat(wire.sent).hasSize(2);
+        assertThat(wire.answer()).isEqualTo(1);
+        assertThat(wire.sent).hasSize(2);
+        assertThat(wire.answer()).isEqualTo(1);
+        assertThat(wire.answer()).isEqualTo(5);
+
+        assertThat(wire.sent).isEmpty();
+        assertThat(admitted(first)).containsExactly(true, true);
+        // the shared limit has five permits: each charge is all or nothing by itself
+        assertThat(admitted(others)).containsExactly(true, true, true, false, false);
+    }
+
+    @Test
+    void charge_refusedAmongOthers_paysNothing() {
+        sendUsers(0, 2);
+        List<PendingBatch> others = List.of(
+                send(SHARED.charge("", 2), USER.charge("u9", 3)),
+                send(SHARED.charge("", 2), USER.charge("u9", 2)),
+                send(SHARED.charge("", 2), USER.charge("u8", 1)),
+                send(SHARED.charge("", 1), USER.charge("u8", 2)));
+        wire.answerAll();
+
+        assertThat(admitted(others)).containsExactly(false, true, false, true);
+    }
+
+    @Test
+    @DisplayName("charges of several algorithms share a script that has them all")
+    void charge_otherAlgorithms_areDecidedInTheSameCommand() {
+        send(AMPLE.charge("x"));
+        send(AMPLE.charge("x"));
+        List<PendingBatch> others =
+                List.of(send(LOG.charge("k")), send(USER.charge("k", 2)), send(LOG.charge("k")), send(LOG.charge("k")));
+        wire.answerAll();
+
+        assertThat(admitted(others)).containsExactly(true, true, true, false);
+    }
+
+    @Test
+    void charge_manyWait_aCommandTakes32() {
+        List<PendingBatch> all = IntStream.range(0, 72)
+                .mapToObj(i -> send(AMPLE.charge("u" + i)))
+                .toList();
+
+        assertThat(Stream.generate(wire::answer).limit(5)).containsExactly(1, 1, 32, 32, 6);
+        assertThat(admitted(all)).containsOnly(true);
+    }
+
+    @Test
+    void charge_largeOnesWait_aCommandStopsAt128Limits() {
+        Charge[] large =
+                IntStream.range(0, 50).mapToObj(i -> AMPLE.charge("k" + i)).toArray(Charge[]::new);
+        List<PendingBatch> all =
+                IntStream.range(0, 7).mapToObj(i -> send(large)).toList();
+
+        assertThat(Stream.generate(wire::answer).limit(5)).containsExactly(1, 1, 3, 2, 0);
+        assertThat(admitted(all)).containsOnly(true);
+    }
+
+    @Test
+    @DisplayName("who gives up while waiting for a command is not charged")
+    void charge_callerGaveUp_isNotSent() {
+        sendUsers(0, 2);
+        PendingBatch impatient = send(USER.charge("k", 2));
+        assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> impatient.await(0));
+        PendingBatch patient = send(USER.charge("k", 2));
+        wire.answerAll();
+
+        assertThat(patient.answer().admitted()).isTrue();
+    }
+
+    @Test
+    @DisplayName("E12 a key that no limit wrote fails only the charges to it")
+    void charge_foreignKey_failsOnlyItsCharges() {
+        server.put(names.name("user", "foreign") + 0, "something else".getBytes(StandardCharsets.US_ASCII));
+        sendUsers(0, 2);
+        PendingBatch good = send(USER.charge("good"));
+        PendingBatch bad = send(USER.charge("foreign"));
+        PendingBatch alsoGood = send(USER.charge("good"));
+        wire.answerAll();
+
+        assertThat(admitted(List.of(good, alsoGood))).containsOnly(true);
+        assertThatExceptionOfType(StoreFailure.class)
+                .isThrownBy(() -> bad.get(0))
+                .withMessageContaining(names.name("user", "foreign") + 0);
+    }
+
+    @Test
+    @DisplayName("an error of the script, which charged nothing, fails only the charge that causes it")
+    void charge_damagedState_failsOnlyItsCharges() {
+        String notation = new String(RedisLimits.of(USER.limits().get(0)).signature(), StandardCharsets.US_ASCII);
+        server.put(names.name("user", "damaged") + 0, (notation + "short").getBytes(StandardCharsets.US_ASCII));
+        sendUsers(0, 2);
+        PendingBatch good = send(USER.charge("good", 2));
+        PendingBatch bad = send(USER.charge("damaged"));
+        PendingBatch tooMany = send(USER.charge("good"));
+        wire.answerAll();
+
+        assertThat(good.answer().admitted()).isTrue();
+        assertThat(tooMany.answer().admitted()).isFalse();
+        assertThatExceptionOfType(StoreFailure.class)
+                .isThrownBy(() -> bad.get(0))
+                .matches(failure -> failure.reason() == RedisStoreFailure.SCRIPT);
+    }
+
+    @Test
+    void charge_serverFails_failsAllOfTheCommand() {
+        sendUsers(0, 2);
+        List<PendingBatch> others = sendUsers(2, 4);
+        wire.answer();
+        wire.answer();
+        wire.fail(new RedisCommandExecutionException("OOM command not allowed"));
+
+        assertThat(wire.sent).isEmpty();
+        assertThat(others)
+                .allSatisfy(each -> assertThatExceptionOfType(StoreFailure.class)
+                        .isThrownBy(() -> each.get(0))
+                        .matches(failure -> failure.reason() == RedisStoreFailure.OOM));
+    }
+
+    @Test
+    @DisplayName("a new connection does not wait for the commands of the old one")
+    void combiner_newConnection_isAnother() {
+        Combiner old = node.combiner(wire, 0);
+        assertThat(node.combiner(wire, 0)).isSameAs(old);
+        assertThat(node.combiner(wire, 1)).isNotSameAs(old);
+
+        Wire other = new Wire();
+        assertThat(node.combiner(other, 0)).isNotSameAs(old);
+    }
+
+    @Test
+    void charge_manyThreads_allAreAnsweredAndTheCapacityIsAdmitted() throws InterruptedException {
+        Policy policy = Policy.of("threads", TokenBucket.of(Rate.of(1_000, Duration.ofDays(1))));
+        AtomicInteger admitted = new AtomicInteger();
+        AtomicInteger answered = new AtomicInteger();
+        ExecutorService threads = Executors.newFixedThreadPool(5);
+        threads.execute(() -> {
+            while (answered.get() < 4_000) {
+                wire.answer();
+            }
+        });
+        for (int i = 0; i < 4; i++) {
+            threads.execute(() -> IntStream.range(0, 1_000).forEach(turn -> {
+                PendingBatch sent = send(policy.charge("k"));
+                sent.then((answer, failure) -> {
+                    admitted.addAndGet(answer != null && answer.admitted() ? 1 : 0);
+                    answered.incrementAndGet();
+                });
+                while (answered.get() + 500 < turn) {
+                    Thread.onSpinWait();
+                }
+            }));
+        }
+        threads.shutdown();
+
+        assertThat(threads.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
+        assertThat(admitted).hasValue(1_000);
+    }
+}
