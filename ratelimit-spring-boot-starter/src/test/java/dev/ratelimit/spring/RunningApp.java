@@ -86,6 +86,9 @@ public final class RunningApp implements AutoCloseable {
                 .properties("management.health.redis.enabled=false")
                 .properties("logging.level.root=warn", "logging.level.dev.ratelimit=info")
                 .properties("logging.level.org.springframework.web.servlet.PageNotFound=error")
+                // what servers report about controllers that throw, as they do here on purpose
+                .properties("logging.level.org.apache.catalina.core.ContainerBase=off")
+                .properties("logging.level.org.eclipse.jetty.ee11.servlet.ServletChannel=off")
                 .properties("spring.autoconfigure.exclude=" + server.excluded)
                 .properties(Stream.of(properties)
                         .map(property -> property.split("=", 2))
