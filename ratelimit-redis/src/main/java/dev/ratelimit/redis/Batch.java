@@ -3,7 +3,7 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.Iterator;
 import java.util.List;
 
 /** The charges of a decision whose keys share a slot, and thus a server: one script decides them. Not thread-safe. */
@@ -50,14 +50,20 @@ final class Batch {
         return answers;
     }
 
-    /** The statuses of each charge's limits, from the answer to a charge or peek. */
-    IdentityHashMap<Charge, List<LimitStatus>> statuses(Answer answer) {
-        IdentityHashMap<Charge, List<LimitStatus>> statuses = new IdentityHashMap<>();
+    /** The statuses of each charge's limits, in the order of {@link #charges}, from the answer to a charge or peek. */
+    List<List<LimitStatus>> statuses(Answer answer) {
+        List<List<LimitStatus>> statuses = new ArrayList<>(charges.size());
+        Iterator<Entry> next = entries.iterator();
         int at = 0;
-        for (Entry entry : entries) {
-            statuses.computeIfAbsent(entry.charge, charge -> new ArrayList<>(1))
-                    .add(entry.limit.status(entry.charge, answer.admitted(), answer.numbers(), at, answer.nowMicros()));
-            at += entry.limit.answers();
+        for (Charge charge : charges) {
+            int limits = charge.policy().limits().size();
+            List<LimitStatus> its = new ArrayList<>(limits);
+            for (int i = 0; i < limits; i++) {
+                RedisLimit limit = next.next().limit;
+                its.add(limit.status(charge, answer.admitted(), answer.numbers(), at, answer.nowMicros()));
+                at += limit.answers();
+            }
+            statuses.add(its);
         }
         return statuses;
     }

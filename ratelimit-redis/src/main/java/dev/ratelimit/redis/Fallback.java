@@ -10,7 +10,6 @@ import dev.ratelimit.StoreUnavailableException;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -77,16 +76,15 @@ final class Fallback implements AutoCloseable {
             }
         }
         Decision decision = take ? memory.decide(single) : memory.peek(single);
-        IdentityHashMap<Charge, List<LimitStatus>> statuses = new IdentityHashMap<>();
+        round.decidedHere(decision);
         Iterator<LimitStatus> next = decision.limits().iterator();
         for (Charge charge : decided) {
-            statuses.put(
+            round.decidedHere(
                     charge,
                     charge.policy().limits().stream()
                             .map(limit -> of(charge, next.next()))
                             .toList());
         }
-        round.decidedHere(decision, statuses);
     }
 
     private static LimitStatus of(Charge charge, LimitStatus status) {

@@ -21,7 +21,7 @@ final class KeyNames {
 
     private static final int MAX_PREFIX = 32;
     private static final int MAX_POLICY = 60;
-    private static final int MAX_KNOWN = 1 << 10;
+    private static final int MAX_KNOWN = 1 << 12;
     private static final int MAX_KNOWN_LENGTH = 256;
     private static final Base64.Encoder BASE64 = Base64.getUrlEncoder().withoutPadding();
 

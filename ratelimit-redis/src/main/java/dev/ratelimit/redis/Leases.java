@@ -303,8 +303,7 @@ final class Leases {
             leases.asked.set(0);
             return;
         }
-        List<LimitStatus> statuses =
-                sent.batch().statuses(answer).values().iterator().next();
+        List<LimitStatus> statuses = sent.batch().statuses(answer).get(0);
         leases.remaining = fewestRemaining(statuses);
         if (answer.admitted()) {
             leases.receive(new Lease(whole, statuses, answer.nowMicros() * 1000, sentNanos, maxAgeNanos));

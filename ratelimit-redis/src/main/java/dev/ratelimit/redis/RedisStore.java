@@ -238,11 +238,11 @@ public final class RedisStore implements RateLimitStore {
         Receipt receipt = decision.receipt() instanceof Receipt known && known.taken() ? known : null;
         for (Charge charge : Charge.addUp(part)) {
             Charge whole = decision.charges().get(decision.indexOf(charge));
-            Long atNanos = receipt == null ? null : receipt.serverNanos().get(whole);
-            if (atNanos != null) {
-                there.computeIfAbsent(atNanos, at -> new ArrayList<>(1))
+            Part paid = receipt == null ? null : receipt.of(whole);
+            if (paid != null && paid.onServer()) {
+                there.computeIfAbsent(paid.serverNanos(), at -> new ArrayList<>(1))
                         .add(whole.policy().charge(whole.key(), charge.permits()));
-            } else if (receipt != null && receipt.here().contains(whole)) {
+            } else if (receipt != null && paid != null && paid.inMemory()) {
                 fallback.refund(Objects.requireNonNull(receipt.memory()), whole, charge.permits());
             }
         }

@@ -3,21 +3,17 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.redis.Part.Decider;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Collects the answers of servers and memory into a decision. Used by one thread. */
 final class Round {
 
     private final List<Charge> charges;
-    private final IdentityHashMap<Charge, List<LimitStatus>> there = new IdentityHashMap<>();
-    private final IdentityHashMap<Charge, List<LimitStatus>> here = new IdentityHashMap<>();
-    private final IdentityHashMap<Charge, List<LimitStatus>> leased = new IdentityHashMap<>(0);
-    private final IdentityHashMap<Charge, Long> serverNanos;
+    private final List<Part> parts;
     private final List<PendingBatch> charged = new ArrayList<>(1);
     private final List<Charge> unanswered = new ArrayList<>(0);
     private boolean admitted = true;
@@ -25,7 +21,12 @@ final class Round {
 
     Round(List<Charge> charges) {
         this.charges = charges;
-        this.serverNanos = new IdentityHashMap<>(charges.size());
+        this.parts = new ArrayList<>(charges.size());
+        charges.forEach(charge -> parts.add(new Part(charge)));
+    }
+
+    private Part part(Charge charge) {
+        return Receipt.of(parts, charge);
     }
 
     /** Records the answer of a server. */
@@ -35,21 +36,25 @@ final class Round {
         } else {
             admitted = false;
         }
-        for (Charge charge : sent.batch().charges()) {
-            serverNanos.put(charge, answer.nowMicros() * 1000);
+        List<Charge> asked = sent.batch().charges();
+        List<List<LimitStatus>> statuses = sent.batch().statuses(answer);
+        for (int i = 0; i < asked.size(); i++) {
+            part(asked.get(i)).decided(Decider.SERVER, answer.nowMicros() * 1000, statuses.get(i));
         }
-        corrected(sent, answer);
     }
 
     /** Records a server's current statuses. */
     void corrected(PendingBatch sent, Answer answer) {
-        there.putAll(sent.batch().statuses(answer));
+        List<Charge> asked = sent.batch().charges();
+        List<List<LimitStatus>> statuses = sent.batch().statuses(answer);
+        for (int i = 0; i < asked.size(); i++) {
+            part(asked.get(i)).corrected(statuses.get(i));
+        }
     }
 
     /** Records that this charge was spent from a lease. */
     void paid(Charge charge, Lease lease, long nowNanos) {
-        serverNanos.put(charge, lease.paidNanos());
-        leased.put(charge, lease.statuses(charge, nowNanos));
+        part(charge).decided(Decider.LEASE, lease.paidNanos(), lease.statuses(charge, nowNanos));
     }
 
     /** Records that a server has not answered. */
@@ -57,11 +62,15 @@ final class Round {
         unanswered.addAll(sent.batch().charges());
     }
 
-    /** Records the decision of memory on the unanswered charges. */
-    void decidedHere(Decision decision, IdentityHashMap<Charge, List<LimitStatus>> statuses) {
+    /** Records the decision of memory; see {@link #decidedHere(Charge, List)} for its charges. */
+    void decidedHere(Decision decision) {
         admitted &= decision.admitted();
         memory = decision;
-        here.putAll(statuses);
+    }
+
+    /** Records that memory decided this charge. */
+    void decidedHere(Charge charge, List<LimitStatus> statuses) {
+        part(charge).decided(Decider.MEMORY, 0, statuses);
     }
 
     boolean admitted() {
@@ -80,11 +89,19 @@ final class Round {
 
     /** Caches the answers of the servers to what was asked at this moment. */
     void remember(AnswerCache answerCache, long asked) {
-        there.forEach((charge, statuses) -> answerCache.put(charge, statuses, asked));
+        for (Part part : parts) {
+            if (part.byServer()) {
+                answerCache.put(part.charge(), part.statuses(), asked);
+            }
+        }
     }
 
     void tell(Leases leases) {
-        there.forEach(leases::asked);
+        for (Part part : parts) {
+            if (part.byServer()) {
+                leases.asked(part.charge(), part.statuses());
+            }
+        }
     }
 
     /**
@@ -94,15 +111,13 @@ final class Round {
      */
     Decision decision(boolean charging) {
         List<LimitStatus> statuses = new ArrayList<>(charges.size());
-        for (Charge charge : charges) {
-            for (var answers : List.of(leased, there, here)) {
-                statuses.addAll(answers.getOrDefault(charge, List.of()));
-            }
+        for (Part part : parts) {
+            statuses.addAll(part.statuses());
         }
-        return new Decision(admitted, charges, Collections.unmodifiableList(statuses), receipt(charging && admitted));
-    }
-
-    private Receipt receipt(boolean taken) {
-        return new Receipt(taken, serverNanos, Set.copyOf(here.keySet()), memory);
+        return new Decision(
+                admitted,
+                charges,
+                Collections.unmodifiableList(statuses),
+                new Receipt(charging && admitted, parts, memory));
     }
 }

@@ -6,7 +6,6 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
 import io.lettuce.core.cluster.models.partitions.Partitions;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -67,13 +66,13 @@ public final class Seam {
     /** Whether a server decided this charge of the decision. */
     public static boolean byServer(Decision decision, Charge charge) {
         return decision.receipt() instanceof Receipt receipt
-                && receipt.serverNanos().containsKey(charge);
+                && receipt.of(charge).onServer();
     }
 
     /** When a server charged this charge, or the lease that it was spent from, by that server's clock. */
     public static long serverNanos(Decision decision, Charge charge) {
         return decision.receipt() instanceof Receipt receipt
-                ? Objects.requireNonNull(receipt.serverNanos().get(charge))
+                ? receipt.of(charge).serverNanos()
                 : 0;
     }
 
@@ -84,7 +83,8 @@ public final class Seam {
 
     /** Whether memory decided this charge of the decision. */
     public static boolean inMemory(Decision decision, Charge charge) {
-        return decision.receipt() instanceof Receipt receipt && receipt.here().contains(charge);
+        return decision.receipt() instanceof Receipt receipt
+                && receipt.of(charge).inMemory();
     }
 
     private record Wired(String server, Wire wire) implements Connection {

@@ -1,0 +1,70 @@
+package dev.ratelimit.redis;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.LimitStatus;
+import java.util.List;
+
+/** One charge of a decision, and what became of it. Used by one thread until the decision is made. */
+final class Part {
+
+    /** Who decided a charge. */
+    enum Decider {
+        /** Nobody: its policy admits while Redis fails. */
+        NONE,
+        SERVER,
+        /** A server, when it charged the lease that the charge was spent from. */
+        LEASE,
+        MEMORY
+    }
+
+    private final Charge charge;
+    private Decider decider = Decider.NONE;
+    private long serverNanos;
+    private List<LimitStatus> statuses = List.of();
+
+    Part(Charge charge) {
+        this.charge = charge;
+    }
+
+    /**
+     * Records a decision.
+     *
+     * @param atNanos when a server charged, by its clock
+     */
+    void decided(Decider by, long atNanos, List<LimitStatus> told) {
+        decider = by;
+        serverNanos = atNanos;
+        statuses = told;
+    }
+
+    /** Replaces the statuses by later ones. */
+    void corrected(List<LimitStatus> told) {
+        statuses = told;
+    }
+
+    Charge charge() {
+        return charge;
+    }
+
+    /** When a server decided it, or charged its lease, by that server's clock. */
+    long serverNanos() {
+        return serverNanos;
+    }
+
+    List<LimitStatus> statuses() {
+        return statuses;
+    }
+
+    boolean byServer() {
+        return decider == Decider.SERVER;
+    }
+
+    /** Whether a server charged it, now or when it charged a lease. */
+    boolean onServer() {
+        return byServer() || decider == Decider.LEASE;
+    }
+
+    boolean inMemory() {
+        return decider == Decider.MEMORY;
+    }
+}
