@@ -1,6 +1,7 @@
 package dev.ratelimit.spring;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /** A response that is not committed yet, independent of the web stack. Used by one thread at a time. */
@@ -14,6 +15,11 @@ public interface WebResponse {
 
     /** Writes the whole body in UTF-8. Called once. */
     void write(String contentType, String body) throws IOException;
+
+    /** Writes the whole body, which is in UTF-8 and does not change. Called once. */
+    default void write(String contentType, byte[] body) throws IOException {
+        write(contentType, new String(body, StandardCharsets.UTF_8));
+    }
 
     /**
      * The response of the web stack.

@@ -124,7 +124,12 @@ final class Endpoints implements EndpointResolver {
     }
 
     @Override
-    public boolean mayLeadToAnnotated(PathContainer path) {
+    public boolean mayLeadToAnnotated(WebRequest request) {
+        // without annotations, the path need not be parsed
+        return !annotated.isEmpty() && mayLeadToAnnotated(request.path());
+    }
+
+    boolean mayLeadToAnnotated(PathContainer path) {
         return !annotated.isEmpty() && (unindexed || annotated.matchesAny(path));
     }
 

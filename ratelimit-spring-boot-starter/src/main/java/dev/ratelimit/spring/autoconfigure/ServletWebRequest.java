@@ -24,6 +24,11 @@ final class ServletWebRequest implements WebRequest {
     private final HttpServletRequest request;
     private final ServletPaths paths;
     private @Nullable PathContainer path;
+
+    /** Whether {@code normalizedPath}, which may be {@code null}, is known. */
+    private boolean normalized;
+
+    private @Nullable PathContainer normalizedPath;
     private @Nullable RuntimeException failure;
 
     ServletWebRequest(HttpServletRequest request, ServletPaths paths) {
@@ -73,7 +78,11 @@ final class ServletWebRequest implements WebRequest {
 
     @Override
     public @Nullable PathContainer normalizedPath() {
-        return paths.normalizedPathOf(request);
+        if (!normalized) {
+            normalizedPath = paths.normalizedPathOf(request);
+            normalized = true;
+        }
+        return normalizedPath;
     }
 
     @Override

@@ -28,10 +28,14 @@ final class ServletWebResponse implements WebResponse {
 
     @Override
     public void write(String contentType, String body) throws IOException {
-        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+        write(contentType, body.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Override
+    public void write(String contentType, byte[] body) throws IOException {
         response.setContentType(contentType);
-        response.setContentLength(bytes.length);
-        response.getOutputStream().write(bytes);
+        response.setContentLength(body.length);
+        response.getOutputStream().write(body);
     }
 
     @Override

@@ -60,7 +60,7 @@ public final class ChargedRequest {
 
     /** Refuses the request and refunds what earlier stages charged. */
     private void refuse(StageCharges charges) {
-        if (close()) {
+        if (close() && !stages.isEmpty()) {
             stages.forEach(StageCharges::giveBack);
         }
         add(charges);

@@ -1,7 +1,6 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.spring.WebRequest;
-import org.springframework.http.server.PathContainer;
 
 /** Finds the endpoints of requests, as the web stack will. Called by many threads at once. */
 public interface EndpointResolver {
@@ -12,6 +11,6 @@ public interface EndpointResolver {
      */
     Endpoint resolve(WebRequest request);
 
-    /** Whether the path may lead to an endpoint with annotations. Does not look up the endpoint. */
-    boolean mayLeadToAnnotated(PathContainer path);
+    /** Whether its path may lead the request to an endpoint with annotations. Does not look up the endpoint. */
+    boolean mayLeadToAnnotated(WebRequest request);
 }

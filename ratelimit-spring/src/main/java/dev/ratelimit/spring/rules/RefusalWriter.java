@@ -17,10 +17,17 @@ import org.springframework.http.HttpStatus;
 /** Writes to responses what callers see: the state of their budgets, and why and how long they are refused. */
 final class RefusalWriter {
 
+    /** A refusal and its texts. */
+    private record Refusal(Rejection rejection, RefusalTexts.Text text) {}
+
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final RateLimitHeaders headers;
-    private final RejectionHandler handler;
+    private final BodyWriter body;
+    private final RefusalTexts texts = new RefusalTexts();
+
+    /** Writes the body instead, unless it is {@code null}. */
+    private final @Nullable RejectionHandler handler;
 
     /** The status of refusals, and the text of their body; {@code null} for the exceeded limit and when to retry. */
     private final RateLimitProperties.Response response;
@@ -30,10 +37,11 @@ final class RefusalWriter {
 
     private RefusalWriter(
             RateLimitHeaders headers,
-            RejectionHandler handler,
+            @Nullable RejectionHandler handler,
             RateLimitProperties.Response response,
             @Nullable String millisHeader) {
         this.headers = headers;
+        this.body = new BodyWriter(handler == null ? response.body() : RejectionBody.NONE);
         this.handler = handler;
         this.response = response;
         this.millisHeader = millisHeader;
@@ -43,10 +51,7 @@ final class RefusalWriter {
     static RefusalWriter of(RateLimitProperties properties, @Nullable RejectionHandler handler) {
         RateLimitProperties.Response response = properties.response();
         return new RefusalWriter(
-                RateLimitHeaders.of(properties),
-                handler != null ? handler : new ProblemRejectionHandler(response.body()),
-                response,
-                properties.retryAfterMillisHeader());
+                RateLimitHeaders.of(properties), handler, response, properties.retryAfterMillisHeader());
     }
 
     /** The names of the headers of admitted and refused requests. */
@@ -70,27 +75,42 @@ final class RefusalWriter {
 
     /** Answers a request that the last stage has refused. */
     void write(List<StageCharges> stages, RequestContext context, WebResponse to) throws IOException {
-        Rejection rejection = rejection(stages.get(stages.size() - 1));
+        Refusal refusal = refusal(stages.get(stages.size() - 1));
+        Rejection rejection = refusal.rejection();
         to.setStatus(rejection.status());
         to.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
         headers.write(stages, context, to);
         Duration wait = rejection.retryAfter();
         if (wait != null) {
-            to.setHeader(HttpHeaders.RETRY_AFTER, String.valueOf(rejection.retryAfterSeconds()));
+            to.setHeader(HttpHeaders.RETRY_AFTER, refusal.text().retryAfter());
             if (millisHeader != null) {
                 to.setHeader(millisHeader, Long.toString(-Math.floorDiv(-wait.toNanos(), NANOS_PER_MILLI)));
             }
         }
-        handler.handle(context.request(), to, rejection);
+        if (handler == null) {
+            body.write(to, refusal.text().body());
+        } else {
+            handler.handle(context.request(), to, rejection);
+        }
     }
 
-    private Rejection rejection(StageCharges refusing) {
+    private Refusal refusal(StageCharges refusing) {
         StoreUnavailableException unavailable = refusing.unavailable();
         if (unavailable != null) {
-            return unavailable(refusing, unavailable);
+            return rendered(unavailable(refusing, unavailable));
         }
         StageCharges.Lack lack = refusing.lack();
-        return lack != null ? missing(refusing, lack) : exceeded(refusing);
+        return lack != null ? rendered(missing(refusing, lack)) : exceeded(refusing);
+    }
+
+    private Refusal rendered(Rejection rejection) {
+        return new Refusal(rejection, text(rejection));
+    }
+
+    private RefusalTexts.Text text(Rejection rejection) {
+        Long seconds = rejection.retryAfterSeconds();
+        return new RefusalTexts.Text(
+                rejection.detail(), seconds == null ? "" : seconds.toString(), body.render(rejection));
     }
 
     /** Names the missing part as configured, unless that reveals code. No wait helps, so the status is not 429. */
@@ -120,20 +140,27 @@ final class RefusalWriter {
                 "This request cannot be checked at the moment. " + retryAfter(wait));
     }
 
-    private Rejection exceeded(StageCharges refusing) {
+    private Refusal exceeded(StageCharges refusing) {
         List<LimitStatus> violated = refusing.violated();
         List<String> policies = refusing.violatedPolicies();
         if (violated.isEmpty()) {
-            return exceeded(policies, null, neverBy("'" + policies.get(0) + "'"));
+            return rendered(exceeded(policies, null, neverBy("'" + policies.get(0) + "'")));
         }
         LimitStatus worst = violated.get(0);
-        String limit =
-                "'" + worst.policy().name() + "' of " + worst.limit().rate().describe();
         if (worst.retryAfterNanos() == LimitAlgorithm.NEVER) {
-            return exceeded(policies, null, neverBy(limit));
+            return rendered(exceeded(policies, null, neverBy(describe(worst))));
         }
         long wait = refusing.ruleOf(worst.policy()).jitter().addTo(worst.retryAfterNanos());
-        return exceeded(policies, Duration.ofNanos(wait), "Limit " + limit + " is exceeded. " + retryAfter(wait));
+        Duration exact = Duration.ofNanos(wait);
+        long seconds = seconds(wait);
+        RefusalTexts.Text text = texts.find(worst.policy(), worst.limit(), policies, seconds);
+        if (text == null) {
+            String detail = "Limit " + describe(worst) + " is exceeded. " + retryAfter(wait);
+            text = text(exceeded(policies, exact, detail));
+            texts.keep(worst.policy(), worst.limit(), policies, seconds, text);
+        }
+        return new Refusal(
+                new Rejection(Rejection.Reason.EXCEEDED, response.status(), policies, exact, text.detail()), text);
     }
 
     private Rejection exceeded(List<String> policies, @Nullable Duration wait, String text) {
@@ -141,12 +168,20 @@ final class RefusalWriter {
         return new Rejection(Rejection.Reason.EXCEEDED, response.status(), policies, wait, detail);
     }
 
+    private static String describe(LimitStatus status) {
+        return "'" + status.policy().name() + "' of " + status.limit().rate().describe();
+    }
+
     private static String neverBy(String limit) {
         return "Limit " + limit + " can never admit this request.";
     }
 
     private static String retryAfter(long waitNanos) {
-        long seconds = Math.max(1, RateLimitHeaders.seconds(waitNanos));
+        long seconds = seconds(waitNanos);
         return "Retry after " + seconds + (seconds == 1 ? " second." : " seconds.");
+    }
+
+    private static long seconds(long waitNanos) {
+        return Math.max(1, RateLimitHeaders.seconds(waitNanos));
     }
 }

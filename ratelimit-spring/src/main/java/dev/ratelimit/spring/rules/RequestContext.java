@@ -22,9 +22,11 @@ final class RequestContext {
     record Sources(ClientAddress addresses, EndpointResolver endpoints, Supplier<KeyEncoder> keys) {}
 
     private final WebRequest request;
+
+    /** The request at its first stage, whose path counts at all stages. */
+    private final WebRequest first;
+
     private final Sources sources;
-    private final PathContainer path;
-    private final @Nullable PathContainer normalizedPath;
 
     private @Nullable KeyEncoder key;
 
@@ -37,16 +39,14 @@ final class RequestContext {
 
     RequestContext(WebRequest request, Sources sources) {
         this.request = request;
+        this.first = request;
         this.sources = sources;
-        this.path = request.path();
-        this.normalizedPath = request.normalizedPath();
     }
 
     private RequestContext(WebRequest request, RequestContext before) {
         this.request = request;
+        this.first = before.first;
         this.sources = before.sources;
-        this.path = before.path;
-        this.normalizedPath = before.normalizedPath;
         this.key = before.key;
         this.address = before.address;
         this.looked = before.looked;
@@ -54,7 +54,7 @@ final class RequestContext {
         this.pathVariables = before.pathVariables;
     }
 
-    /** The same request at a later stage, where the user is known. The address and the endpoint remain the same. */
+    /** The same request at a later stage, where the user is known. Path, address and endpoint remain the same. */
     RequestContext at(WebRequest later) {
         return new RequestContext(later, this);
     }
@@ -66,13 +66,13 @@ final class RequestContext {
 
     /** The parsed path relative to the application's context path. */
     PathContainer path() {
-        return path;
+        return first.path();
     }
 
     /** The path as the server normalized it, which may differ. */
     @Nullable
     PathContainer normalizedPath() {
-        return normalizedPath;
+        return first.normalizedPath();
     }
 
     /** The endpoint of the request. */
@@ -87,7 +87,7 @@ final class RequestContext {
 
     /** Whether it may lead to an endpoint with annotations. Does not look up the endpoint. */
     boolean mayLeadToAnnotated() {
-        return sources.endpoints().mayLeadToAnnotated(path);
+        return sources.endpoints().mayLeadToAnnotated(first);
     }
 
     /** The value of a variable in the endpoint's path, or {@code null}. */
@@ -95,7 +95,7 @@ final class RequestContext {
     String pathVariable(String name) {
         Map<String, String> known = pathVariables;
         if (known == null) {
-            known = endpoint().variables(path);
+            known = endpoint().variables(path());
             pathVariables = known;
         }
         return known.get(name);

@@ -19,7 +19,6 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.env.Environment;
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.server.PathContainer;
 import org.springframework.util.StringValueResolver;
 
 /**
@@ -36,7 +35,7 @@ public final class RequestRules {
         }
 
         @Override
-        public boolean mayLeadToAnnotated(PathContainer path) {
+        public boolean mayLeadToAnnotated(WebRequest request) {
             return false;
         }
     };

@@ -8,11 +8,9 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.spring.rules.OutcomeCounter.Outcome;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The rules that apply to a request at one stage, and what the request was charged by each. Not thread-safe. */
@@ -39,6 +37,12 @@ final class StageCharges {
     private @Nullable Lack lack;
     private @Nullable Decision decision;
     private @Nullable StoreUnavailableException unavailable;
+
+    /** The limits that refused the request, longest wait first. */
+    private List<LimitStatus> violated = List.of();
+
+    /** The names of the policies that refused the request. */
+    private List<String> violatedPolicies = List.of();
 
     /** Creates an object without charges. */
     StageCharges(RateLimitStore store, Map<String, Rule> rules, boolean exempt) {
@@ -104,16 +108,35 @@ final class StageCharges {
      * budget, or if the store does not answer and a policy then refuses it.
      */
     boolean charge() {
-        if (denied || charges.isEmpty()) {
-            return !denied;
+        if (denied) {
+            violatedPolicies = uncharged.stream()
+                    .filter(one -> one.outcome() == Outcome.REFUSED)
+                    .map(one -> one.rule().policy().name())
+                    .distinct()
+                    .toList();
+            return false;
+        }
+        if (charges.isEmpty()) {
+            return true;
         }
         try {
             decision = store.decide(List.copyOf(charges));
-            return decision.admitted();
         } catch (StoreUnavailableException e) {
             unavailable = e;
             return false;
         }
+        if (!decision.admitted()) {
+            violated = decision.violated();
+            violatedPolicies = namesOf(violated);
+        }
+        return decision.admitted();
+    }
+
+    /** The names of their policies, without repetitions. */
+    private static List<String> namesOf(List<LimitStatus> limits) {
+        return limits.size() == 1
+                ? List.of(limits.get(0).policy().name())
+                : limits.stream().map(limit -> limit.policy().name()).distinct().toList();
     }
 
     /** Why the store could not decide; {@code null} if it has decided or was not asked. */
@@ -187,21 +210,12 @@ final class StageCharges {
 
     /** The limits that refused, longest wait first. */
     List<LimitStatus> violated() {
-        return decision == null ? List.of() : decision.violated();
+        return violated;
     }
 
-    /** The names of the policies that refused: first those for which no wait helps, then the longest wait first. */
+    /** The names of the policies that refused: those for which no wait helps, or else the longest wait first. */
     List<String> violatedPolicies() {
-        Set<String> names = new LinkedHashSet<>(4);
-        for (Uncharged one : uncharged) {
-            if (one.outcome() == Outcome.REFUSED) {
-                names.add(one.rule().policy().name());
-            }
-        }
-        for (LimitStatus status : violated()) {
-            names.add(status.policy().name());
-        }
-        return List.copyOf(names);
+        return violatedPolicies;
     }
 
     /** The rule of this policy, or of one with the limits of a plan or an override. */
@@ -228,6 +242,8 @@ final class StageCharges {
         if (unavailable != null) {
             outcomes.count(unavailable.policy(), Outcome.UNAVAILABLE);
         }
-        violatedPolicies().forEach(policy -> outcomes.count(policy, Outcome.REFUSED));
+        for (int i = 0; i < violatedPolicies.size(); i++) {
+            outcomes.count(violatedPolicies.get(i), Outcome.REFUSED);
+        }
     }
 }

@@ -25,7 +25,6 @@ import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.io.ByteArrayResource;
-import org.springframework.http.server.PathContainer;
 import org.springframework.security.oauth2.jwt.Jwt;
 import org.springframework.security.oauth2.server.resource.authentication.JwtAuthenticationToken;
 import org.springframework.util.ReflectionUtils;
@@ -73,7 +72,7 @@ class RecordedRecipesTest {
         }
 
         @Override
-        public boolean mayLeadToAnnotated(PathContainer path) {
+        public boolean mayLeadToAnnotated(WebRequest request) {
             return true;
         }
     }

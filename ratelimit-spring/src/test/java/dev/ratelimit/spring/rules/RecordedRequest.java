@@ -111,7 +111,7 @@ class RecordedRequest implements WebRequest {
             }
 
             @Override
-            public boolean mayLeadToAnnotated(PathContainer path) {
+            public boolean mayLeadToAnnotated(WebRequest request) {
                 return false;
             }
         };

@@ -1,29 +1,38 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.spring.Rejection;
-import dev.ratelimit.spring.RejectionHandler;
-import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.WebResponse;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import org.springframework.http.HttpHeaders;
 
 /** Answers with problem details (RFC 9457), whatever the request accepts; or with plain text, or without a body. */
-final class ProblemRejectionHandler implements RejectionHandler {
+final class BodyWriter {
 
     private static final String TYPES = "https://iana.org/assignments/http-problem-types#";
 
-    private final RejectionBody body;
+    private final RejectionBody kind;
 
-    /** Creates a handler that writes this kind of body. */
-    ProblemRejectionHandler(RejectionBody body) {
-        this.body = body;
+    /** Creates a writer of this kind of body. */
+    BodyWriter(RejectionBody kind) {
+        this.kind = kind;
     }
 
-    @Override
-    public void handle(WebRequest request, WebResponse response, Rejection rejection) throws IOException {
-        switch (body) {
-            case PROBLEM -> response.write("application/problem+json", problem(rejection));
-            case TEXT -> response.write("text/plain;charset=UTF-8", rejection.detail() + "\n");
+    /** The bytes of the body, which depend on the wait in whole seconds only. */
+    byte[] render(Rejection rejection) {
+        String text = switch (kind) {
+            case PROBLEM -> problem(rejection);
+            case TEXT -> rejection.detail() + "\n";
+            case NONE -> "";
+        };
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Writes a rendered body. */
+    void write(WebResponse response, byte[] body) throws IOException {
+        switch (kind) {
+            case PROBLEM -> response.write("application/problem+json", body);
+            case TEXT -> response.write("text/plain;charset=UTF-8", body);
             case NONE -> response.setHeader(HttpHeaders.CONTENT_LENGTH, "0");
         }
     }
