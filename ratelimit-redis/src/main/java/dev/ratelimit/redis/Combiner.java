@@ -96,10 +96,16 @@ final class Combiner {
         try {
             List<Batch> batches = new ArrayList<>(together.size());
             together.forEach(each -> batches.add(each.sent.batch()));
-            executor.charge(connection, batches)
+            executor.charge(connection, batches, () -> requireWanted(together))
                     .whenComplete((answers, failure) -> arrived(together, answers, failure));
         } catch (RuntimeException | Error e) {
             arrived(together, null, e);
+        }
+    }
+
+    private static void requireWanted(List<Waiting> together) {
+        if (together.stream().noneMatch(each -> each.sent.isWanted())) {
+            together.get(0).sent.requireWanted();
         }
     }
 

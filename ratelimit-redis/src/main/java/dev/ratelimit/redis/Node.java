@@ -134,6 +134,8 @@ final class Node {
         }
         boolean opened = breaker.record(permission, true);
         if (failure.ofConnection() && (opened || quiet || probe)) {
+            // the next connection may be silent for as long
+            heardNanos = now;
             link.replace();
         }
         if (opened) {

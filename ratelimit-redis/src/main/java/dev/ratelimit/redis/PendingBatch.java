@@ -88,9 +88,14 @@ final class PendingBatch {
      * @throws StoreFailure if it is not
      */
     void requireWanted() {
-        if (!urgent && ended.isDone()) {
+        if (!isWanted()) {
             throw StoreFailure.of(new TimeoutException());
         }
+    }
+
+    /** Whether somebody waits for the answer, or it is a refund. */
+    boolean isWanted() {
+        return urgent || !ended.isDone();
     }
 
     /** Judges the server after this time at the latest, whether or not anybody waits. */

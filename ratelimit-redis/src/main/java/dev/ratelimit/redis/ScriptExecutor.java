@@ -51,19 +51,29 @@ final class ScriptExecutor {
         }
     }
 
-    /** Runs a script, by its text if the server does not know its digest. */
-    static CompletableFuture<long[]> evaluate(Connection connection, Call call) {
-        return connection
-                .send(call)
-                .exceptionallyCompose(failure -> cause(failure) instanceof RedisNoScriptException
-                        ? connection.send(call.withText())
-                        : CompletableFuture.failedFuture(failure));
+    /**
+     * Runs a script, by its text if the server does not know its digest.
+     *
+     * @param requireWanted throws if nobody waits for the answer any more
+     */
+    private static CompletableFuture<long[]> evaluate(Connection connection, Call call, Runnable requireWanted) {
+        return connection.send(call).exceptionallyCompose(failure -> {
+            if (!(cause(failure) instanceof RedisNoScriptException)) {
+                return CompletableFuture.failedFuture(failure);
+            }
+            requireWanted.run();
+            return connection.send(call.withText());
+        });
     }
 
-    /** Decides batches together; each gets its answer, or all fail. */
-    CompletableFuture<List<Answer>> charge(Connection connection, List<Batch> batches) {
+    /**
+     * Decides batches together; each gets its answer, or all fail.
+     *
+     * @param requireWanted throws if nobody waits for any of the answers any more
+     */
+    CompletableFuture<List<Answer>> charge(Connection connection, List<Batch> batches, Runnable requireWanted) {
         Script script = edition.apply(Script.of(batches));
-        return evaluate(connection, Call.of(script, batches, Operation.CHARGE, 0, nowMicros()))
+        return evaluate(connection, Call.of(script, batches, Operation.CHARGE, 0, nowMicros()), requireWanted)
                 .thenApply(reply -> Answer.of(reply, batches, Operation.CHARGE));
     }
 
@@ -142,7 +152,7 @@ final class ScriptExecutor {
         private CompletableFuture<long[]> send(Call call, Connection connection, int redirects) {
             // connecting may have taken too long
             sent.requireWanted();
-            return evaluate(connection, call).exceptionallyCompose(failure -> {
+            return evaluate(connection, call, sent::requireWanted).exceptionallyCompose(failure -> {
                 Redirect redirect = redirects == 0 ? null : Redirect.of(cause(failure), connection.server());
                 return redirect == null
                         ? CompletableFuture.failedFuture(failure)

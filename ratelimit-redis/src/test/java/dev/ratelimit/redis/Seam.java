@@ -58,6 +58,11 @@ public final class Seam {
                 .random(random);
     }
 
+    /** Lets a store send other scripts with the same effect, as another version would. */
+    public static void otherVersion(RedisStoreBuilder builder) {
+        builder.edition(script -> Script.of(script.text() + "\n-- another version"));
+    }
+
     /** The name in Redis of the first limit of this charge's policy. */
     public static String firstKey(String prefix, Charge charge) {
         return NAMES.computeIfAbsent(prefix, KeyNames::new).name(charge.policy().name(), charge.key()) + 0;

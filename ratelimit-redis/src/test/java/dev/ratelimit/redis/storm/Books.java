@@ -3,9 +3,11 @@ package dev.ratelimit.redis.storm;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.Seam;
-import dev.ratelimit.redis.storm.World.Place;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -15,11 +17,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What servers have charged and refunded, and what callers were granted, key by key. What must hold at any time:
+ * What servers have charged and refunded, and what callers were granted of it, key by key. What must hold at any time:
  *
  * <ul>
  *   <li>what a server granted to callers, who have not returned it, was charged there and not refunded;
- *   <li>an instance's memory grants at most its share of a limit.
+ *   <li>a refund returns permits that were charged at the time that it names, once.
  * </ul>
  */
 final class Books {
@@ -27,37 +29,77 @@ final class Books {
     /** Servers' clocks count microseconds, and every reading of an instance's takes time. */
     private static final long SLACK_NANOS = 1_000_000;
 
+    /** How long after its deadline a lease is ended at most: it is looked at four times in its second. */
+    private static final double LATE_SECONDS = 0.27;
+
+    /** How long a lease lasts. */
+    private static final long LEASE_NANOS = 1_000_000_000;
+
+    private static final long LATE_SLACK_NANOS = 250_000_000;
+
+    /** Callers ask for fewer permits at once. */
+    private static final long MIN_LEASE = 12;
+
+    private static final double LEASE_FRACTION = 0.2;
+
     /** The prefix of the keys. */
     static final String PREFIX = "storm";
 
     private static final class Account {
         private long charged;
         private long refunded;
+        private long largest;
         private long granted;
         /** Permits of calls of which some answer may have come too late. */
         private long excused;
 
-        private boolean unbounded;
+        private boolean returned;
+        private boolean reset;
         private final List<Grant> grants = new ArrayList<>();
+
+        /** By the server's time, what was charged then and is not refunded; and what of it callers hold. */
+        private final Map<Long, Long> chargedAt = new HashMap<>();
+
+        private final Map<Long, Long> grantedAt = new HashMap<>();
+
+        /** The end of the window that was charged at this time. */
+        private final Map<Long, Long> windowEnds = new HashMap<>();
     }
 
-    /** Permits that a server granted, and when. */
-    private record Grant(long atNanos, LimitAlgorithm limit, long permits) {}
+    /** Permits that a server granted, and when they were spent and returned. */
+    private static final class Grant {
+        private final Decision decision;
+        private final LimitAlgorithm limit;
+        private final long permits;
+        private final long atNanos;
+        private long returnedNanos = Long.MAX_VALUE;
 
-    /** The fill of a bucket that drains at the rate of a limit. */
-    private static final class Level {
-        private double permits;
-        private long atNanos;
+        private Grant(Decision decision, Charge charge, long atNanos) {
+            this.decision = decision;
+            this.limit = charge.policy().algorithms().get(0);
+            this.permits = charge.permits();
+            this.atNanos = atNanos;
+        }
     }
-
-    private record Local(Place place, String key) {}
 
     private final World world;
+    private final boolean leased;
+    private final boolean steady;
+    private final boolean prompt;
     private final Map<String, Account> accounts = new HashMap<>();
-    private final Map<Local, Level> levels = new HashMap<>();
 
-    Books(World world) {
+    /**
+     * Opens empty books.
+     *
+     * @param leased whether instances take leases
+     * @param steady whether no fault changes what servers have
+     * @param prompt whether callers return nothing, and commands are carried out as soon as they are sent
+     */
+    Books(World world, boolean leased, boolean steady, boolean prompt) {
         this.world = world;
+        this.leased = leased;
+        this.steady = steady;
+        this.prompt = prompt;
     }
 
     private Account account(String key) {
@@ -83,20 +125,32 @@ final class Books {
                 String key = keys[plan.getShort() - 1];
                 int terms = 2 * plan.getShort() + 1;
                 if (taken && key.endsWith(":0")) {
-                    ran(operation, key, (long)
-                            ByteBuffer.wrap(arguments[terms + 1]).getDouble());
+                    ran(operation, key, arguments, terms, reply, at);
                 }
                 at += decided && !operation.equals("refund") ? numbers((char) arguments[terms][0]) : 0;
             }
         }
     }
 
-    private void ran(String operation, String key, long permits) {
+    /** Records a limit's part of it: its terms among the arguments, and its numbers in the reply. */
+    private void ran(String operation, String key, byte[][] arguments, int terms, long[] reply, int at) {
+        ByteBuffer numbers = ByteBuffer.wrap(arguments[terms + 1]);
+        long permits = (long) numbers.getDouble();
+        Account account = account(key);
         if (operation.equals("charge")) {
-            account(key).charged += permits;
+            account.charged += permits;
+            account.largest = Math.max(account.largest, permits);
+            account.chargedAt.merge(reply[0], permits, Long::sum);
+            requireLease(key, arguments[terms][0], numbers, permits);
+            if (arguments[terms][0] == 'f') {
+                account.windowEnds.put(reply[0], reply[at]);
+            }
         } else if (operation.equals("refund")) {
-            account(key).refunded += permits;
+            account.refunded += permits;
             check(key);
+            long chargedMicros = Long.parseLong(new String(arguments[1], StandardCharsets.US_ASCII));
+            requireCharged(key, chargedMicros, permits);
+            requireUnfilled(key, numbers, reply[0] - chargedMicros, permits);
         }
     }
 
@@ -111,8 +165,48 @@ final class Books {
         };
     }
 
+    /** A refund returns what was charged at the time that it names, and only once. */
+    private void requireCharged(String key, long atMicros, long permits) {
+        Map<Long, Long> chargedAt = account(key).chargedAt;
+        long charged = chargedAt.getOrDefault(atMicros, 0L);
+        world.require(
+                permits <= charged,
+                "%d permits of %s are refunded to a time when %d were charged and not refunded",
+                permits,
+                key,
+                charged);
+        chargedAt.put(atMicros, charged - permits);
+    }
+
+    /** Of a lease that ends late, a bucket that has refilled permits meanwhile does not get them back. */
+    private void requireUnfilled(String key, ByteBuffer numbers, long ageMicros, long permits) {
+        if (leased && prompt && key.contains(":p0:")) {
+            double refilled = (ageMicros - (LEASE_NANOS + LATE_SLACK_NANOS) / 1000)
+                    * numbers.getDouble(16)
+                    / numbers.getDouble(24);
+            double most = account(key).largest - Math.max(0, refilled) + 1;
+            world.require(
+                    permits <= Math.max(0, most),
+                    "%d permits of %s are refunded %.3f s after a lease took them",
+                    permits,
+                    key,
+                    ageMicros / 1e6);
+        }
+    }
+
+    /** A lease is a small part of a limit. */
+    private void requireLease(String key, byte algorithm, ByteBuffer numbers, long permits) {
+        double capacity = numbers.getDouble(8) / (algorithm == 't' ? numbers.getDouble(24) : 1);
+        world.require(
+                permits < MIN_LEASE || permits <= LEASE_FRACTION * capacity,
+                "a lease takes %d permits of %s, which has %.0f",
+                permits,
+                key,
+                capacity);
+    }
+
     /** Records a decision that a caller got. */
-    void granted(Place place, Decision decision, double share, long began) {
+    void granted(Decision decision, long began) {
         if (!decision.admitted()) {
             return;
         }
@@ -120,66 +214,86 @@ final class Books {
             if (Seam.byServer(decision, charge)) {
                 Account account = account(charge);
                 account.granted += charge.permits();
+                long chargedNanos = Seam.serverNanos(decision, charge);
+                account.grantedAt.merge(chargedNanos / 1000, charge.permits(), Long::sum);
                 // what was spent from a lease was spent when the call began
-                long at = Math.max(began, Seam.serverNanos(decision, charge) - World.EPOCH_NANOS);
-                account.grants.add(new Grant(at, charge.policy().algorithms().get(0), charge.permits()));
+                account.grants.add(new Grant(decision, charge, Math.max(began, chargedNanos - World.EPOCH_NANOS)));
                 check(Seam.firstKey(PREFIX, charge));
-            } else if (Seam.inMemory(decision, charge)) {
-                grantedHere(place, charge, share);
+                Long ends = account.windowEnds.get(chargedNanos / 1000);
+                world.require(
+                        !steady || ends == null || World.EPOCH_NANOS + began <= ends * 1000 + SLACK_NANOS,
+                        "%s is spent after its window has ended",
+                        charge);
             }
         }
     }
 
     /** Records that a caller is about to return what it was granted. */
-    void returned(Place place, Decision decision) {
+    @SuppressWarnings("ReferenceEquality") // two decisions may be equal
+    void returned(Decision decision) {
         for (Charge charge : decision.charges()) {
             if (Seam.byServer(decision, charge)) {
-                account(charge).granted -= charge.permits();
-            } else if (Seam.inMemory(decision, charge)) {
-                Level level = levels.get(new Local(place, Seam.firstKey(PREFIX, charge)));
-                if (level != null) {
-                    level.permits = Math.max(0, level.permits - charge.permits());
-                }
+                Account account = account(charge);
+                account.granted -= charge.permits();
+                account.returned = true;
+                account.grantedAt.merge(Seam.serverNanos(decision, charge) / 1000, -charge.permits(), Long::sum);
+                account.grants.stream()
+                        .filter(grant -> grant.decision == decision)
+                        .forEach(grant -> grant.returnedNanos = world.now());
             }
         }
     }
 
-    /** Records that an instance is about to forget a key. */
-    void reset(Place place, Charge charge) {
-        levels.remove(new Local(place, Seam.firstKey(PREFIX, charge)));
+    /** Records that a key is about to be reset. */
+    void reset(Charge charge) {
+        account(charge).reset = true;
     }
 
-    /** Records that callers may get more of this key, because of a refund or a reset. */
-    void unbounded(Charge charge) {
-        account(charge).unbounded = true;
-    }
-
-    /**
-     * What servers granted of each bucket, in any interval of length t, is at most its capacity and its rate times t.
-     *
-     * @param leaseNanos how long before a permit may have been taken from the bucket
-     */
-    void requireBounds(long leaseNanos) {
+    /** What servers granted of each key, and callers have not returned, is within the bounds of docs/algorithms.md. */
+    void requireBounds() {
         accounts.forEach((key, account) -> {
-            if (!account.unbounded) {
-                requireBound(key, account.grants, leaseNanos);
+            account.grants.sort(Comparator.comparingLong(grant -> grant.atNanos));
+            if (account.reset || account.grants.isEmpty()) {
+                return;
+            }
+            LimitAlgorithm limit = account.grants.get(0).limit;
+            long n = limit.capacity();
+            if (limit instanceof SlidingLog) {
+                requireBound(key, account.grants, 2_000_000_000L, n);
+            } else if (limit instanceof FixedWindow) {
+                requireBound(key, account.grants, 2_000_000_000L, 2 * n);
+            } else if (limit instanceof SlidingWindow && !leased) {
+                requireBound(key, account.grants, 3_000_000_000L, 2 * n - 1);
+            } else if (limit instanceof TokenBucket && !account.returned) {
+                requireBound(key, account.grants, limit);
             }
         });
     }
 
-    private void requireBound(String key, List<Grant> grants, long leaseNanos) {
+    /** In any interval of length t, a bucket grants at most its capacity and its rate times t. */
+    private void requireBound(String key, List<Grant> grants, LimitAlgorithm bucket) {
+        double perNano = (double) bucket.capacity() / bucket.replenishNanos();
+        double bound = bucket.capacity() + ((leased ? LEASE_NANOS : 0) + SLACK_NANOS) * perNano;
         double level = 0;
         long at = 0;
-        grants.sort(Comparator.comparingLong(Grant::atNanos));
         for (Grant grant : grants) {
-            LimitAlgorithm limit = grant.limit;
-            if (limit instanceof TokenBucket) {
-                double perNano = (double) limit.capacity() / limit.replenishNanos();
-                level = Math.max(0, level - (grant.atNanos - at) * perNano) + grant.permits;
-                at = grant.atNanos;
-                double bound = limit.capacity() + (leaseNanos + SLACK_NANOS) * perNano;
-                world.require(level <= bound, "servers granted %.2f of %s, which admits %.2f", level, key, bound);
+            level = Math.max(0, level - (grant.atNanos - at) * perNano) + grant.permits;
+            at = grant.atNanos;
+            world.require(level <= bound, "servers granted %.2f of %s, which admits %.2f", level, key, bound);
+        }
+    }
+
+    /** A log grants its limit in one length of its window, and the other windows at most twice as much. */
+    private void requireBound(String key, List<Grant> grants, long windowNanos, long bound) {
+        for (Grant last : grants) {
+            long granted = 0;
+            for (Grant grant : grants) {
+                boolean counts = grant.atNanos <= last.atNanos
+                        && last.atNanos - grant.atNanos < windowNanos - SLACK_NANOS
+                        && grant.returnedNanos > last.atNanos;
+                granted += counts ? grant.permits : 0;
             }
+            world.require(granted <= bound, "servers granted %d of %s in one window, not %d", granted, key, bound);
         }
     }
 
@@ -199,25 +313,6 @@ final class Books {
                 charged);
     }
 
-    private void grantedHere(Place place, Charge charge, double share) {
-        LimitAlgorithm limit = charge.policy().algorithms().get(0);
-        if (!(limit instanceof TokenBucket)) {
-            return;
-        }
-        LimitAlgorithm part = limit.scaled(share);
-        Level level = levels.computeIfAbsent(new Local(place, Seam.firstKey(PREFIX, charge)), key -> new Level());
-        double drained = (double) (world.now() - level.atNanos) * part.capacity() / part.replenishNanos();
-        level.permits = Math.max(0, level.permits - drained) + Math.min(charge.permits(), part.capacity());
-        level.atNanos = world.now();
-        world.require(
-                level.permits <= part.capacity() + 0.01,
-                "memory of %s granted %.2f of %s, whose share is %d",
-                place,
-                level.permits,
-                charge,
-                part.capacity());
-    }
-
     /** Once nothing is under way, servers hold no more charges than callers, except for the excused. */
     void balance() {
         accounts.forEach((key, account) -> {
@@ -228,6 +323,27 @@ final class Books {
                     key,
                     surplus,
                     account.excused);
+        });
+    }
+
+    /** The same charge by charge, if none is excused: of a lease, what a bucket refills while it ends late remains. */
+    void balanceCharges() {
+        accounts.forEach((key, account) -> {
+            if (account.excused == 0 && !account.reset && !account.grants.isEmpty()) {
+                LimitAlgorithm limit = account.grants.get(0).limit;
+                double late =
+                        limit instanceof TokenBucket ? LATE_SECONDS * limit.capacity() / limit.replenishNanos() : 0;
+                double most = leased ? late * 1e9 + 1 : 0;
+                account.chargedAt.forEach((at, charged) -> {
+                    long surplus = charged - account.grantedAt.getOrDefault(at, 0L);
+                    world.require(
+                            surplus <= most,
+                            "%s: of one charge, servers hold %d permits more than callers, not %.2f",
+                            key,
+                            surplus,
+                            most);
+                });
+            }
         });
     }
 }

@@ -25,6 +25,7 @@ record History(long seed, Setup setup, List<Step> steps) {
      * @param connectNanos how long it takes to connect, besides the round trips
      * @param handshakeNanos how long the client waits for the first reply of a server that has accepted a connection
      * @param refunds whether callers refund and reset; if not, servers' grants can be checked against the limits
+     * @param mixed whether all instances but one are of another version, which sends other scripts
      */
     record Setup(
             int masters,
@@ -41,7 +42,8 @@ record History(long seed, Setup setup, List<Step> steps) {
             long openForNanos,
             long connectNanos,
             long handshakeNanos,
-            boolean refunds) {}
+            boolean refunds,
+            boolean mixed) {}
 
     private static final long MILLI = 1_000_000L;
     private static final long SECOND = 1_000_000_000L;
@@ -70,7 +72,8 @@ record History(long seed, Setup setup, List<Step> steps) {
                 (random.nextInt(3) == 0 ? 200 : 1_000) * MILLI,
                 List.of(0, 0, 20, 200).get(random.nextInt(4)) * MILLI,
                 (random.nextBoolean() ? 3 : 60) * SECOND,
-                random.nextBoolean());
+                random.nextBoolean(),
+                random.nextInt(3) == 0);
         List<Step> steps = new ArrayList<>();
         troubles(random, setup, steps);
         calls(random, setup, steps);

@@ -3,6 +3,7 @@ package dev.ratelimit.redis.storm;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
+import dev.ratelimit.LimitStatus;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
@@ -23,8 +24,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +38,12 @@ final class Instance implements RedisStoreListener {
     /** Of one server, in that time: it is asked again after 1, 2, 4 and 8 s. */
     private static final int MAX_CHANGES = 8;
 
+    /** Which limit a policy has; {@code fixed} if the second one has a fixed window. */
+    private record Version(int number, boolean other, boolean leased, boolean fixed) {}
+
+    /** To parse a rate takes longer than a decision. */
+    private static final Map<Version, Policy> POLICIES = new ConcurrentHashMap<>();
+
     private final int number;
     private final World world;
     private final Network network;
@@ -44,13 +51,15 @@ final class Instance implements RedisStoreListener {
     private final Setup setup;
     private final Consumer<String> notes;
     private final Place place;
-    private final Map<String, Long> refused = new HashMap<>();
+    private final Map<String, Map<Long, Long>> refused = new HashMap<>();
     private final Deque<Long> changes = new ArrayDeque<>();
     private @Nullable RedisStore store;
     private @Nullable RedisStoreFailure lastFailure;
     private boolean closed;
     private boolean otherLimits;
     private int failures;
+    private int failuresSinceChange;
+    private int crowded;
     private int interrupts;
 
     Instance(int number, World world, Network network, History history, Consumer<String> notes) {
@@ -73,23 +82,31 @@ final class Instance implements RedisStoreListener {
         Random random = new Random(history.seed() + number);
         RedisStoreBuilder builder =
                 setup.masters() > 1 ? Seam.cluster(net, place, random) : Seam.single(net, place, random);
+        if (setup.mixed() && number > 0) {
+            Seam.otherVersion(builder);
+        }
+        store = configure(builder, setup)
+                .prefix(Books.PREFIX)
+                .ticker(place)
+                .scheduler(place)
+                .listener(this)
+                .build();
+    }
+
+    /** Sets what the histories differ in. */
+    static RedisStoreBuilder configure(RedisStoreBuilder builder, Setup setup) {
         if (setup.deny()) {
             builder.onStoreFailure("p1", OnStoreFailure.DENY);
         }
         if (setup.leased()) {
             builder.leased(0.2, Duration.ofSeconds(1));
         }
-        store = builder.prefix(Books.PREFIX)
-                .ticker(place)
-                .scheduler(place)
-                .deadline(Duration.ofNanos(setup.deadlineNanos()))
+        return builder.deadline(Duration.ofNanos(setup.deadlineNanos()))
                 .maxInFlight(setup.maxInFlight())
                 .failures(setup.failures())
                 .openFor(Duration.ofNanos(setup.openForNanos()))
                 .localShare(setup.localShare())
-                .denyCache(setup.denyCache() ? Duration.ofSeconds(1) : Duration.ZERO)
-                .listener(this)
-                .build();
+                .denyCache(setup.denyCache() ? Duration.ofSeconds(1) : Duration.ZERO);
     }
 
     /** Closes its store; waits meanwhile. */
@@ -122,35 +139,48 @@ final class Instance implements RedisStoreListener {
 
     /** The policy of this number, with its first or with its other limits. */
     static Policy policy(History history, int number, boolean other) {
-        long more = other ? 2 : 1;
-        boolean leased = history.setup().leased();
-        Limit limit = switch (number) {
+        return POLICIES.computeIfAbsent(
+                new Version(number, other, history.setup().leased(), history.seed() % 2 == 0), Instance::newPolicy);
+    }
+
+    private static Policy newPolicy(Version version) {
+        long more = version.other ? 2 : 1;
+        boolean leased = version.leased;
+        Limit limit = switch (version.number) {
             case 0 ->
                 leased
                         ? TokenBucket.of(Rate.parse(more * 20 + "/second"), more * 100)
                         : TokenBucket.of(Rate.parse(more * 10 + "/second"), more * 20);
             case 1 ->
-                history.seed() % 2 == 0
-                        ? FixedWindow.of(Rate.parse(more * 30 + "/2s"))
-                        : SlidingWindow.of(Rate.parse(more * 30 + "/3s"));
+                version.fixed
+                        ? FixedWindow.of(Rate.parse(more * (leased ? 150 : 30) + "/2s"))
+                        : SlidingWindow.of(Rate.parse(more * (leased ? 150 : 30) + "/3s"));
             default ->
                 leased
                         ? TokenBucket.of(Rate.parse(more * 100 + "/second"))
                         : SlidingLog.of(Rate.parse(more * 20 + "/2s"));
         };
-        return Policy.of("p" + number, limit);
+        return Policy.of("p" + version.number, limit);
     }
 
     @Override
     public void failed(RedisStoreFailure reason) {
-        failures++;
+        // what found no place was never sent
+        failures += reason == RedisStoreFailure.SATURATED ? 0 : 1;
+        crowded += reason == RedisStoreFailure.SATURATED ? 1 : 0;
+        failuresSinceChange++;
         lastFailure = reason;
         notes.accept(place + ": " + reason);
     }
 
-    /** How many requests Redis has not decided so far. */
+    /** How many requests so far Redis may have decided without the caller's knowledge. */
     int failures() {
         return failures;
+    }
+
+    /** How many requests so far found no place among those in flight. */
+    int crowded() {
+        return crowded;
     }
 
     @Nullable
@@ -175,6 +205,7 @@ final class Instance implements RedisStoreListener {
     @Override
     public void changed() {
         notes.accept(place + ": a server is used again, or not any more");
+        requireReason();
         long now = world.now();
         changes.add(now);
         while (now - changes.peek() > CHANGES_NANOS) {
@@ -187,26 +218,48 @@ final class Instance implements RedisStoreListener {
                 changes.size());
     }
 
-    /** A refusal is repeated without asking for a second at most. */
+    /** A server is left alone after the configured number of failures, of which callers may not have told yet. */
+    private void requireReason() {
+        RedisStore open = store;
+        // of leases and of what a cluster gives back, it is told later
+        if (open != null && !open.available() && setup.masters() == 1 && !setup.leased()) {
+            world.require(
+                    failuresSinceChange + world.unfinished(place) >= setup.failures(),
+                    "%s stops using a server after %d failures, and %d calls are under way",
+                    place,
+                    failuresSinceChange,
+                    world.unfinished(place));
+        }
+        failuresSinceChange = 0;
+    }
+
+    /** A refusal of the same permits is repeated without asking for a second at most. */
     void requireFresh(Decision decision) {
         if (decision.admitted()) {
             return;
         }
-        if (!Seam.fromCache(decision)) {
-            decision.charges().forEach(charge -> refused.put(Seam.firstKey(Books.PREFIX, charge), world.now()));
-            return;
+        for (LimitStatus status : decision.limits()) {
+            Charge charge = status.charge();
+            Map<Long, Long> times =
+                    refused.computeIfAbsent(Seam.firstKey(Books.PREFIX, charge), key -> new HashMap<>());
+            if (!Seam.fromCache(decision)) {
+                if (!status.admitted() && Seam.byServer(decision, charge)) {
+                    times.put(charge.permits(), world.now());
+                }
+            } else {
+                long latest = times.getOrDefault(charge.permits(), Long.MIN_VALUE / 2);
+                world.require(
+                        world.now() - latest <= SECOND + setup.deadlineNanos() + Storm.WAKE_NANOS,
+                        "%s refuses %s without having asked for %.3f s",
+                        place,
+                        charge,
+                        (world.now() - latest) / 1e9);
+            }
         }
-        long latest = decision.charges().stream()
-                .map(charge -> refused.get(Seam.firstKey(Books.PREFIX, charge)))
-                .filter(Objects::nonNull)
-                .mapToLong(Long::longValue)
-                .max()
-                .orElse(Long.MIN_VALUE / 2);
-        world.require(
-                world.now() - latest <= SECOND + setup.deadlineNanos() + Storm.WAKE_NANOS,
-                "%s refuses %s without having asked for %.3f s",
-                place,
-                decision.charges(),
-                (world.now() - latest) / 1e9);
+    }
+
+    /** Records that it has returned permits of a server: what that refused before does not count any more. */
+    void returned(Charge charge) {
+        refused.remove(Seam.firstKey(Books.PREFIX, charge));
     }
 }

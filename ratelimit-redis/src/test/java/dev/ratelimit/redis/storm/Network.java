@@ -34,6 +34,12 @@ final class Network {
     private static final long RETRY_NANOS = 200_000_000;
     private static final int MAX_ATTEMPTS = 3;
 
+    /** Of each link: the one in use, those that it replaced in the last second, and late ones. */
+    private static final long MAX_CONNECTIONS = 6;
+
+    /** How often an instance asks for the slots of a cluster at most. */
+    private static final long REFRESH_NANOS = 1_000_000_000;
+
     /** How long a client waits for a server that does not answer its attempt to connect. */
     private static final long CONNECT_NANOS = 3_000_000_000L;
 
@@ -42,6 +48,7 @@ final class Network {
     private final Setup setup;
     private final Map<Ends, Integer> connecting = new HashMap<>();
     private final Map<Place, Integer> interrupts = new HashMap<>();
+    private final Map<Place, Long> refreshes = new HashMap<>();
     private long calmSince;
     private final Map<String, Server> servers = new HashMap<>();
     private final List<Server> all = new ArrayList<>();
@@ -162,7 +169,12 @@ final class Network {
 
     /** The server that has this key. */
     Server server(Charge charge) {
-        return slots == null ? masters.get(0) : slots.owner(Seam.firstKey(Books.PREFIX, charge));
+        return owner(Seam.firstKey(Books.PREFIX, charge));
+    }
+
+    /** The server that has the key of this name. */
+    Server owner(String key) {
+        return slots == null ? masters.get(0) : slots.owner(key);
     }
 
     /** Whether nothing is wrong between this instance and this server. */
@@ -202,6 +214,19 @@ final class Network {
     /** How many connections this instance has. */
     long connections(Place place) {
         return wires.stream().filter(wire -> wire.place() == place).count();
+    }
+
+    /** Checks that an instance does not ask for the slots all the time. */
+    void refreshed(Place place) {
+        Long last = refreshes.put(place, world.now());
+        // connecting may delay the former one
+        if (setup.connectNanos() == 0 && last != null && calmSince < last) {
+            world.require(
+                    world.now() - last >= REFRESH_NANOS / 2,
+                    "%s asks for the slots %.3f s after it asked before",
+                    place,
+                    (world.now() - last) / 1e9);
+        }
     }
 
     void closed(Wire wire) {
@@ -263,6 +288,15 @@ final class Network {
         Wire wire = new Wire(world, this, place, server);
         server.accept(wire);
         wires.add(wire);
+        long open = wires.stream()
+                .filter(other -> other.place() == place && other.server() == server)
+                .count();
+        world.require(
+                open <= MAX_CONNECTIONS * Math.min(2, setup.masters()),
+                "%s has %d connections to %s",
+                place,
+                open,
+                server);
         return wire;
     }
 

@@ -90,12 +90,22 @@ sealed interface Step {
         NO_THREAD,
         WALL_CLOCK_MOVES,
         /** An instance gets other limits. */
-        OTHER_LIMITS;
+        OTHER_LIMITS,
+        /** A key holds what no limit of this version has written. */
+        FOREIGN_VALUE;
 
         /** Whether a key may get permits again, or has other limits. */
         boolean changesBudgets() {
             return switch (this) {
-                case EMPTIED, FAIL_OVER, SERVER_CLOCK_FORWARD, SERVER_CLOCK_BACK, OTHER_LIMITS -> true;
+                case EMPTIED, FAIL_OVER, SERVER_CLOCK_FORWARD, SERVER_CLOCK_BACK, OTHER_LIMITS, FOREIGN_VALUE -> true;
+                default -> false;
+            };
+        }
+
+        /** Whether a command may be carried out long after it was sent, or by a clock that was set. */
+        boolean delaysCommands() {
+            return switch (this) {
+                case HANGING, SLOW_SERVER, SLOW_NETWORK, SERVER_CLOCK_FORWARD, SERVER_CLOCK_BACK -> true;
                 default -> false;
             };
         }

@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -53,6 +54,7 @@ final class Storm {
     private final Setup setup;
     private final World world;
     private final Books books;
+    private final Shares shares;
     private final Network network;
     private final List<Instance> instances = new ArrayList<>();
     private final Map<Integer, Call> calls = new HashMap<>();
@@ -64,7 +66,13 @@ final class Storm {
         this.setup = history.setup();
         this.timeline = timeline;
         this.world = new World(history.seed());
-        this.books = new Books(world);
+        this.books = new Books(
+                world,
+                setup.leased(),
+                none(Step.Fault::changesBudgets),
+                !setup.refunds() && none(Step.Fault::delaysCommands));
+        this.shares = new Shares(
+                world, setup.localShare(), !setup.leased() && none(fault -> fault == Step.Fault.OTHER_LIMITS));
         this.network = new Network(world, books, 2 * setup.masters(), setup);
         if (setup.masters() > 1) {
             network.cluster(new Slots(network.servers(), setup.masters()));
@@ -73,6 +81,11 @@ final class Storm {
             instances.add(new Instance(i, world, network, history, this::note));
         }
         this.troubles = new Troubles(world, network, keyNames());
+    }
+
+    private boolean none(Predicate<Step.Fault> kind) {
+        return history.steps().stream()
+                .noneMatch(step -> step instanceof Trouble trouble && kind.test(trouble.fault()));
     }
 
     /** Runs a history; returns what did not hold, or {@code null}. */
@@ -161,7 +174,7 @@ final class Storm {
         Call call = new Call(instance, former);
         calls.put(ask.id(), call);
         if (ask.question() == Step.Question.INTERRUPT) {
-            if (former != null && former.actor != null) {
+            if (former != null && former.actor != null && !former.actor.done) {
                 note(ask.toString());
                 former.instance.interrupted();
                 network.interrupted(former.instance.place());
@@ -179,6 +192,7 @@ final class Storm {
         long began = world.now();
         long stoodStill = troubles.stoodStill(instance.place());
         int failuresBefore = instance.failures();
+        int crowdedBefore = instance.crowded();
         List<Charge> untouched = charges.stream()
                 .filter(charge -> troubles.untouched(instance.place(), network.server(charge)))
                 .toList();
@@ -189,13 +203,17 @@ final class Storm {
                 case DECIDE -> {
                     Decision decision = store.decide(charges);
                     call.decision = decision;
-                    books.granted(instance.place(), decision, setup.localShare(), began);
-                    requireAsked(instance, here(decision), untouched);
+                    books.granted(decision, began);
+                    shares.answered(instance.place(), decision, true);
+                    if (instance.crowded() == crowdedBefore) {
+                        requireAsked(instance, charges, here(decision), untouched);
+                    }
                     instance.requireFresh(decision);
                     outcome = (decision.admitted() ? "admitted" : "refused") + places(decision);
                 }
                 case PEEK -> {
                     Decision decision = store.peek(charges);
+                    shares.answered(instance.place(), decision, false);
                     instance.requireFresh(decision);
                     outcome = places(decision);
                 }
@@ -203,29 +221,36 @@ final class Storm {
                     Call former = call.former;
                     Decision decision = former == null ? null : former.decision;
                     if (former != null && decision != null && decision.admitted()) {
-                        decision.charges().forEach(books::unbounded);
                         former.decision = null;
-                        books.returned(instance.place(), decision);
+                        books.returned(decision);
+                        shares.returned(instance.place(), decision);
                         charges = decision.charges();
                         store.refund(decision);
+                        charges.stream()
+                                .filter(charge -> Seam.byServer(decision, charge))
+                                .forEach(instance::returned);
                     }
                 }
                 case RESET -> {
-                    books.reset(instance.place(), charges.get(0));
-                    books.unbounded(charges.get(0));
+                    books.reset(charges.get(0));
+                    shares.reset(instance.place(), charges.get(0));
                     store.reset(charges.get(0).policy(), charges.get(0).key());
+                    instance.returned(charges.get(0));
                 }
                 case INTERRUPT -> throw new IllegalStateException();
             }
         } catch (StoreUnavailableException e) {
             require(setup.deny() && e.policy().equals("p1"), "%s does not fail closed", e.policy());
             outcome = "unavailable";
-            requireAsked(
-                    instance,
-                    charges.stream()
-                            .filter(charge -> charge.policy().name().equals("p1"))
-                            .toList(),
-                    untouched);
+            if (instance.crowded() == crowdedBefore) {
+                requireAsked(
+                        instance,
+                        charges,
+                        charges.stream()
+                                .filter(charge -> charge.policy().name().equals("p1"))
+                                .toList(),
+                        untouched);
+            }
         }
         boolean interrupted = Thread.interrupted();
         if (instance.failures() > failuresBefore || interrupted) {
@@ -247,11 +272,11 @@ final class Storm {
     }
 
     /** Servers without a fault are used, whatever happens to others. */
-    private void requireAsked(Instance instance, List<Charge> notAsked, List<Charge> untouched) {
-        boolean crowded = setup.maxInFlight() < 256 || instance.interrupts() > 0;
+    private void requireAsked(Instance instance, List<Charge> charges, List<Charge> notAsked, List<Charge> untouched) {
+        boolean excused = instance.interrupts() > 0 || !charges.stream().allMatch(troubles::untouched);
         for (Charge charge : notAsked) {
             require(
-                    crowded
+                    excused
                             || !untouched.contains(charge)
                             || !troubles.untouched(instance.place(), network.server(charge)),
                     "%s does not ask for %s, whose server is well: %s",
@@ -274,6 +299,7 @@ final class Storm {
 
     /** After the last fault, asks for all keys until all must be well, and then requires it. */
     private void recover() {
+        troubles.removeForeign();
         long well = world.now() + recoveryNanos();
         while (world.now() < well) {
             instances.forEach(instance -> askForAll(instance, false));
@@ -301,6 +327,7 @@ final class Storm {
         for (int key = 0; key < setup.keys(); key++) {
             Charge charge = instance.charge(new Want(0, key, 0));
             Decision decision = instance.store().peek(List.of(charge));
+            shares.answered(instance.place(), decision, false);
             require(
                     !requireWell || Seam.byServer(decision, charge),
                     "%s does not ask for %s although all has been well for %d s: %s",
@@ -336,19 +363,15 @@ final class Storm {
                     "%s: alarms stay set",
                     instance.place());
         }
-        boolean steady = history.steps().stream()
-                .noneMatch(step ->
-                        step instanceof Trouble trouble && trouble.fault().changesBudgets());
-        if (steady) {
-            books.requireBounds(setup.leased() ? SECOND : 0);
+        if (none(Step.Fault::changesBudgets)) {
+            books.requireBounds();
         }
-        // of a lease that ends, a bucket gets back only what it has not refilled meanwhile
-        boolean complete = !setup.leased()
-                && history.steps().stream()
-                        .noneMatch(step -> step instanceof Trouble trouble
-                                && trouble.fault().losesAnswers());
-        if (complete) {
-            books.balance();
+        if (none(Step.Fault::losesAnswers)) {
+            books.balanceCharges();
+            // of a lease that ends, a bucket gets back only what it has not refilled meanwhile
+            if (!setup.leased()) {
+                books.balance();
+            }
         }
         world.throwFailure();
     }

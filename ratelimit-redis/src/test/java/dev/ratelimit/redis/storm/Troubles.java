@@ -1,8 +1,12 @@
 package dev.ratelimit.redis.storm;
 
+import dev.ratelimit.Charge;
+import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.ScriptServer.State;
 import dev.ratelimit.redis.storm.Step.Trouble;
 import dev.ratelimit.redis.storm.World.Place;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -15,6 +19,9 @@ final class Troubles {
 
     /** A few times the usual deadline, so that some answers are late. */
     private static final long SLOW_NANOS = 60_000_000;
+
+    /** Of an algorithm that only a later version has. */
+    private static final byte[] FOREIGN = "z;20;1;1;;".getBytes(StandardCharsets.US_ASCII);
 
     private static final long UNSTABLE_NANOS = 200_000_000;
 
@@ -45,11 +52,21 @@ final class Troubles {
         return !touched.contains(place) && !touched.contains(server) && !touched.contains(List.of(place, server));
     }
 
+    /** Whether no fault has concerned this key in particular. */
+    boolean untouched(Charge charge) {
+        return !touched.contains(Seam.firstKey(Books.PREFIX, charge));
+    }
+
+    private String key(Trouble trouble) {
+        return keys.get((int) (trouble.atNanos() % keys.size()));
+    }
+
     private void touch(Trouble trouble, Place place, Server server) {
         switch (trouble.fault()) {
             case CUT, HALF_OPEN, BLACK_HOLE, SLOW_NETWORK, REFUSED -> touched.add(List.of(place, server));
             case PAUSED, INSTANCE_KILLED, NO_THREAD, CLOSED -> touched.add(place);
             case FAIL_OVER, SLOT_MOVES -> touched.addAll(network.servers());
+            case FOREIGN_VALUE -> touched.add(key(trouble));
             case SCRIPTS_FLUSHED, SERVER_CLOCK_FORWARD, SERVER_CLOCK_BACK, WALL_CLOCK_MOVES, OTHER_LIMITS -> {}
             default -> touched.add(server);
         }
@@ -121,7 +138,25 @@ final class Troubles {
                 later(trouble, () -> {});
             }
             case WALL_CLOCK_MOVES -> place.moveWallClock(world.random.nextBoolean() ? time : -time);
+            case FOREIGN_VALUE -> spoil(trouble, key(trouble));
             case CLOSED, OTHER_LIMITS -> throw new IllegalArgumentException(trouble.toString());
+        }
+    }
+
+    private void spoil(Trouble trouble, String key) {
+        network.owner(key).data().put(key, FOREIGN);
+        later(trouble, this::removeForeign);
+    }
+
+    /** Removes foreign values, wherever slots and snapshots have brought them. */
+    void removeForeign() {
+        ScriptServer bin = new ScriptServer(() -> 0);
+        for (Server server : network.servers()) {
+            for (String key : keys) {
+                if (Arrays.equals(server.data().get(key), FOREIGN)) {
+                    server.data().moveTo(bin, key::equals);
+                }
+            }
         }
     }
 
@@ -183,7 +218,7 @@ final class Troubles {
     private void moveSlot(Trouble trouble) {
         Slots slots = Objects.requireNonNull(network.slots());
         Server target = current(trouble.server());
-        slots.move(keys.get((int) (trouble.atNanos() % keys.size())), target);
+        slots.move(key(trouble), target);
         later(trouble, slots::moved);
     }
 }

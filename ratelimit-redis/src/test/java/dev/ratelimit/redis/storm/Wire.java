@@ -80,6 +80,7 @@ final class Wire implements Seam.Wire {
 
     @Override
     public CompletableFuture<String> clusterNodes() {
+        network.refreshed(place);
         return send(network::clusterNodes, false);
     }
 

@@ -176,7 +176,7 @@ final class World {
         private @Nullable Baton thread;
         private @Nullable CompletableFuture<?> awaited;
         private boolean interrupted;
-        private boolean done;
+        boolean done;
 
         private Actor(Place place, Runnable task) {
             this.place = place;

@@ -1,0 +1,82 @@
+package dev.ratelimit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.ratelimit.test.FakeTicker;
+import io.lettuce.core.RedisNoScriptException;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What is sent again to a server that does not answer, and when it gets another connection. */
+class SilentServerTest {
+
+    private final FakeTicker time = new FakeTicker();
+    private final Events events = new Events();
+    private final SilentServer server = new SilentServer();
+    private final RedisStoreBuilder builder =
+            new RedisStoreBuilder(settings -> server).ticker(time).threads(Runnable::run);
+    private final OperatorLog operatorLog = new OperatorLog(events, server, Duration.ofSeconds(1));
+
+    @AfterEach
+    void close() {
+        operatorLog.close();
+        events.close();
+    }
+
+    private Node node() {
+        ServerSettings settings = builder.settings();
+        Link link = new Link(server, Topology.ANY, live -> {}, settings.scheduler(), settings.threads());
+        ScriptExecutor executor = new ScriptExecutor(settings, redirect -> {
+            throw new AssertionError("no server redirects");
+        });
+        return new Node(Topology.ANY, link, executor, settings, operatorLog);
+    }
+
+    private static Batch batch() {
+        Batch batch = new Batch(0);
+        batch.add(
+                Scene.WIDE.charge("k"),
+                Scene.WIDE.limits().stream().map(RedisLimits::of).toList(),
+                "name");
+        return batch;
+    }
+
+    private static void sendInVain(Node node, Operation operation) {
+        PendingBatch sent = node.send(batch(), operation, 0);
+        assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> sent.await(0));
+    }
+
+    private List<Boolean> sentAfterLateNoScript(Operation operation) {
+        sendInVain(node(), operation);
+
+        server.failFirst(new RedisNoScriptException("NOSCRIPT No matching script."));
+
+        return server.calls().stream().map(Call::whole).toList();
+    }
+
+    @Test
+    void run_serverLostTheScriptAndNobodyWaits_doesNotSendAChargeAgain() {
+        assertThat(sentAfterLateNoScript(Operation.CHARGE)).containsExactly(false);
+    }
+
+    @Test
+    void run_serverLostTheScriptAndNobodyWaits_sendsARefundAgain() {
+        assertThat(sentAfterLateNoScript(Operation.REFUND)).containsExactly(false, true);
+    }
+
+    @Test
+    void exit_severalRequestsAfterASecondOfSilence_replaceTheConnectionOnce() {
+        Node node = node();
+        time.advance(Duration.ofSeconds(2));
+
+        for (int i = 0; i < 5; i++) {
+            sendInVain(node, Operation.PEEK);
+        }
+
+        // the first one, and its replacement
+        assertThat(server.connections()).isEqualTo(2);
+    }
+}

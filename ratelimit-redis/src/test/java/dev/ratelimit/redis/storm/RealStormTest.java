@@ -1,0 +1,76 @@
+package dev.ratelimit.redis.storm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.ratelimit.redis.server.RedisCluster;
+import dev.ratelimit.redis.server.RedisServer;
+import io.lettuce.core.ScanIterator;
+import java.time.Duration;
+import java.util.List;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Histories of the storm on real servers, forty times as fast: what such a server can do of the drawn faults, and what
+ * callers ask. What is granted must be within the same bounds as in the simulation, which {@link StormTest} runs with the
+ * same seeds.
+ */
+@Tag("slow")
+@Tag("servers")
+class RealStormTest {
+
+    private static final int HISTORIES = 100;
+
+    private static final Logger LOG = Logger.getLogger("dev.ratelimit.redis");
+
+    private static RedisServer server;
+    private static RedisCluster cluster;
+
+    @BeforeAll
+    static void start() {
+        LOG.setLevel(Level.OFF);
+        server = RedisServer.start();
+        cluster = RedisCluster.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        LOG.setLevel(null);
+        if (server != null) {
+            server.close();
+        }
+        if (cluster != null) {
+            cluster.close();
+        }
+    }
+
+    @Test
+    void realServers_admitWithinTheBoundsOfTheSimulation() {
+        LongStream.range(0, HISTORIES).mapToObj(History::draw).forEach(RealStormTest::run);
+    }
+
+    private static void run(History history) {
+        boolean clustered = history.setup().masters() > 1;
+        List<RedisServer> servers = clustered ? cluster.nodes() : List.of(server);
+        try (RealStorm storm = new RealStorm(history, servers, clustered ? cluster : null)) {
+            storm.run();
+            storm.requireBounds();
+            await().atMost(Duration.ofSeconds(60)).until(storm::isWell);
+        }
+        servers.forEach(RealStormTest::requireExpiry);
+    }
+
+    private static void requireExpiry(RedisServer server) {
+        server.ask(redis -> {
+            ScanIterator<String> keys = ScanIterator.scan(redis);
+            keys.forEachRemaining(key -> assertThat(redis.pttl(key)).as(key).isNotEqualTo(-1));
+            return null;
+        });
+    }
+}

@@ -1,0 +1,157 @@
+package dev.ratelimit.redis.storm;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.redis.Seam;
+import dev.ratelimit.redis.storm.World.Place;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the memory of each instance has granted, and what it must have left: its share of a limit, minus what it granted,
+ * and at least minus its share of what was used when a server last answered. Only buckets, because their refill is the
+ * same at any time.
+ */
+final class Shares {
+
+    /** Remainders are rounded down, and so is the share of what was used. */
+    private static final double ROUNDING = 1.01;
+
+    private record Local(Place place, String key) {}
+
+    /** The fill of a bucket that drains at the rate of a limit. */
+    private static final class Level {
+        private final long capacity;
+        private double permits;
+        private long atNanos;
+        private boolean changed;
+
+        private Level(LimitAlgorithm limit) {
+            this.capacity = limit.capacity();
+        }
+
+        private void drain(long now, LimitAlgorithm limit) {
+            double drained = (double) (now - atNanos) * limit.capacity() / limit.replenishNanos();
+            permits = Math.max(0, permits - drained);
+            atNanos = now;
+        }
+    }
+
+    private record Known(LimitStatus status, long atNanos) {}
+
+    private final World world;
+    private final double share;
+    private final boolean exact;
+    private final Map<Local, Level> levels = new HashMap<>();
+    private final Map<Local, Known> known = new HashMap<>();
+
+    /** Keys of which it is not certain what an instance knew when memory decided. */
+    private final Set<Local> forgotten = new HashSet<>();
+
+    /**
+     * Creates untouched memories.
+     *
+     * @param share each instance's share of a limit
+     * @param exact whether memory knows of servers what their answers say, which is not so with leases or other limits
+     */
+    Shares(World world, double share, boolean exact) {
+        this.world = world;
+        this.share = share;
+        this.exact = exact;
+    }
+
+    private static Local local(Place place, Charge charge) {
+        return new Local(place, Seam.firstKey(Books.PREFIX, charge));
+    }
+
+    /**
+     * Records an answer.
+     *
+     * @param charged whether permits were asked for, and not only their number
+     */
+    void answered(Place place, Decision decision, boolean charged) {
+        // memory may have decided some time ago, while other servers had not answered
+        boolean late = decision.charges().stream().anyMatch(charge -> Seam.byServer(decision, charge))
+                && decision.charges().stream().anyMatch(charge -> Seam.inMemory(decision, charge));
+        if (late) {
+            decision.charges().forEach(charge -> forgotten.add(local(place, charge)));
+        }
+        for (Charge charge : decision.charges()) {
+            LimitStatus status = status(decision, charge);
+            LimitAlgorithm limit = charge.policy().algorithms().get(0);
+            if (status != null && limit instanceof TokenBucket) {
+                Local local = local(place, charge);
+                if (Seam.byServer(decision, charge)) {
+                    known.put(local, new Known(status, world.now()));
+                } else if (Seam.inMemory(decision, charge)) {
+                    long taken = charged && decision.admitted() ? charge.permits() : 0;
+                    answeredHere(local, limit.scaled(share), late ? null : status, taken);
+                }
+            }
+        }
+    }
+
+    private static @Nullable LimitStatus status(Decision decision, Charge charge) {
+        return decision.limits().stream()
+                .filter(status -> status.charge().equals(charge))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private void answeredHere(Local local, LimitAlgorithm part, @Nullable LimitStatus status, long taken) {
+        Level level = levels.computeIfAbsent(local, key -> new Level(part));
+        // what was used under another limit is converted
+        level.changed |= level.capacity != part.capacity();
+        level.drain(world.now(), part);
+        Known before = known.remove(local);
+        if (before != null && world.now() - before.atNanos < before.status.fullAfterNanos()) {
+            long capacity = before.status.limit().capacity();
+            long used = part.share(capacity - before.status.remaining(), capacity);
+            double missing = used - Math.ceil(level.permits - 0.001);
+            level.permits += exact && !forgotten.contains(local) ? Math.max(0, missing) : 0;
+        }
+        level.permits += Math.min(taken, part.capacity());
+        double left = part.capacity() - level.permits;
+        if (status == null || level.changed) {
+            return;
+        }
+        boolean tooLittle = status.remaining() < left - ROUNDING && exact && !forgotten.contains(local);
+        world.require(
+                left > -0.01 && status.remaining() < left + ROUNDING && !tooLittle,
+                "memory of %s says that %d permits of %s are left, and there must be %.2f",
+                local.place,
+                status.remaining(),
+                local.key,
+                left);
+    }
+
+    /** Records that a caller is about to return what it was granted. */
+    void returned(Place place, Decision decision) {
+        for (Charge charge : decision.charges()) {
+            Local local = local(place, charge);
+            Level level = levels.get(local);
+            if (Seam.byServer(decision, charge)) {
+                forgotten.add(local);
+            } else if (Seam.inMemory(decision, charge) && level != null) {
+                LimitAlgorithm limit = charge.policy().algorithms().get(0);
+                if (limit instanceof TokenBucket bucket) {
+                    LimitAlgorithm part = bucket.scaled(share);
+                    level.drain(world.now(), part);
+                    level.permits = Math.max(0, level.permits - Math.min(charge.permits(), part.capacity()));
+                }
+            }
+        }
+    }
+
+    /** Records that an instance is about to reset a key. */
+    void reset(Place place, Charge charge) {
+        levels.remove(local(place, charge));
+        forgotten.add(local(place, charge));
+    }
+}
