@@ -232,6 +232,11 @@ final class Keyspace {
                 return true;
             }
         }
+        return hasRoom();
+    }
+
+    /** Whether there are fewer keys than the maximum. */
+    boolean hasRoom() {
         return size.get() < maxKeys;
     }
 }

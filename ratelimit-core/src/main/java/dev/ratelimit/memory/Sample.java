@@ -11,7 +11,7 @@ final class Sample {
     private static final int MAX_LOOKED_AT = 16;
     private static final int MAX_KEPT = 256;
 
-    /** The start of the search. */
+    /** The key that needs room, and the start of the search. */
     final long hash;
 
     private final LongPredicate kept;
@@ -19,7 +19,7 @@ final class Sample {
     private int passedBy;
 
     /**
-     * Creates a search that starts at this hash.
+     * Creates a search for room for the key with this hash.
      *
      * @param kept the hashes of keys that are passed by
      */

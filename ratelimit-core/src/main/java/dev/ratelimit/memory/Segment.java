@@ -1,6 +1,7 @@
 package dev.ratelimit.memory;
 
 import dev.ratelimit.LimitAlgorithm;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
@@ -46,6 +47,9 @@ final class Segment {
     private static final int IMPATIENT_FAILURES = 50;
 
     private static final long PARKED_NANOS = 20_000;
+
+    /** A new key is full from this time before on: another thread may meet it with a time that it has read before. */
+    private static final long FULL_BEFORE_NANOS = Duration.ofHours(1).toNanos();
 
     private final Keyspace keys;
     private final StoreClock clock;
@@ -138,8 +142,7 @@ final class Segment {
         for (int i = 0; i < roomy.slots(); i++, slot = roomy.nextSlot(slot)) {
             if (!roomy.occupied(slot)) {
                 int fresh = roomy.neverUsed(slot) ? 1 : 0;
-                // full for a while: another thread may meet the key with a time that it has read before
-                roomy.clear(slot, limit, clock.now(limit) - limit.replenishNanos());
+                roomy.clear(slot, limit, clock.now(limit) - FULL_BEFORE_NANOS);
                 roomy.publish(slot, hash, limit);
                 used += fresh;
                 taken++;
@@ -183,15 +186,19 @@ final class Segment {
     }
 
     /**
-     * Removes one key: a full one or, of the sample, the one closest to full, but no exhausted one.
+     * Removes one key: a full one or, of the sample, the one closest to full, but no exhausted one. Removes none if
+     * another thread has made room in the meantime, or has added the key that needs it.
      *
-     * @return whether one was removed
+     * @return whether one was removed or need not be
      */
     boolean evict(Sample sample) {
         lock();
         try {
             finishMove();
             report();
+            if (keys.hasRoom() || find(sample.hash) != null) {
+                return true;
+            }
             try {
                 removeFullest(sample);
                 return goneFull + goneActive > 0;

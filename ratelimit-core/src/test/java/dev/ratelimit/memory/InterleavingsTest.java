@@ -248,11 +248,28 @@ class InterleavingsTest {
             return false;
         };
 
-        boolean removed = keys.segment(KeyHash.of("a")).evict(new Sample(KeyHash.of("a"), kept));
+        boolean removed = keys.segment(KeyHash.of("a")).evict(new Sample(KeyHash.of("new"), kept));
 
         assertThat(removed).isFalse();
         assertThat(looked).hasSize(2);
         assertThat(keys.size()).isEqualTo(2);
+    }
+
+    @Test
+    @DisplayName("D2 a thread that looks for room does not evict the key that it is for, nor one too many")
+    void evict_anotherThreadWasFaster_keepsAllKeys() {
+        Keyspace full = new Keyspace(2, clock);
+        full.tryCharge("other", BUCKET, 1);
+        full.tryCharge("new", BUCKET, 1);
+        Keyspace roomy = new Keyspace(2, clock);
+        roomy.tryCharge("other", BUCKET, 1);
+
+        for (Keyspace keys : List.of(full, roomy)) {
+            long hash = KeyHash.of("new");
+            assertThat(keys.segment(hash).evict(new Sample(hash, none -> false)))
+                    .isTrue();
+            assertThat(keys.evictedActiveCount()).isZero();
+        }
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.ratelimit.memory.storm;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.memory.storm.StormClock.Reading;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +40,20 @@ final class Call {
         this.step = step;
         this.charges = charges;
         this.refunded = refunded;
+    }
+
+    /** The charges, each budget once. */
+    List<Charge> budgets() {
+        return Charge.addUp(charges);
+    }
+
+    /** The charge of each limit. */
+    List<Charge> chargesByLimit() {
+        List<Charge> all = new ArrayList<>();
+        for (Charge charge : budgets()) {
+            charge.policy().limits().forEach(limit -> all.add(charge));
+        }
+        return all;
     }
 
     /** Whether it may have had its effect although it threw: if the error came after everything was written. */

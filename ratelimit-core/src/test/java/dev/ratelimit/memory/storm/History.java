@@ -35,6 +35,15 @@ record History(long order, Setup setup, List<Step> steps) {
      */
     record Setup(int threads, int oneIn, int maxKeys, long tickNanos, int keys, List<List<List<Limit>>> policies) {
 
+        /** The number of plans of the policy with this name. */
+        int plans(String policy) {
+            return policies.get(Integer.parseInt(policy.substring(1))).size();
+        }
+
+        boolean tight() {
+            return maxKeys < 10;
+        }
+
         Setup oneIn(int number) {
             return new Setup(threads, number, maxKeys, tickNanos, keys, policies);
         }
@@ -61,29 +70,30 @@ record History(long order, Setup setup, List<Step> steps) {
     /** Draws a history. */
     static History draw(long seed) {
         Random random = new Random(seed * 0x9E3779B97F4A7C15L);
+        // few keys find room; then fewer calls, because the judge must try which of them were evicted
+        boolean tight = random.nextInt(3) == 0;
         List<List<List<Limit>>> policies = new ArrayList<>();
-        int count = 1 + random.nextInt(3);
+        int count = 1 + random.nextInt(tight ? 2 : 3);
         for (int i = 0; i < count; i++) {
             List<List<Limit>> plans = new ArrayList<>();
             int most = random.nextInt(4) == 0 ? 2 : 1;
             for (int plan = 0; plan < most; plan++) {
-                plans.add(limits(random));
+                plans.add(limits(random, tight ? 1 : 1 + random.nextInt(4) / 3));
             }
             policies.add(List.copyOf(plans));
         }
         Setup setup = new Setup(
-                2 + random.nextInt(3),
+                2 + random.nextInt(tight ? 1 : 3),
                 List.of(2, 5, 15, 50).get(random.nextInt(4)),
-                1_000,
-                List.of(0, 1, 1_000_000).get(random.nextInt(3)),
-                List.of(1, 1, 2, 3, 9).get(random.nextInt(5)),
+                tight ? 1 + random.nextInt(3) : 1_000,
+                List.of(0L, 1L, SECOND / 1_000, 7 * SECOND, 25 * SECOND).get(random.nextInt(5)),
+                tight ? 2 + random.nextInt(3) : List.of(1, 1, 2, 3, 9).get(random.nextInt(5)),
                 List.copyOf(policies));
         return new History(seed, setup, steps(random, setup));
     }
 
-    private static List<Limit> limits(Random random) {
+    private static List<Limit> limits(Random random, int count) {
         List<Limit> limits = new ArrayList<>();
-        int count = random.nextInt(4) == 0 ? 2 : 1;
         for (int i = 0; i < count; i++) {
             limits.add(limit(random));
         }
@@ -107,12 +117,14 @@ record History(long order, Setup setup, List<Step> steps) {
 
     private static List<Step> steps(Random random, Setup setup) {
         List<Step> steps = new ArrayList<>();
+        // a sweep looks at all keys, and the first look after a step back counts: so there is one or the other
+        boolean setBack = !setup.tight() && setup.keys < 4 && random.nextInt(3) == 0;
         int first = random.nextInt(5);
         int faults = random.nextInt(2) * (2 + random.nextInt(4));
-        int count = first + setup.threads + random.nextInt(MAX_STEPS - setup.threads - first);
+        int count = first + setup.threads + random.nextInt((setup.tight() ? 10 : MAX_STEPS) - setup.threads - first);
         for (int id = 0; id < count; id++) {
             int thread = id < first ? Step.FIRST : random.nextInt(setup.threads);
-            Kind kind = kind(random);
+            Kind kind = kind(random, setBack);
             List<Want> wants = wants(random, setup, kind);
             long number = switch (kind) {
                 case REFUND -> random.nextInt(count);
@@ -127,7 +139,7 @@ record History(long order, Setup setup, List<Step> steps) {
         return List.copyOf(steps);
     }
 
-    private static Kind kind(Random random) {
+    private static Kind kind(Random random, boolean setBack) {
         int number = random.nextInt(20);
         if (number < 5) {
             return Kind.TRY_ONE;
@@ -136,14 +148,15 @@ record History(long order, Setup setup, List<Step> steps) {
         } else if (number < 13) {
             return Kind.DECIDE;
         }
-        return List.of(Kind.PEEK, Kind.REFUND, Kind.REFUND, Kind.REFUND, Kind.RESET, Kind.SWEEP, Kind.ADVANCE)
+        Kind other = setBack ? Kind.SET_BACK : Kind.SWEEP;
+        return List.of(Kind.PEEK, Kind.REFUND, Kind.REFUND, Kind.REFUND, Kind.RESET, other, Kind.ADVANCE)
                 .get(number - 13);
     }
 
     private static List<Want> wants(Random random, Setup setup, Kind kind) {
         int count = switch (kind) {
             case TRY_ONE, RESET -> 1;
-            case TRY, DECIDE, PEEK -> 1 + random.nextInt(3);
+            case TRY, DECIDE, PEEK -> 1 + random.nextInt(setup.tight() ? 2 : 3);
             default -> 0;
         };
         int plan = random.nextInt(2);

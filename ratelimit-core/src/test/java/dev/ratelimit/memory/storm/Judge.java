@@ -1,6 +1,6 @@
 package dev.ratelimit.memory.storm;
 
-import dev.ratelimit.Charge;
+import dev.ratelimit.memory.storm.History.Setup;
 import dev.ratelimit.memory.storm.Model.Moment;
 import dev.ratelimit.memory.storm.StormClock.Reading;
 import java.util.BitSet;
@@ -8,6 +8,8 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.ToLongFunction;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,9 +19,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class Judge {
 
+    /** After so many attempts to find an order, there is no verdict; that happens to few histories in ten thousand. */
+    private static final int MAX_SEEN = 20_000;
+
     private record Known(BitSet done, Model model) {}
 
+    private final Setup setup;
     private final List<Call> calls;
+    private final ToLongFunction<String> evicted;
+    private final List<String> policies;
     private final Set<Known> seen = new HashSet<>();
 
     /** The calls that were applied when the search came farthest. */
@@ -31,9 +39,15 @@ final class Judge {
      * Creates a judge of these calls.
      *
      * @param calls in the order in which they ended
+     * @param evicted how many keys of a policy the store evicted although they were not full
      */
-    Judge(List<Call> calls) {
+    Judge(Setup setup, List<Call> calls, ToLongFunction<String> evicted) {
+        this.setup = setup;
         this.calls = calls;
+        this.evicted = evicted;
+        this.policies = IntStream.range(0, setup.policies().size())
+                .mapToObj(number -> "p" + number)
+                .toList();
     }
 
     /** What is wrong; {@code null} if there is such an order. */
@@ -65,23 +79,42 @@ final class Judge {
 
     private boolean search(BitSet done, Model model) {
         if (done.cardinality() == calls.size()) {
-            return true;
+            return policies.stream().allMatch(policy -> evictionsFit(policy, model));
         }
-        if (!seen.add(new Known(done, model))) {
-            return false;
+        if (seen.size() > MAX_SEEN || !seen.add(new Known(done, model))) {
+            return seen.size() > MAX_SEEN;
         }
         if (done.cardinality() > farthest.cardinality()) {
             farthest = done;
             stuck = model;
         }
         int firstOpen = done.nextClearBit(0);
-        for (int i = firstOpen; i < calls.size(); i++) {
-            // a call that began after another open one has ended comes later
-            if (!done.get(i) && calls.get(i).began <= firstOpen && comesNext(calls.get(i), done, model)) {
+        // a call that began after another open one has ended comes later
+        List<Call> open = calls.stream()
+                .filter(call -> !done.get(call.ended) && call.began <= firstOpen)
+                .toList();
+        for (Call call : open) {
+            if (comesNext(call, done, model)) {
+                return true;
+            }
+        }
+        for (Model next : new Unseen(setup, calls, open, model).all()) {
+            if (policies.stream().allMatch(policy -> next.evicted(policy) <= mayHaveEvicted(policy))
+                    && search(done, next)) {
                 return true;
             }
         }
         return false;
+    }
+
+    private boolean evictionsFit(String policy, Model model) {
+        return model.evicted(policy) >= evicted.applyAsLong(policy) && model.evicted(policy) <= mayHaveEvicted(policy);
+    }
+
+    /** What the store has counted, and what an error may have kept it from counting. */
+    private long mayHaveEvicted(String policy) {
+        return evicted.applyAsLong(policy)
+                + calls.stream().filter(call -> call.thrown != null).count();
     }
 
     private boolean comesNext(Call call, BitSet done, Model model) {
@@ -102,29 +135,42 @@ final class Judge {
     }
 
     /**
-     * The moments at which the call may have happened, the likeliest first. It is at one of the last readings: earlier
-     * ones are for keys that are added or evicted, and for attempts that failed. Wall time is read after it, and each
-     * limit that refuses may read its clock again.
+     * The moments at which the call may have happened, the likeliest first: earlier readings are for keys that are added
+     * or evicted, and for attempts that failed. Only a refusal may be followed by others, because each limit that refuses
+     * may read its clock again.
      */
-    private static Set<Moment> moments(Call call) {
+    static Set<Moment> moments(Call call) {
         Set<Moment> moments = new LinkedHashSet<>();
-        List<Reading> readings = call.readings;
-        int last = readings.size() - 1;
-        int after = 1;
-        for (Charge charge : call.charges) {
-            after += charge.policy().limits().size();
-        }
-        for (int i = last; i >= Math.max(0, last - after); i--) {
+        moments.add(lastMoment(call.readings));
+        boolean refused =
+                call.thrown == null && !call.admitted && call.step.kind().charges();
+        int last = call.readings.size() - 1;
+        int limits = call.charges.stream()
+                .mapToInt(charge -> charge.policy().limits().size())
+                .sum();
+        for (int i = last; refused && i >= Math.max(0, last - limits - 1); i--) {
             for (int j = i; j <= last; j++) {
-                if (j == i || readings.get(j).ofWall()) {
-                    moments.add(
-                            new Moment(readings.get(i).nanos(), readings.get(j).epochNanos()));
+                if (j == i || call.readings.get(j).ofWall()) {
+                    moments.add(new Moment(
+                            call.readings.get(i).nanos(), call.readings.get(j).epochNanos()));
                 }
             }
         }
-        if (moments.isEmpty()) {
-            moments.add(new Moment(0, 0));
-        }
         return moments;
+    }
+
+    /** The last reading of monotonic time, and that of wall time. */
+    private static Moment lastMoment(List<Reading> readings) {
+        Moment last = new Moment(0, 0);
+        boolean nanosRead = false;
+        boolean wallRead = false;
+        for (Reading reading : readings) {
+            last = new Moment(
+                    nanosRead && reading.ofWall() ? last.nanos() : reading.nanos(),
+                    wallRead && !reading.ofWall() ? last.epochNanos() : reading.epochNanos());
+            nanosRead |= !reading.ofWall();
+            wallRead |= reading.ofWall();
+        }
+        return last;
     }
 }

@@ -5,17 +5,19 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitState;
 import dev.ratelimit.LimitStatus;
-import dev.ratelimit.Policy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The simplest store that decides as a store must: a map of states, to which calls are applied one after another, each at
- * one moment. Forgets nothing.
+ * one moment. Which key is evicted, and whether a key finds no room, is decided by the {@link Judge}.
  */
 final class Model {
 
@@ -27,23 +29,45 @@ final class Model {
         }
     }
 
-    /** Identifies the budget of a key under one of a policy's limits. */
-    private record Budget(String policy, int limit, String key) {}
+    /** The keys of one limit of a policy. */
+    record Keys(String policy, int limit) {}
 
-    /** A state and the limit that wrote it. */
-    @SuppressWarnings("ArrayRecordComponent") // never compared
-    private record Kept(LimitAlgorithm limit, long[] state) {
+    /**
+     * Identifies a budget.
+     *
+     * @param overflow the hash code of the limit for whose keys without room it is; {@code null} if it is a key's
+     */
+    record Budget(Keys keys, String key, @Nullable Integer overflow) {}
+
+    /** What a call asks of one limit, by its number among all. */
+    record Claim(int call, int number) {}
+
+    /** A state, and the limit that wrote it and when. */
+    @SuppressWarnings("ArrayRecordComponent") // compared below
+    record Kept(LimitAlgorithm limit, long[] state, long at) {
 
         Kept copy() {
-            return new Kept(limit, state.clone());
+            return new Kept(limit, state.clone(), at);
         }
 
         void look(Moment moment) {
             limit.admits(state, 0, 0, moment.on(limit));
         }
+
+        boolean full(Moment moment) {
+            return limit.fullAfterNanos(state, 0, moment.on(limit)) == 0;
+        }
+
+        long remaining(Moment moment) {
+            return limit.remaining(state, 0, moment.on(limit));
+        }
+
+        boolean same(@Nullable Kept other) {
+            return other != null && at == other.at && limit.equals(other.limit) && Arrays.equals(state, other.state);
+        }
     }
 
-    /** What refunds need to know of a decision. */
+    /** When a decision was made, for its refund. */
     private record Receipt(Moment moment, boolean epochRead) {
 
         long age(LimitAlgorithm limit, Moment now) {
@@ -51,22 +75,21 @@ final class Model {
         }
     }
 
-    /** What a charge asks of one limit. */
+    /** What a call asks of one budget, with one or, in the overflow, several charges. */
     private final class Asked {
-        private final Charge charge;
         private final Budget budget;
         private final LimitAlgorithm limit;
+        private final Moment moment;
         private final long now;
         private final @Nullable Kept former;
         private final boolean changed;
-        private final boolean admitted;
-        private boolean sooner;
+        private long permits;
         private long[] state;
 
-        Asked(Charge charge, int number, Moment moment) {
-            this.charge = charge;
-            this.budget = new Budget(charge.policy().name(), number, charge.key());
-            this.limit = charge.policy().algorithms().get(number);
+        Asked(Budget budget, LimitAlgorithm limit, Moment moment) {
+            this.budget = budget;
+            this.limit = limit;
+            this.moment = moment;
             this.now = moment.on(limit);
             this.former = known(budget);
             this.changed = former != null && !former.limit.equals(limit);
@@ -79,51 +102,145 @@ final class Model {
             } else {
                 state = former.state;
             }
-            this.admitted = limit.admits(state, 0, charge.permits(), now);
-            if (changed && former != null && !admitted) {
-                long formerFull = former.limit.fullAfterNanos(former.state, 0, moment.on(former.limit));
-                sooner = limit.fullAfterNanos(state, 0, now) < formerFull;
-            }
         }
 
         boolean onWallTime() {
             return limit.wallClock() || (former != null && former.limit.wallClock());
         }
 
+        boolean admits() {
+            return limit.admits(state, 0, permits, now);
+        }
+
+        /** Whether it refuses, and not only because its clock was read before somebody else charged it. */
+        boolean refusesInTime() {
+            Kept before = former;
+            if (before == null || changed || limit.wallClock() || before.at - now <= 0) {
+                return !admits();
+            }
+            return !admits() && !limit.admits(state, 0, permits, before.at);
+        }
+
+        /** Whether the new limit refuses, and is full before the former one. */
+        boolean sooner() {
+            return changed
+                    && former != null
+                    && !admits()
+                    && limit.fullAfterNanos(state, 0, now)
+                            < former.limit.fullAfterNanos(former.state, 0, moment.on(former.limit));
+        }
+
         void charge() {
-            if (charge.permits() > 0) {
-                state = limit.grow(state, charge.permits(), now);
-                limit.charge(state, 0, charge.permits(), now);
+            if (permits > 0) {
+                state = limit.grow(state, permits, now);
+                limit.charge(state, 0, permits, now);
                 write();
             }
         }
 
         void write() {
-            budgets.put(budget, new Kept(limit, state));
+            budgets.put(budget, new Kept(limit, state, now));
         }
 
-        LimitStatus status(boolean all) {
+        LimitStatus status(Charge charge, boolean all) {
             LimitState stands = new LimitState(limit, state, 0);
-            return all ? stands.admitted(charge, now) : stands.refused(charge, charge.permits(), now);
+            return all ? stands.admitted(charge, now) : stands.refused(charge, permits, now);
         }
     }
 
     private final Map<Budget, Kept> budgets;
     private final Map<Integer, Receipt> receipts;
+    private final Set<Claim> overflown;
+
+    /** How many keys of each policy were evicted although they were not full. */
+    private final Map<String, Long> evicted;
+
     private String expected = "another result";
 
     Model() {
-        this(Map.of(), Map.of());
+        this(Map.of(), Map.of(), Set.of(), Map.of());
     }
 
-    private Model(Map<Budget, Kept> budgets, Map<Integer, Receipt> receipts) {
+    private Model(
+            Map<Budget, Kept> budgets,
+            Map<Integer, Receipt> receipts,
+            Set<Claim> overflown,
+            Map<String, Long> evicted) {
         this.budgets = new HashMap<>(budgets);
         this.receipts = new HashMap<>(receipts);
+        this.overflown = new HashSet<>(overflown);
+        this.evicted = new HashMap<>(evicted);
+    }
+
+    private Model copy() {
+        return new Model(budgets, receipts, overflown, evicted);
+    }
+
+    Map<Budget, Kept> budgets() {
+        return budgets;
+    }
+
+    long evicted(String policy) {
+        return evicted.getOrDefault(policy, 0L);
+    }
+
+    boolean overflown(Claim claim) {
+        return overflown.contains(claim);
+    }
+
+    /** The model without this full key. */
+    Model forgetting(Budget budget) {
+        Model next = copy();
+        next.budgets.remove(budget);
+        return next;
+    }
+
+    /** The model after this key was evicted although it was not full. */
+    Model without(Budget budget) {
+        Model next = forgetting(budget);
+        next.evicted.merge(budget.keys.policy, 1L, Long::sum);
+        return next;
+    }
+
+    /** The model after this key found no room. */
+    Model withoutRoom(Claim claim) {
+        Model next = copy();
+        next.overflown.add(claim);
+        return next;
+    }
+
+    /** The model after these budgets were looked at, which they remember if the wall clock was set back. */
+    Model afterLook(List<Budget> looked, Moment moment) {
+        Model next = copy();
+        for (Budget budget : looked) {
+            Kept kept = next.known(budget);
+            if (kept != null) {
+                kept.look(moment);
+            }
+        }
+        return next;
+    }
+
+    /** The budgets that a call is about, by the numbers of their claims. */
+    List<Budget> budgets(Call call) {
+        List<Budget> all = new ArrayList<>();
+        Call paid = call.refunded == null ? call : call.refunded;
+        for (Charge charge : paid.budgets()) {
+            for (int i = 0; i < charge.policy().limits().size(); i++) {
+                Keys keys = new Keys(charge.policy().name(), i);
+                boolean over = overflown.contains(new Claim(paid.step.id(), all.size()));
+                all.add(new Budget(
+                        keys,
+                        over ? "" : charge.key(),
+                        over ? charge.policy().algorithms().get(i).hashCode() : null));
+            }
+        }
+        return all;
     }
 
     /** What the result of this call would be. */
     String expected(Call call, Moment moment) {
-        Model next = new Model(budgets, receipts);
+        Model next = copy();
         next.decide(call, moment);
         return next.expected;
     }
@@ -131,11 +248,11 @@ final class Model {
     /** The model after a call at this moment; {@code null} if the call would have another result. */
     @Nullable
     Model after(Call call, Moment moment) {
-        Model next = new Model(budgets, receipts);
+        Model next = copy();
         boolean same = switch (call.step.kind()) {
             case TRY_ONE, TRY, DECIDE, PEEK -> next.decide(call, moment);
             case REFUND -> next.refund(call, moment);
-            case RESET -> next.reset(call.charges.get(0), moment);
+            case RESET -> next.reset(call, moment);
             default -> true;
         };
         return same ? next : null;
@@ -147,70 +264,77 @@ final class Model {
     }
 
     private boolean decide(Call call, Moment moment) {
-        List<Asked> all = new ArrayList<>();
-        for (Charge charge : Charge.addUp(call.charges)) {
-            for (int i = 0; i < charge.policy().limits().size(); i++) {
-                all.add(new Asked(charge, i, moment));
-            }
+        List<Budget> asks = budgets(call);
+        List<Charge> charges = call.chargesByLimit();
+        Map<Budget, Asked> all = new HashMap<>();
+        for (int i = 0; i < asks.size(); i++) {
+            LimitAlgorithm limit = charges.get(i).policy().algorithms().get(asks.get(i).keys.limit);
+            all.computeIfAbsent(asks.get(i), budget -> new Asked(budget, limit, moment)).permits +=
+                    charges.get(i).permits();
         }
-        boolean admitted = all.stream().allMatch(asked -> asked.admitted);
-        if (call.thrown == null && admitted != call.admitted) {
-            return false;
+        boolean onlyByChanged = true;
+        boolean admitted = true;
+        for (Asked asked : all.values()) {
+            boolean admits = asked.admits();
+            admitted &= admits;
+            onlyByChanged &= admits || asked.changed;
         }
-        if (call.step.kind() != Step.Kind.PEEK) {
-            if (admitted) {
-                all.forEach(Asked::charge);
-                boolean epochRead = all.stream().anyMatch(Asked::onWallTime);
-                receipts.put(call.step.id(), new Receipt(moment, epochRead));
-            } else if (all.stream().allMatch(asked -> asked.admitted || asked.changed)) {
-                all.stream().filter(asked -> asked.sooner).forEach(Asked::write);
-            }
+        if (admitted && call.step.kind() != Step.Kind.PEEK) {
+            receipts.put(
+                    call.step.id(), new Receipt(moment, all.values().stream().anyMatch(Asked::onWallTime)));
+            all.values().forEach(Asked::charge);
+        } else if (onlyByChanged && call.step.kind() != Step.Kind.PEEK) {
+            all.values().stream().filter(Asked::sooner).forEach(Asked::write);
         }
         Decision decision = call.decision;
-        if (call.thrown != null || decision == null) {
+        if (call.thrown != null) {
             return true;
         }
-        List<LimitStatus> limits =
-                all.stream().map(asked -> asked.status(admitted)).toList();
-        expected = limits.toString();
-        boolean same = decision.limits().size() == limits.size();
+        if (!admitted && all.values().stream().noneMatch(Asked::refusesInTime)) {
+            expected = "no refusal because of a time before";
+            return false;
+        }
+        List<LimitStatus> limits = new ArrayList<>();
+        for (int i = 0; decision != null && i < asks.size(); i++) {
+            Asked asked = all.get(asks.get(i));
+            limits.add(Objects.requireNonNull(asked).status(charges.get(i), admitted));
+        }
+        expected = (admitted ? "admitted " : "refused ") + limits;
+        return admitted == call.admitted && (decision == null || same(limits, decision.limits()));
+    }
+
+    private static boolean same(List<LimitStatus> limits, List<LimitStatus> others) {
+        boolean same = limits.size() == others.size();
         for (int i = 0; same && i < limits.size(); i++) {
-            same = same(limits.get(i), decision.limits().get(i));
+            LimitStatus one = limits.get(i);
+            LimitStatus other = others.get(i);
+            same = one.remaining() == other.remaining()
+                    && one.retryAfterNanos() == other.retryAfterNanos()
+                    && one.nextAvailableNanos() == other.nextAvailableNanos()
+                    && one.fullAfterNanos() == other.fullAfterNanos();
         }
         return same;
     }
 
-    private static boolean same(LimitStatus one, LimitStatus other) {
-        return one.remaining() == other.remaining()
-                && one.retryAfterNanos() == other.retryAfterNanos()
-                && one.nextAvailableNanos() == other.nextAvailableNanos()
-                && one.fullAfterNanos() == other.fullAfterNanos();
-    }
-
     private boolean refund(Call call, Moment moment) {
-        Call refunded = call.refunded;
-        Receipt receipt = refunded == null ? null : receipts.get(refunded.step.id());
-        if (receipt != null) {
-            for (Charge charge : Charge.addUp(call.charges)) {
-                List<LimitAlgorithm> paid = charge.policy().algorithms();
-                for (int i = 0; i < paid.size(); i++) {
-                    Kept kept = known(new Budget(charge.policy().name(), i, charge.key()));
-                    if (kept != null) {
-                        kept.look(moment);
-                        long age = receipt.age(kept.limit, moment);
-                        new LimitState(kept.limit, kept.state, 0)
-                                .refund(paid.get(i), charge.permits(), age, moment.on(kept.limit));
-                    }
-                }
+        Receipt receipt = call.refunded == null ? null : receipts.get(call.refunded.step.id());
+        List<Budget> paid = receipt == null ? List.of() : budgets(call);
+        for (int i = 0; receipt != null && i < paid.size(); i++) {
+            Kept kept = known(paid.get(i));
+            if (kept != null) {
+                kept.look(moment);
+                Charge charge = call.chargesByLimit().get(i);
+                LimitAlgorithm limit = charge.policy().algorithms().get(paid.get(i).keys.limit);
+                new LimitState(kept.limit, kept.state, 0)
+                        .refund(limit, charge.permits(), receipt.age(kept.limit, moment), moment.on(kept.limit));
             }
         }
         return true;
     }
 
-    private boolean reset(Charge charge, Moment moment) {
-        Policy policy = charge.policy();
-        for (int i = 0; i < policy.limits().size(); i++) {
-            Kept kept = known(new Budget(policy.name(), i, charge.key()));
+    private boolean reset(Call call, Moment moment) {
+        for (Budget budget : budgets(call)) {
+            Kept kept = known(budget);
             if (kept != null) {
                 kept.look(moment);
                 kept.limit.clear(kept.state, 0, moment.on(kept.limit));
@@ -222,21 +346,18 @@ final class Model {
     /** Whether the same calls have the same results from here on. */
     @Override
     public boolean equals(@Nullable Object other) {
-        if (!(other instanceof Model model)
-                || !receipts.equals(model.receipts)
-                || !budgets.keySet().equals(model.budgets.keySet())) {
-            return false;
-        }
-        return budgets.entrySet().stream().allMatch(entry -> {
-            Kept kept = entry.getValue();
-            Kept same = model.budgets.get(entry.getKey());
-            return same != null && kept.limit.equals(same.limit) && Arrays.equals(kept.state, same.state);
-        });
+        return other instanceof Model model
+                && receipts.equals(model.receipts)
+                && overflown.equals(model.overflown)
+                && evicted.equals(model.evicted)
+                && budgets.keySet().equals(model.budgets.keySet())
+                && budgets.entrySet().stream()
+                        .allMatch(entry -> entry.getValue().same(model.budgets.get(entry.getKey())));
     }
 
     @Override
     public int hashCode() {
-        int hash = receipts.hashCode();
+        int hash = receipts.hashCode() + overflown.hashCode();
         for (Map.Entry<Budget, Kept> entry : budgets.entrySet()) {
             hash += entry.getKey().hashCode() ^ Arrays.hashCode(entry.getValue().state);
         }
@@ -246,8 +367,14 @@ final class Model {
     @Override
     public String toString() {
         StringBuilder all = new StringBuilder();
-        budgets.forEach((budget, kept) -> all.append("%s/'%s' limit %d %s: %s; "
-                .formatted(budget.policy, budget.key, budget.limit, kept.limit, Arrays.toString(kept.state))));
+        budgets.forEach((budget, kept) -> all.append("\n    %s/'%s' limit %d%s: %s %s"
+                .formatted(
+                        budget.keys.policy,
+                        budget.key,
+                        budget.keys.limit,
+                        budget.overflow == null ? "" : " overflow",
+                        kept.limit,
+                        Arrays.toString(kept.state))));
         return all.toString();
     }
 }

@@ -38,7 +38,12 @@ record Step(
         RESET,
         SWEEP,
         ADVANCE,
-        SET_BACK
+        SET_BACK;
+
+        /** Whether it charges all or nothing. */
+        boolean charges() {
+            return this == TRY_ONE || this == TRY || this == DECIDE;
+        }
     }
 
     /**

@@ -69,7 +69,7 @@ final class Storm {
         stage.add(0, this::lookAtAll);
         stage.run();
 
-        String verdict = new Judge(calls).verdict();
+        String verdict = new Judge(setup, calls, policy -> store.count("evictedActive", policy)).verdict();
         if (verdict != null) {
             throw new AssertionError(verdict);
         }
