@@ -152,7 +152,9 @@ final class RealStorm implements AutoCloseable {
                 Charge key = charge.policy().charge(charge.key());
                 Tally tally = tallies.computeIfAbsent(
                         new Granter(byServer ? SERVERS : instance, key), granter -> new Tally());
-                counter.apply(tally).addAndGet(charge.permits());
+                // what costs more than a share takes all of it
+                long share = limit(byServer ? SERVERS : instance, charge).capacity();
+                counter.apply(tally).addAndGet(Math.min(charge.permits(), share));
             }
         }
     }
@@ -223,10 +225,8 @@ final class RealStorm implements AutoCloseable {
     void requireBounds() {
         double seconds = (System.nanoTime() - began) / 1e9;
         tallies.forEach((granter, tally) -> {
-            LimitAlgorithm whole = granter.key.policy().algorithms().get(0);
             boolean servers = granter.instance == SERVERS;
-            LimitAlgorithm limit =
-                    servers ? whole : whole.scaled(history.setup().localShare());
+            LimitAlgorithm limit = limit(granter.instance, granter.key);
             // a lease may be spent up to a second after it was charged
             double bound = bound(limit, seconds + (servers && history.setup().leased() ? 1 : 0))
                     + (servers ? losses * bound(limit, 0) : 0)
@@ -235,6 +235,11 @@ final class RealStorm implements AutoCloseable {
                     .as("seed %s: %s by %s", history.seed(), granter.key, servers ? "servers" : "memory")
                     .isLessThanOrEqualTo(bound);
         });
+    }
+
+    private LimitAlgorithm limit(int instance, Charge charge) {
+        LimitAlgorithm whole = charge.policy().algorithms().get(0);
+        return instance == SERVERS ? whole : whole.scaled(history.setup().localShare());
     }
 
     /** What docs/algorithms.md says that a limit admits in an interval of this length. */
