@@ -46,6 +46,9 @@ final class Endpoints implements EndpointResolver {
     /** The mappings whose routes are indexed by path; all others are asked. */
     private final Map<HandlerMapping, MappedRoutes> routesOf = new HashMap<>();
 
+    /** The routes that match a path without variables and wildcards, by this path, as far as no other mapping is asked. */
+    private final Map<String, List<MappedRoutes.Route>> literal = new HashMap<>();
+
     /** Whether a mapping may lead to an endpoint whose pattern does not match the path. */
     private boolean unindexed;
 
@@ -79,6 +82,32 @@ final class Endpoints implements EndpointResolver {
                 routesOf.put(mapping, new MappedRoutes((RequestMappingInfoHandlerMapping) mapping, this::endpointOf));
             }
         }
+        addLiteral();
+    }
+
+    /** Mappings after one that must be asked have no say, as it comes first. */
+    private void addLiteral() {
+        List<MappedRoutes> before = new ArrayList<>();
+        for (HandlerMapping mapping : mappings) {
+            MappedRoutes known = routesOf.get(mapping);
+            if (known == null) {
+                return;
+            }
+            before.add(known);
+            known.paths().forEach(path -> literal.computeIfAbsent(path, text -> candidates(before, text)));
+        }
+    }
+
+    /** The routes of the first mapping that has any for this path. */
+    private static List<MappedRoutes.Route> candidates(List<MappedRoutes> mappings, String path) {
+        PathContainer parsed = PathContainer.parsePath(path);
+        for (MappedRoutes routes : mappings) {
+            List<MappedRoutes.Route> found = routes.candidates(parsed);
+            if (!found.isEmpty()) {
+                return found;
+            }
+        }
+        return List.of();
     }
 
     /** Whether the mapping is not the application's own, which may change paths or ask another mapping. */
@@ -138,11 +167,21 @@ final class Endpoints implements EndpointResolver {
         // the filter creates only requests of this type
         ServletWebRequest web = (ServletWebRequest) request;
         try {
-            return find(web.request(), web.path());
+            Endpoint known = findLiteral(web.request());
+            return known != null ? known : find(web.request(), web.path());
         } catch (RuntimeException e) {
             web.fail(e);
             return closestTo(web.request());
         }
+    }
+
+    /** The endpoint of a path without variables; {@code null} if it must be parsed. The same result as {@link #find}. */
+    private @Nullable Endpoint findLiteral(HttpServletRequest request) {
+        String path = ServletPaths.writtenPathOf(request);
+        List<MappedRoutes.Route> candidates = path == null ? null : literal.get(path);
+        return candidates == null || !dispatchers.isForSpringMvc(request)
+                ? null
+                : MappedRoutes.plainEndpoint(candidates, request);
     }
 
     /**

@@ -3,6 +3,7 @@ package dev.ratelimit.spring.autoconfigure;
 import dev.ratelimit.spring.rules.Endpoint;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -54,6 +55,9 @@ final class MappedRoutes {
 
     private final RouteIndex<Route> index = new RouteIndex<>();
 
+    /** The patterns without variables and wildcards. */
+    private final Set<String> paths = new HashSet<>();
+
     /**
      * Indexes the routes of a mapping.
      *
@@ -67,6 +71,7 @@ final class MappedRoutes {
                     isPlain(info) ? endpoints.apply(handler, patterns(info).getFirstPattern()) : null;
             Route route = new Route(info, handler, plain);
             patterns(info).getPatterns().forEach(pattern -> index.add(pattern, route));
+            paths.addAll(info.getDirectPaths());
         });
     }
 
@@ -91,6 +96,11 @@ final class MappedRoutes {
 
     private static PathPatternsRequestCondition patterns(RequestMappingInfo info) {
         return Objects.requireNonNull(info.getPathPatternsCondition());
+    }
+
+    /** The patterns without variables and wildcards, which are paths. */
+    Set<String> paths() {
+        return paths;
     }
 
     /** The routes that match the path alone, each only once. */

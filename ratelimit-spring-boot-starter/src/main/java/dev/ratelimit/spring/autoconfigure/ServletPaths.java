@@ -1,6 +1,8 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import jakarta.servlet.http.HttpServletMapping;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.MappingMatch;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +29,20 @@ final class ServletPaths {
             }
         }
         return read(request);
+    }
+
+    /**
+     * The path relative to the context path, as the client wrote it; {@code null} if Spring MVC sees only the part
+     * below its servlet.
+     */
+    static @Nullable String writtenPathOf(HttpServletRequest request) {
+        HttpServletMapping mapping = request.getHttpServletMapping();
+        if (mapping != null && mapping.getMappingMatch() == MappingMatch.PATH) {
+            return null;
+        }
+        String written = request.getRequestURI();
+        String context = request.getContextPath();
+        return written.startsWith(context) ? written.substring(context.length()) : null;
     }
 
     /** The normalized path, if the written one has empty or dot segments; otherwise {@code null}. */

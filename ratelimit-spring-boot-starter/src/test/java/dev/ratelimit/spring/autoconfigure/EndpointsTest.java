@@ -8,6 +8,7 @@ import dev.ratelimit.spring.rules.Endpoint;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.MappingMatch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,6 +29,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.observation.ServerRequestObservationContext;
+import org.springframework.mock.web.MockHttpServletMapping;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.mock.web.MockServletContext;
@@ -66,6 +68,9 @@ class EndpointsTest {
 
         @PostMapping("/a/b")
         void postAb() {}
+
+        @GetMapping("/c/a")
+        void ca() {}
 
         @DeleteMapping("/a/{x}")
         void deleteAx() {}
@@ -112,6 +117,7 @@ class EndpointsTest {
         "/A/b",
         "/a/x/c",
         "/ab/x/c",
+        "/c/a",
         "/any",
         "/any/x",
         "/any/x/y",
@@ -145,8 +151,8 @@ class EndpointsTest {
     }
 
     private static MockHttpServletRequest randomRequest(Random random) {
-        MockHttpServletRequest request = new MockHttpServletRequest(
-                METHODS[random.nextInt(METHODS.length)], PATHS[random.nextInt(PATHS.length)]);
+        String path = PATHS[random.nextInt(PATHS.length)];
+        MockHttpServletRequest request = new MockHttpServletRequest(METHODS[random.nextInt(METHODS.length)], path);
         if (random.nextBoolean()) {
             request.setContentType(TYPES[random.nextInt(TYPES.length)]);
         }
@@ -158,6 +164,13 @@ class EndpointsTest {
         }
         if (random.nextInt(4) == 0) {
             request.addHeader("X-H", "1");
+        }
+        if (random.nextInt(4) == 0) {
+            request.setContextPath("/app");
+            request.setRequestURI("/app" + path);
+        } else if (random.nextBoolean() && path.startsWith("/c/")) {
+            request.setServletPath("/c");
+            request.setHttpServletMapping(new MockHttpServletMapping("", "/c/*", "", MappingMatch.PATH));
         }
         return request;
     }
@@ -209,7 +222,7 @@ class EndpointsTest {
     }
 
     private static Endpoint find(Endpoints endpoints, HttpServletRequest request) {
-        return endpoints.find(request, new ServletPaths(new Dispatchers()).pathOf(request));
+        return endpoints.resolve(new ServletWebRequest(request, new ServletPaths(new Dispatchers())));
     }
 
     private static List<String> attributes(MockHttpServletRequest request) {
@@ -233,6 +246,17 @@ class EndpointsTest {
         find(more, new MockHttpServletRequest("GET", "/a/x"));
         assertThat(asked).hasValue(0);
         find(more, new MockHttpServletRequest("GET", "/nowhere"));
+        assertThat(asked).hasValue(1);
+    }
+
+    @Test
+    void resolve_pathWithoutVariables_asksMappingsThatComeBefore() {
+        AtomicInteger asked = new AtomicInteger();
+        HandlerMapping mapping = mapping();
+
+        assertThat(find(limited(new Asking(mapping, asked), mapping), new MockHttpServletRequest("GET", "/a"))
+                        .id())
+                .isEqualTo("GET /a");
         assertThat(asked).hasValue(1);
     }
 
