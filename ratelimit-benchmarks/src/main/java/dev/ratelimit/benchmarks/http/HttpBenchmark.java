@@ -14,16 +14,19 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * What a limit adds to a request: a server whose only endpoint returns one word, without limits, with a hand-written
- * limit, with three limits of this library and with one of Bucket4j's starter, which are never reached or refuse nine
+ * What a limit adds to a request: a server whose only endpoint returns one word, without limits, with hand-written
+ * limits, with three limits of this library and with one of Bucket4j's starter, which are never reached or refuse nine
  * of ten. It measures the CPU time of the server's process, because the client shares the cores.
  *
- * <p>{@code short} takes five minutes, {@code full} twelve, and more on a busy machine. Needs {@code wrk}.
+ * <p>{@code short} takes ten minutes, {@code full} twenty-five, and more on a busy machine. Needs {@code wrk}.
  */
 public final class HttpBenchmark {
 
     private static final int MAX_WARM_UPS = 30;
     private static final long AMPLE = 1_000_000;
+
+    /** The CPU time per request, relative to that of the two seconds before, from which on a server counts as warm. */
+    private static final double FLAT = 0.98;
 
     private final Plan plan;
     private final Load load = new Load();
@@ -34,9 +37,11 @@ public final class HttpBenchmark {
     private enum Contender {
         NONE("none", false),
         FLOOR("floor", false),
+        HAND("hand", false),
         OURS("ours", false),
         BUCKET4J("bucket4j", false),
         FLOOR_REFUSING("floor", true),
+        HAND_REFUSING("hand", true),
         OURS_REFUSING("ours", true),
         BUCKET4J_REFUSING("bucket4j", true);
 
@@ -123,11 +128,19 @@ public final class HttpBenchmark {
         }
     }
 
-    /** By number of requests, not by time: on a busy machine, compilation takes long. */
+    /** Until the CPU time per request no longer falls, after a number of requests: compilation may take long. */
     private void warmUp(ServerProcess server) {
         long answered = 0;
-        for (int again = 0; again < MAX_WARM_UPS && answered < plan.warmUps; again++) {
-            answered += load.run(server.port(), 2).all();
+        double last = Double.MAX_VALUE;
+        for (int again = 0; again < MAX_WARM_UPS; again++) {
+            long before = server.cpuTime().toNanos();
+            long answers = load.run(server.port(), 2).all();
+            double nanos = (double) (server.cpuTime().toNanos() - before) / answers;
+            answered += answers;
+            if (answered >= plan.warmUps && nanos > last * FLAT) {
+                return;
+            }
+            last = nanos;
         }
     }
 

@@ -4,6 +4,7 @@ import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -36,8 +37,8 @@ import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
 
 /**
- * What the filter adds to a request under three policies, as in an application: global, per endpoint and per user.
- * {@code requestOnly} creates the same mock request without the filter; subtract it.
+ * What the filter adds to a request under three policies, as in an application: global, per endpoint and per user; or
+ * only under the last. {@code requestOnly} creates the same mock request without the filter; subtract it.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -47,16 +48,21 @@ import org.springframework.web.context.request.ServletRequestAttributes;
 @Fork(3)
 public class FilterBenchmark {
 
+    private static final String AMPLE = "1000000000000";
     private static final int USERS = 10_000;
     private static final FilterChain NEXT = (request, response) -> {};
 
-    /** The permits per hour of each policy. */
-    @Param({"1000000000000", "1"})
+    /** The permits per hour of each user; the other policies never refuse. */
+    @Param({AMPLE, "1"})
     public String limit = "";
 
     /** The headers of responses. */
     @Param({"draft", "none"})
     public String headers = "";
+
+    /** The number of policies: 3 or 1. */
+    @Param({"3", "1"})
+    public int policies;
 
     private final String[] users =
             IntStream.range(0, USERS).mapToObj(i -> "user-" + i).toArray(String[]::new);
@@ -80,16 +86,19 @@ public class FilterBenchmark {
     @Setup
     public void start() {
         SpringApplication application = new SpringApplication(App.class);
-        application.setDefaultProperties(Map.of(
+        Map<String, Object> properties = new HashMap<>(Map.of(
                 "server.port", "0",
                 "server.address", "127.0.0.1",
                 "logging.level.root", "warn",
                 "ratelimit.headers", headers,
-                "ratelimit.policies.global.limit", limit + "/hour",
-                "ratelimit.policies.per-endpoint.limit", limit + "/hour",
-                "ratelimit.policies.per-endpoint.key", "endpoint",
                 "ratelimit.policies.per-user.limit", limit + "/hour",
                 "ratelimit.policies.per-user.key", "header:X-User"));
+        if (policies > 1) {
+            properties.put("ratelimit.policies.global.limit", AMPLE + "/hour");
+            properties.put("ratelimit.policies.per-endpoint.limit", AMPLE + "/hour");
+            properties.put("ratelimit.policies.per-endpoint.key", "endpoint");
+        }
+        application.setDefaultProperties(properties);
         ConfigurableApplicationContext running = application.run();
         context = running;
         FilterRegistrationBean<?> registered = running.getBean("dev.ratelimit.filter", FilterRegistrationBean.class);

@@ -20,8 +20,8 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * A server with one endpoint. A profile selects the limiter: {@code none}, {@code floor}, {@code ours},
- * {@code bucket4j}. Prints its port.
+ * A server with one endpoint. A profile selects the limiter: {@code none}, {@code floor}, {@code hand},
+ * {@code ours}, {@code bucket4j}. Prints its port.
  */
 @SpringBootApplication
 @RestController
@@ -67,6 +67,13 @@ public class Server {
                 }
             }
         };
+    }
+
+    /** What a careful team would write: a budget for each user, and the same headers and body as {@code ours}. */
+    @Profile("hand")
+    @Bean
+    OncePerRequestFilter hand(@Value("${user-limit}") long userLimit) {
+        return new HandWrittenFilter(userLimit);
     }
 
     /** The cache of Bucket4j's starter. */
