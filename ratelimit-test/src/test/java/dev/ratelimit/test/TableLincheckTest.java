@@ -2,7 +2,6 @@ package dev.ratelimit.test;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
-import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Scheduler;
@@ -35,6 +34,9 @@ class TableLincheckTest {
 
     private static final int CAPACITY = 2;
     private static final int KEYS = 4;
+
+    /** Lincheck's own limit, half a minute of real time, is over early while it transforms classes on a busy machine. */
+    private static final long HANGS_MILLIS = 300_000;
 
     /** A sequential store: the used permits of each key. */
     public static class Sequential {
@@ -106,19 +108,23 @@ class TableLincheckTest {
         private final InMemoryStore store =
                 InMemoryStore.builder().ticker(ticker).maxKeys(100).build();
         private final Policy policy;
-
-        /** A charge of this time to each key, for a refund, whether or not it was made here. */
         private final List<Decision> admitted;
 
-        Growing(Limit limit, int before) {
-            policy = Policy.of("p", limit);
-            InMemoryStore other = InMemoryStore.builder().ticker(new Stopped()).build();
-            admitted = IntStream.range(0, KEYS)
-                    .mapToObj(key -> other.decide(List.of(charge(key, 1))))
-                    .toList();
+        Growing(Policy policy, List<Decision> admitted, int before) {
+            this.policy = policy;
+            this.admitted = admitted;
             for (int i = 0; i < before; i++) {
                 store.tryCharge(policy.charge("before" + i));
             }
+        }
+
+        /** A charge of this time to each key, for a refund, whether or not it was made here. */
+        static List<Decision> admitted(Policy policy) {
+            InMemoryStore other =
+                    InMemoryStore.builder().ticker(new Stopped()).maxKeys(100).build();
+            return IntStream.range(0, KEYS)
+                    .mapToObj(key -> other.decide(List.of(policy.charge("k" + key))))
+                    .toList();
         }
 
         @Operation
@@ -157,24 +163,30 @@ class TableLincheckTest {
         }
     }
 
+    // constants: an instance is made for each of many thousand interleavings
+    private static final Policy BUCKET = Policy.of("p", TokenBucket.of(Rate.parse(CAPACITY + "/h")));
+    private static final Policy WINDOW = Policy.of("p", FixedWindow.of(Rate.parse(CAPACITY + "/h")));
+    private static final List<Decision> ADMITTED_BY_BUCKET = Growing.admitted(BUCKET);
+    private static final List<Decision> ADMITTED_BY_WINDOW = Growing.admitted(WINDOW);
+
     /** States of one long, five keys before: the first new key makes the table grow. */
     public static class GrowingBuckets extends Growing {
         public GrowingBuckets() {
-            super(TokenBucket.of(Rate.parse(CAPACITY + "/h")), 5);
+            super(BUCKET, ADMITTED_BY_BUCKET, 5);
         }
     }
 
     /** States of several longs. */
     public static class GrowingWindows extends Growing {
         public GrowingWindows() {
-            super(FixedWindow.of(Rate.parse(CAPACITY + "/h")), 5);
+            super(WINDOW, ADMITTED_BY_WINDOW, 5);
         }
     }
 
     /** No keys before: a sweep leaves a table without slots. */
     public static class Emptied extends Growing {
         public Emptied() {
-            super(TokenBucket.of(Rate.parse(CAPACITY + "/h")), 0);
+            super(BUCKET, ADMITTED_BY_BUCKET, 0);
         }
     }
 
@@ -210,12 +222,10 @@ class TableLincheckTest {
         private final Stopped ticker = new Stopped();
         private final InMemoryStore store =
                 InMemoryStore.builder().ticker(ticker).maxKeys(100).build();
-        private final Policy bucket = Policy.of("p", TokenBucket.of(Rate.parse(CAPACITY + "/h")));
-        private final Policy window = Policy.of("p", FixedWindow.of(Rate.parse(CAPACITY + "/h")));
 
         /** The key has had both limits, so that its table has room for both. */
         public Changing() {
-            for (Policy policy : Arrays.asList(bucket, window, bucket)) {
+            for (Policy policy : Arrays.asList(BUCKET, WINDOW, BUCKET)) {
                 store.tryCharge(policy.charge("k"));
                 store.reset(policy, "k");
             }
@@ -223,22 +233,22 @@ class TableLincheckTest {
 
         @Operation
         public boolean takeOfBucket(@Param(name = "permits") int permits) {
-            return store.tryCharge(bucket.charge("k", permits));
+            return store.tryCharge(BUCKET.charge("k", permits));
         }
 
         @Operation
         public boolean takeOfWindow(@Param(name = "permits") int permits) {
-            return store.tryCharge(window.charge("k", permits));
+            return store.tryCharge(WINDOW.charge("k", permits));
         }
 
         @Operation
         public int remainingOfBucket() {
-            return (int) store.peek(List.of(bucket.charge("k"))).limits().get(0).remaining();
+            return (int) store.peek(List.of(BUCKET.charge("k"))).limits().get(0).remaining();
         }
 
         @Operation
         public void reset() {
-            store.reset(bucket, "k");
+            store.reset(BUCKET, "k");
         }
     }
 
@@ -247,7 +257,8 @@ class TableLincheckTest {
                 .threads(2)
                 .actorsPerThread(2)
                 .actorsBefore(0)
-                .actorsAfter(0);
+                .actorsAfter(0)
+                .invocationTimeout$lincheck(HANGS_MILLIS);
     }
 
     private static ModelCheckingOptions everyInterleaving(Class<?> sequential) {
