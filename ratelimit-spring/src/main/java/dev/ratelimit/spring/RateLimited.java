@@ -77,7 +77,10 @@ public @interface RateLimited {
     /** How many permits one call costs; 0 is free. */
     long permits() default 1;
 
-    /** {@link Mode#OFF} disables the limit without removing the annotation. */
+    /**
+     * {@link Mode#OFF} disables the limit without removing the annotation; {@link Mode#SHADOW} counts refusals without
+     * refusing.
+     */
     Mode mode() default Mode.ENFORCE;
 
     /** The user, or the address if there is no user. */

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RejectionHandler;
 import dev.ratelimit.spring.rules.OutcomeCounter;
@@ -166,7 +167,8 @@ final class ActiveRules implements SmartInitializingSingleton {
 
     /** Creates a limiter that charges requests to these rules. */
     RequestLimiter limiter(RateLimitStore store, OutcomeCounter outcomes, @Nullable RejectionHandler handler) {
-        return new RequestLimiter(rules, properties, store, outcomes, handler);
+        Ticker ticker = context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system);
+        return new RequestLimiter(rules, properties, store, outcomes, ticker, handler);
     }
 
     ServletPaths paths() {

@@ -241,7 +241,8 @@ final class AnnotatedRules {
                     Cost.of(annotation.permits()),
                     key.needsSecurity() ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY,
                     null,
-                    RetryJitter.DEFAULT);
+                    RetryJitter.DEFAULT,
+                    annotation.mode() == Mode.SHADOW);
         }
 
         private String name(int place) {
@@ -279,7 +280,11 @@ final class AnnotatedRules {
             }
             named.add(policy);
             Rule rule = policies.get(policy);
-            return rule == null ? null : rule.withCost(annotation.permits());
+            if (rule == null) {
+                return null;
+            }
+            Rule own = rule.withCost(annotation.permits());
+            return annotation.mode() == Mode.SHADOW ? own.inShadow() : own;
         }
 
         /** The annotations of one endpoint charge a policy together. */

@@ -12,6 +12,8 @@ public interface OutcomeCounter {
         ADMITTED,
         /** The policy refused the request. */
         REFUSED,
+        /** The policy would have refused the request, but it is in shadow mode. */
+        SHADOW_REFUSED,
         /** The request or its key is exempt from all policies. */
         EXEMPT,
         /** The key of the request has no limit. */
@@ -21,7 +23,7 @@ public interface OutcomeCounter {
 
         /** The value of the tag in metrics. */
         public String tag() {
-            return name().toLowerCase(Locale.ROOT);
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
     }
 

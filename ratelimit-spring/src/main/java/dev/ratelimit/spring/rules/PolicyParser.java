@@ -6,6 +6,7 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.LimitOptions;
+import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import java.util.List;
 import java.util.Map;
@@ -47,7 +48,16 @@ final class PolicyParser {
         Policy policy = otherwise instanceof LimitOverride.Limited limited ? limited.policy() : anyPolicy(limits);
         RequestMatcher match = match();
         RetryJitter jitter = jitter();
-        return new Rule(policy, match, key, overrides.parse(otherwise), cost(), stage(key, match), free(), jitter);
+        return new Rule(
+                policy,
+                match,
+                key,
+                overrides.parse(otherwise),
+                cost(),
+                stage(key, match),
+                free(),
+                jitter,
+                properties.mode() == Mode.SHADOW);
     }
 
     private LimitParser limitParser() {

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.RejectionHandler;
 import dev.ratelimit.spring.WebRequest;
 import java.util.List;
@@ -27,6 +28,7 @@ public final class RequestLimiter {
      * @param properties which headers and responses callers get
      * @param store decides
      * @param outcomes counts outcomes
+     * @param ticker the clock for messages about policies in shadow mode
      * @param handler writes refusals; {@code null} for problem details
      */
     public RequestLimiter(
@@ -34,8 +36,14 @@ public final class RequestLimiter {
             RateLimitProperties properties,
             RateLimitStore store,
             OutcomeCounter outcomes,
+            Ticker ticker,
             @Nullable RejectionHandler handler) {
-        this(rules, new RefundingStore(store), outcomes, RefusalWriter.of(properties, handler), null);
+        this(
+                rules,
+                new RefundingStore(store),
+                new ShadowLog(outcomes, ticker),
+                RefusalWriter.of(properties, handler),
+                null);
     }
 
     private RequestLimiter(

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param stage before or after Spring Security
  * @param free the statuses of free responses; {@code null} if all responses cost
  * @param jitter a random time added to Retry-After if this policy refuses
+ * @param shadow whether its refusals are only recorded
  */
 record Rule(
         Policy policy,
@@ -23,11 +24,17 @@ record Rule(
         Cost cost,
         Stage stage,
         @Nullable FreeStatuses free,
-        RetryJitter jitter) {
+        RetryJitter jitter,
+        boolean shadow) {
 
     /** The same rule at an endpoint that names its policy, with another cost. */
     Rule withCost(long permits) {
-        return new Rule(policy, match.whereAnnotated(), key, overrides, Cost.of(permits), stage, free, jitter);
+        return new Rule(policy, match.whereAnnotated(), key, overrides, Cost.of(permits), stage, free, jitter, shadow);
+    }
+
+    /** The same rule, whose refusals are only recorded. */
+    Rule inShadow() {
+        return new Rule(policy, match, key, overrides, cost, stage, free, jitter, true);
     }
 
     /** The limits of the request. */
@@ -41,6 +48,7 @@ record Rule(
                 String.join("; ", policy.limits().stream().map(Object::toString).toList());
         String each = cost.written().equals("1") ? "" : ", " + cost.written() + " permits each";
         String only = free == null ? "" : ", " + free;
-        return "'" + policy.name() + "': " + limits + " " + key + ", " + match + overrides + each + only;
+        return "'" + policy.name() + "'" + (shadow ? " (shadow)" : "") + ": " + limits + " " + key + ", " + match
+                + overrides + each + only;
     }
 }

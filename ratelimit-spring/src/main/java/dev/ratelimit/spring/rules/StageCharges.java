@@ -33,12 +33,16 @@ final class StageCharges {
     private final List<Charge> charges = new ArrayList<>(4);
 
     private List<Uncharged> uncharged = List.of();
+
+    /** The names of the policies whose refusals are only recorded; few requests have any. */
+    private final List<String> shadows = new ArrayList<>(0);
+
     private boolean denied;
     private @Nullable Lack lack;
     private @Nullable Decision decision;
     private @Nullable StoreUnavailableException unavailable;
 
-    /** The limits that refused the request, longest wait first. */
+    /** The enforced limits that refused the request, longest wait first. */
     private List<LimitStatus> violated = List.of();
 
     /** The names of the policies that refused the request. */
@@ -57,11 +61,14 @@ final class StageCharges {
             addUncharged(rule, Outcome.EXEMPT);
             return;
         }
+        if (rule.shadow()) {
+            shadows.add(rule.policy().name());
+        }
         LimitOverride override = rule.override(context);
         if (override instanceof LimitOverride.Limited limited) {
             charge(rule, limited, context);
         } else if (override == LimitOverride.Fixed.BLOCKED) {
-            addUncharged(rule, Outcome.REFUSED);
+            addRefused(rule);
         } else {
             addUncharged(rule, override == LimitOverride.Fixed.EXEMPT ? Outcome.EXEMPT : Outcome.UNLIMITED);
         }
@@ -72,10 +79,21 @@ final class StageCharges {
         if (key != null) {
             add(limits.charge(key, rule.cost().permits().applyAsLong(context)));
         } else if (rule.key().missing() == MissingKey.REJECT) {
-            KeyPart part = rule.key().missingPart(context);
-            lack = lack != null || part == null ? lack : new Lack(rule, part);
-            addUncharged(rule, Outcome.REFUSED);
+            if (lack == null && !rule.shadow()) {
+                KeyPart part = rule.key().missingPart(context);
+                lack = part == null ? null : new Lack(rule, part);
+            }
+            addRefused(rule);
         }
+    }
+
+    /** Whether refusals by this policy are only recorded. */
+    private boolean isShadow(String policy) {
+        return !shadows.isEmpty() && shadows.contains(policy);
+    }
+
+    private void addRefused(Rule rule) {
+        addUncharged(rule, rule.shadow() ? Outcome.SHADOW_REFUSED : Outcome.REFUSED);
     }
 
     /** An endpoint may name a policy several times, at costs that add up. */
@@ -116,20 +134,46 @@ final class StageCharges {
                     .toList();
             return false;
         }
+        boolean again = true;
+        while (again && !charges.isEmpty()) {
+            again = false;
+            try {
+                decision = store.decide(List.copyOf(charges));
+            } catch (StoreUnavailableException e) {
+                again = takeOutShadow(e.policy(), Outcome.UNAVAILABLE);
+                unavailable = again ? null : e;
+                continue;
+            }
+            if (!decision.admitted()) {
+                again = refusedOnlyByShadows(decision.violated());
+            }
+        }
         if (charges.isEmpty()) {
-            return true;
+            // only policies in shadow mode applied, and they refused
+            decision = null;
         }
-        try {
-            decision = store.decide(List.copyOf(charges));
-        } catch (StoreUnavailableException e) {
-            unavailable = e;
-            return false;
+        return unavailable == null && (decision == null || decision.admitted());
+    }
+
+    /** Takes out the policies in shadow mode that refused; returns whether the others can now be charged. */
+    private boolean refusedOnlyByShadows(List<LimitStatus> refusing) {
+        violated = enforced(refusing);
+        violatedPolicies = namesOf(violated);
+        boolean fewer = false;
+        for (int i = 0; violated.size() < refusing.size() && i < refusing.size(); i++) {
+            fewer |= takeOutShadow(refusing.get(i).policy().name(), Outcome.SHADOW_REFUSED);
         }
-        if (!decision.admitted()) {
-            violated = decision.violated();
-            violatedPolicies = namesOf(violated);
+        return fewer && violated.isEmpty();
+    }
+
+    /** Takes out a policy in shadow mode, so that the others can be charged; returns whether it was one. */
+    private boolean takeOutShadow(String policy, Outcome outcome) {
+        boolean out = isShadow(policy)
+                && charges.removeIf(charge -> charge.policy().name().equals(policy));
+        if (out) {
+            addUncharged(ruleOf(policy), outcome);
         }
-        return decision.admitted();
+        return out;
     }
 
     /** The names of their policies, without repetitions. */
@@ -205,15 +249,26 @@ final class StageCharges {
 
     /** The state of each limit that was asked; without those that the store could not read. */
     List<LimitStatus> statuses() {
-        return decision == null ? List.of() : decision.limits();
+        return decision == null ? List.of() : enforced(decision.limits());
     }
 
-    /** The limits that refused, longest wait first. */
+    /** Without the limits of policies in shadow mode. */
+    private List<LimitStatus> enforced(List<LimitStatus> limits) {
+        return shadows.isEmpty()
+                ? limits
+                : limits.stream()
+                        .filter(limit -> !isShadow(limit.policy().name()))
+                        .toList();
+    }
+
+    /** The enforced limits that refused, longest wait first. */
     List<LimitStatus> violated() {
         return violated;
     }
 
-    /** The names of the policies that refused: those for which no wait helps, or else the longest wait first. */
+    /**
+     * The names of the enforced policies that refused: those for which no wait helps, or else the longest wait first.
+     */
     List<String> violatedPolicies() {
         return violatedPolicies;
     }
@@ -244,6 +299,11 @@ final class StageCharges {
         }
         for (int i = 0; i < violatedPolicies.size(); i++) {
             outcomes.count(violatedPolicies.get(i), Outcome.REFUSED);
+        }
+        for (int i = 0; i < uncharged.size(); i++) {
+            if (uncharged.get(i).outcome() == Outcome.SHADOW_REFUSED) {
+                outcomes.count(uncharged.get(i).rule().policy().name(), Outcome.SHADOW_REFUSED);
+            }
         }
     }
 }

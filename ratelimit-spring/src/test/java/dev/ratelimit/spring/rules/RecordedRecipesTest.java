@@ -102,7 +102,12 @@ class RecordedRecipesTest {
             rules.enforce(RecordedRequest.leadingTo(Endpoint.UNMAPPED));
         }
         return new RequestLimiter(
-                rules, properties, InMemoryStore.builder().ticker(ticker).build(), (policy, outcome) -> {}, null);
+                rules,
+                properties,
+                InMemoryStore.builder().ticker(ticker).build(),
+                (policy, outcome) -> {},
+                ticker,
+                null);
     }
 
     private RequestLimiter recipe(String heading) throws IOException {
@@ -227,6 +232,16 @@ class RecordedRecipesTest {
         assertThat(admitted(100, limits, i -> get("/api/orders").from("10.1.2.3")))
                 .isEqualTo(100);
         assertThat(admitted(100, limits, i -> get("/actuator/health"))).isEqualTo(100);
+    }
+
+    @Test
+    void tryALimit_shadowBeyondItsLimit_refusesNobody() throws IOException {
+        RequestLimiter limits = recipe("Try a limit before it refuses anybody");
+
+        for (int i = 0; i < 600; i++) {
+            assertThat(limits.charge(null, get("/").by("alice")).isRefused()).isFalse();
+        }
+        assertThat(limits.charge(null, get("/").by("alice")).isRefused()).isTrue();
     }
 
     @Test

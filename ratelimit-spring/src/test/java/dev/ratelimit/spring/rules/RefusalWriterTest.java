@@ -44,7 +44,7 @@ class RefusalWriterTest {
         RequestRules rules = new RequestRules(properties, beans, text -> text, limit -> {});
         rules.enforce(RecordedRequest.leadingTo(Endpoint.UNMAPPED));
         InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
-        return new RequestLimiter(rules, properties, store, (policy, outcome) -> {}, handler);
+        return new RequestLimiter(rules, properties, store, (policy, outcome) -> {}, ticker, handler);
     }
 
     private static RecordedRequest by(String user, String plan) {
