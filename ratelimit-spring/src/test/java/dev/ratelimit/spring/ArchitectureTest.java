@@ -45,7 +45,7 @@ class ArchitectureTest {
             .should()
             .haveNameMatching(
                     ".*\\.(RateLimitProperties|RequestRules|RequestLimiter|ChargedRequest|Endpoint|EndpointResolver"
-                            + "|OutcomeCounter)");
+                            + "|OutcomeCounter|RateLimitOperations)");
 
     @ArchTest
     static final ArchRule security_isNeededForClaimsOnly = noClasses()

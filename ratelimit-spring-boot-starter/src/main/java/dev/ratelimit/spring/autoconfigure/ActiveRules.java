@@ -5,6 +5,7 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RejectionHandler;
 import dev.ratelimit.spring.rules.OutcomeCounter;
+import dev.ratelimit.spring.rules.RateLimitOperations;
 import dev.ratelimit.spring.rules.RateLimitProperties;
 import dev.ratelimit.spring.rules.RequestLimiter;
 import dev.ratelimit.spring.rules.RequestRules;
@@ -100,7 +101,7 @@ final class ActiveRules implements SmartInitializingSingleton {
             rules.warnOfWholeShare();
         }
         context.getBeanProvider(InMemoryStore.class).ifUnique(rules::reportMemory);
-        context.getBeanProvider(PolicyObserver.class).forEach(observer -> observer.watch(rules.names()));
+        context.getBeanProvider(PolicyObserver.class).forEach(observer -> observer.watch(rules.allNames()));
     }
 
     /**
@@ -169,6 +170,11 @@ final class ActiveRules implements SmartInitializingSingleton {
     RequestLimiter limiter(RateLimitStore store, OutcomeCounter outcomes, @Nullable RejectionHandler handler) {
         Ticker ticker = context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system);
         return new RequestLimiter(rules, properties, store, outcomes, ticker, handler);
+    }
+
+    /** What applications and operators do with these rules. */
+    RateLimitOperations operations(RateLimitStore store) {
+        return new RateLimitOperations(rules, store);
     }
 
     ServletPaths paths() {

@@ -5,6 +5,8 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.RateLimitPolicies;
+import dev.ratelimit.spring.rules.RateLimitOperations;
 import dev.ratelimit.spring.rules.RateLimitProperties;
 import dev.ratelimit.spring.rules.RequestRules;
 import org.springframework.beans.factory.ObjectProvider;
@@ -21,6 +23,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.core.env.Environment;
 import org.springframework.web.servlet.DispatcherServlet;
@@ -80,6 +83,28 @@ public final class RateLimitAutoConfiguration {
     RateLimiter rateLimiter(RateLimitStore store, ObjectProvider<Ticker> ticker, ObjectProvider<Scheduler> scheduler) {
         Ticker time = ticker.getIfAvailable(Ticker::system);
         return new RateLimiter(store, time, scheduler.getIfAvailable(() -> Scheduler.of(time)));
+    }
+
+    /** Lazy, so that mistakes in policies that are disabled do not stop the start. */
+    @Bean("dev.ratelimit.policies")
+    @ConditionalOnMissingBean(RateLimitPolicies.class)
+    @Lazy
+    RateLimitOperations rateLimitPolicies(
+            ObjectProvider<ActiveRules> rules,
+            RateLimitStore store,
+            RateLimitProperties properties,
+            ApplicationContext context,
+            ObjectProvider<LimitValidator> validator) {
+        ActiveRules active = properties.enabled() ? rules.getIfAvailable() : null;
+        return active != null
+                ? active.operations(store)
+                : new RateLimitOperations(
+                        RequestRules.withoutRequests(
+                                properties,
+                                context,
+                                context.getEnvironment()::resolveRequiredPlaceholders,
+                                validator.getIfAvailable(() -> limit -> {})),
+                        store);
     }
 
     @Configuration(proxyBeanMethods = false)

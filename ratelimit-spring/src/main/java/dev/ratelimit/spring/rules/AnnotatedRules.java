@@ -5,6 +5,7 @@ import dev.ratelimit.algorithm.LimitOptions;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitExempt;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimited;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
@@ -43,6 +44,8 @@ final class AnnotatedRules {
     private final Map<String, String> ownersOfNames = new HashMap<>();
     private final Set<String> named = new TreeSet<>();
     private final List<Rule> all = new ArrayList<>();
+    private final List<Rule> off = new ArrayList<>();
+    private final Map<String, Mode> modes = new HashMap<>();
 
     /**
      * Creates rules that may refer to these policies.
@@ -71,6 +74,17 @@ final class AnnotatedRules {
                 .toList();
     }
 
+    /** The rules created so far that are off, here or at their policy. */
+    List<Rule> off() {
+        return off;
+    }
+
+    /** Whether the policy of an annotation is applied; {@code null} if no annotation describes it. */
+    @Nullable
+    Mode modeOf(String policy) {
+        return modes.get(policy);
+    }
+
     /** The policies that annotations have referred to so far. */
     Set<String> named() {
         return named;
@@ -81,6 +95,11 @@ final class AnnotatedRules {
         MethodFilter annotated = method -> !on(method).isEmpty();
         return !on(type).isEmpty()
                 || !MethodIntrospector.selectMethods(type, annotated).isEmpty();
+    }
+
+    /** Whether any annotation concerns a handler method, even one that is off. */
+    static boolean concern(Class<?> type, Method method) {
+        return isOn(method) || isOn(type);
     }
 
     /** Whether the type or method itself is limited or exempt, directly or by a meta-annotation. */
@@ -101,7 +120,12 @@ final class AnnotatedRules {
         for (RateLimited annotation : own.isEmpty() ? on(type) : own) {
             Parser parser = new Parser(annotation, type, method, own.isEmpty());
             Rule rule = parser.rule(place++);
-            if (rule != null && annotation.mode() != Mode.OFF) {
+            if (rule == null) {
+                continue;
+            }
+            if (parser.mode(rule) == Mode.OFF) {
+                off.add(rule);
+            } else {
                 // checked each time, so it cannot overflow
                 parser.checkSum(costs.merge(rule.policy().name(), annotation.permits(), Long::sum), rule);
                 rules.add(rule);
@@ -221,18 +245,27 @@ final class AnnotatedRules {
             return Objects.requireNonNullElse(placeholders.resolveStringValue(text), "");
         }
 
+        /** Whether the rule is applied here. */
+        Mode mode(Rule rule) {
+            return modes.getOrDefault(rule.policy().name(), annotation.mode());
+        }
+
         private Rule inline(String limits, int place) {
+            String name = name(place);
+            Change change = context.changeOf(name);
             if (annotation.permits() == 0 && annotation.mode() != Mode.OFF) {
                 throw mistake("permits = 0 limits nothing; write mode = Mode.OFF, or @RateLimitExempt instead");
             }
-            Long burst = annotation.burst() == 0 ? null : annotation.burst();
+            Long burst = context.burstOf(name, annotation.burst() == 0 ? null : annotation.burst());
             LimitParser parser = new LimitParser(
                     LimitParser.algorithm(resolved(annotation.algorithm())),
                     LimitOptions.NONE.with("burst", burst),
                     context.store());
             BudgetKey key = context.keys().parse(List.of(resolved(annotation.key())), MissingKey.IP);
-            Policy policy = new Policy(name(place), parser.parse(limits));
-            claimName(policy.name(), place);
+            Policy policy = new Policy(name, parser.parse(Objects.requireNonNullElse(change.limit(), limits)));
+            claimName(name, place);
+            Mode mode = context.modeOf(name, annotation.mode());
+            modes.put(name, mode);
             return new Rule(
                     policy,
                     RequestMatcher.ANNOTATED,
@@ -242,7 +275,7 @@ final class AnnotatedRules {
                     key.needsSecurity() ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY,
                     null,
                     RetryJitter.DEFAULT,
-                    annotation.mode() == Mode.SHADOW);
+                    mode == Mode.SHADOW);
         }
 
         private String name(int place) {

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules;
 
+import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.WebResponse;
 import java.io.IOException;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.List;
  */
 public final class ChargedRequest {
 
+    private final RulesInForce rules;
     private final OutcomeCounter outcomes;
     private final RefusalWriter refusals;
     private RequestContext context;
@@ -21,10 +23,16 @@ public final class ChargedRequest {
     private boolean counted;
     private boolean refused;
 
-    ChargedRequest(RequestContext context, OutcomeCounter outcomes, RefusalWriter refusals) {
-        this.context = context;
+    ChargedRequest(RulesInForce rules, WebRequest request, OutcomeCounter outcomes, RefusalWriter refusals) {
+        this.rules = rules;
+        this.context = rules.context(request);
         this.outcomes = outcomes;
         this.refusals = refusals;
+    }
+
+    /** The rules at all stages of the request. */
+    RulesInForce rules() {
+        return rules;
     }
 
     /** The request as it was at the last stage. */

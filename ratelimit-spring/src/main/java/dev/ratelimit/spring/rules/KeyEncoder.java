@@ -19,9 +19,9 @@ final class KeyEncoder {
     /** The characters of an IPv6 network of 64 bits; others are shorter or unusual. */
     private static final int CHARS_PER_ADDRESS = 24;
 
-    private static final char HASHED = '#';
-    private static final char ADDRESS = 'a';
-    private static final char SHARED = '-';
+    static final char HASHED = '#';
+    static final char ADDRESS = 'a';
+    static final char SHARED = '-';
 
     private final boolean ignoreCase;
     private final int v4Prefix;

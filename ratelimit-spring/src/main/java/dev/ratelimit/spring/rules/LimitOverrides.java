@@ -86,16 +86,34 @@ final class LimitOverrides {
             }
         }
         IpAddress address = networks.isEmpty() ? null : context.address();
-        if (address != null) {
-            for (Network network : networks) {
-                if (network.range().contains(address)) {
-                    return network.override() == LimitOverride.Fixed.BLOCKED || !context.hasProxyAddress()
-                            ? network.override()
-                            : null;
-                }
+        LimitOverride override = address == null ? null : ofAddress(address);
+        return override == LimitOverride.Fixed.BLOCKED || !context.hasProxyAddress() ? override : null;
+    }
+
+    private @Nullable LimitOverride ofAddress(IpAddress address) {
+        for (Network network : networks) {
+            if (network.range().contains(address)) {
+                return network.override();
             }
         }
         return null;
+    }
+
+    /**
+     * The override of a key, without those by plan.
+     *
+     * @param encoded the values of its parts, each encoded on its own
+     * @param address the client's address, if it is known
+     */
+    LimitOverride ofKey(List<String> encoded, @Nullable IpAddress address) {
+        for (String part : encoded) {
+            LimitOverride override = byKey.get(part);
+            if (override != null) {
+                return override;
+            }
+        }
+        LimitOverride override = address == null ? null : ofAddress(address);
+        return override == null ? otherwise : override;
     }
 
     /** For logs, such as {@code , plans free and pro, 3 exceptions}; empty if all have the same limits. */

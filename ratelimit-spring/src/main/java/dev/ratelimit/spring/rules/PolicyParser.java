@@ -8,6 +8,7 @@ import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.LimitOptions;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -23,10 +24,18 @@ final class PolicyParser {
     private final PolicyProperties properties;
     private final RuleContext context;
 
+    /** Those of the properties, unless they were changed. */
+    private final @Nullable List<String> limitTexts;
+
+    private final @Nullable Long burst;
+
     PolicyParser(String name, PolicyProperties properties, RuleContext context) {
         this.name = name;
         this.properties = properties;
         this.context = context;
+        Change change = context.changeOf(name);
+        this.limitTexts = change.limit() == null ? properties.limit() : List.of(change.limit());
+        this.burst = context.burstOf(name, properties.burst());
     }
 
     /**
@@ -57,14 +66,14 @@ final class PolicyParser {
                 stage(key, match),
                 free(),
                 jitter,
-                properties.mode() == Mode.SHADOW);
+                context.modeOf(name, properties.mode()) == Mode.SHADOW);
     }
 
     private LimitParser limitParser() {
         Algorithm algorithm =
                 checked("algorithm", properties.algorithm(), () -> LimitParser.algorithm(properties.algorithm()));
         LimitOptions options = LimitOptions.NONE
-                .with("burst", properties.burst())
+                .with("burst", burst)
                 .with("refill", properties.refill())
                 .with("align", properties.align())
                 .with("zone", properties.zone())
@@ -73,7 +82,7 @@ final class PolicyParser {
         if (foreign != null) {
             checked(foreign, null, () -> algorithm.limit(Rate.parse("1/second"), options));
         }
-        checkBurst("burst", properties.burst());
+        checkBurst("burst", burst);
         if (properties.zone() != null && properties.align() != FixedWindow.Align.CLOCK) {
             throw mistake("zone", properties.zone(), "a zone needs windows aligned with the clock; write align: clock");
         }
@@ -91,26 +100,24 @@ final class PolicyParser {
 
     /** The policy's own limits; {@code null} if only plans have limits. */
     private LimitOverride.@Nullable Limited own(LimitParser limits) {
-        List<String> texts = properties.limit();
+        List<String> texts = limitTexts;
         if (texts == null || texts.isEmpty()) {
             if (properties.plans().isEmpty()) {
                 throw mistake("limit", null, "a policy needs a limit; write 10/second, 100/minute or 1000/hour");
             }
-            if (properties.burst() != null) {
+            if (burst != null) {
                 throw mistake(
-                        "burst",
-                        properties.burst(),
-                        "burst belongs to limit, which is missing; write plans.<name>.burst instead");
+                        "burst", burst, "burst belongs to limit, which is missing; write plans.<name>.burst instead");
             }
             return null;
         }
         // Spring Boot has split the number at its commas
         String written = String.join("; ", texts).replaceAll("(?<=\\d); (?=\\d{3}\\b)", ",");
         int count = checked("limit", written, () -> Rate.parseAll(written)).size();
-        if (count > 1 && properties.burst() != null) {
+        if (count > 1 && burst != null) {
             throw mistake(
                     "burst",
-                    properties.burst(),
+                    burst,
                     "burst needs a policy with a single limit, but this one has " + count
                             + "; write a separate policy for each limit");
         }

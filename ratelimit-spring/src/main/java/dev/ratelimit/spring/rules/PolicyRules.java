@@ -3,11 +3,15 @@ package dev.ratelimit.spring.rules;
 import dev.ratelimit.Limit;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.util.StringValueResolver;
 
@@ -16,39 +20,56 @@ final class PolicyRules {
 
     private final RateLimitProperties properties;
     private final RuleContext context;
-    private final List<Rule> rules;
+    private final List<Rule> rules = new ArrayList<>();
+    private final List<Rule> all = new ArrayList<>();
     private final ClientAddress clientAddress;
     private final Exemptions exemptions;
 
     /**
      * Reads the configuration.
      *
+     * @param changes what replaces the properties of policies, by policy
      * @param beans the beans that keys and plans may refer to
      * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
      * @throws RateLimitConfigurationException at the first mistake
      */
-    PolicyRules(RateLimitProperties properties, ListableBeanFactory beans, Consumer<Limit> store) {
+    PolicyRules(
+            RateLimitProperties properties,
+            Map<String, Change> changes,
+            ListableBeanFactory beans,
+            Consumer<Limit> store) {
         this.properties = properties;
         Resolvers resolvers = new Resolvers(beans);
         this.context = new RuleContext(
-                new KeyParser(resolvers), resolvers, properties.exempt().keys(), properties.ignoreCase(), store);
-        this.rules = parseRules();
+                new KeyParser(resolvers),
+                resolvers,
+                properties.exempt().keys(),
+                properties.ignoreCase(),
+                store,
+                changes);
+        parseRules();
         this.clientAddress = new ClientAddress(
                 ranges("ratelimit.trusted-proxies", properties.trustedProxies()), properties.forwardedHeader());
         this.exemptions = parseExemptions();
     }
 
-    private List<Rule> parseRules() {
-        List<Rule> parsed = new ArrayList<>();
+    private void parseRules() {
         properties.policies().forEach((name, policy) -> {
             Rule rule = new PolicyParser(name, policy, context).parse();
-            if (policy.mode() != Mode.OFF) {
-                parsed.add(rule);
+            all.add(rule);
+            if (modeOf(name) != Mode.OFF) {
+                rules.add(rule);
             }
         });
-        parsed.sort(Comparator.comparingInt((Rule rule) -> rule.key().parts().size())
+        rules.sort(Comparator.comparingInt((Rule rule) -> rule.key().parts().size())
                 .reversed());
-        return List.copyOf(parsed);
+    }
+
+    /** Whether the policy is applied; {@code null} if it is not configured. */
+    @Nullable
+    Mode modeOf(String name) {
+        PolicyProperties policy = properties.policies().get(name);
+        return policy == null ? null : context.modeOf(name, policy.mode());
     }
 
     private Exemptions parseExemptions() {
@@ -84,7 +105,12 @@ final class PolicyRules {
 
     /** The rules of all policies that are not off, the most specific first. */
     List<Rule> rules() {
-        return rules;
+        return Collections.unmodifiableList(rules);
+    }
+
+    /** The rules of all policies. */
+    List<Rule> all() {
+        return Collections.unmodifiableList(all);
     }
 
     /**

@@ -74,7 +74,7 @@ public final class RequestLimiter {
      * Preflights that may carry a credential are charged: browsers never send one.
      */
     public boolean isFreePreflight(WebRequest request) {
-        return rules.isFreePreflight(request);
+        return rules.inForce().isFreePreflight(request);
     }
 
     /**
@@ -86,11 +86,11 @@ public final class RequestLimiter {
     public ChargedRequest charge(@Nullable ChargedRequest before, WebRequest request) {
         ChargedRequest charged = before;
         if (charged == null) {
-            charged = new ChargedRequest(rules.context(request), outcomes, refusals);
+            charged = new ChargedRequest(rules.inForce(), request, outcomes, refusals);
         } else {
             charged.enter(charged.context().at(request));
         }
-        charged.charge(rules.applyTo(charged.context(), stage, store), stage != Stage.BEFORE_SECURITY);
+        charged.charge(charged.rules().applyTo(charged.context(), stage, store), stage != Stage.BEFORE_SECURITY);
         return charged;
     }
 

@@ -1,9 +1,10 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.WebRequest;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
@@ -11,14 +12,17 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.env.Environment;
-import org.springframework.http.HttpHeaders;
 import org.springframework.util.StringValueResolver;
 
 /**
@@ -40,37 +44,74 @@ public final class RequestRules {
         }
     };
 
-    private final RateLimitProperties properties;
-    private final PolicyRules configured;
-    private final AnnotatedRules annotated;
-
-    /** The annotations, by endpoint. */
-    private final Map<Endpoint, EndpointRules> byEndpoint = new HashMap<>();
-
-    private volatile InForce inForce;
+    /**
+     * A handler whose annotations concern its endpoint.
+     *
+     * @param endpoint where requests to it lead
+     * @param type the class of the handler
+     * @param method the method that handles requests
+     */
+    private record Handler(Endpoint endpoint, Class<?> type, Method method) {}
 
     /**
-     * The rules in force.
+     * The configuration and the annotations as rules.
      *
-     * @param rules the configured rules, the most specific first
-     * @param byPolicy these and those of annotations, by the names of their policies
-     * @param parts the parts of the keys of all rules
+     * @param byEndpoint the annotations, by endpoint
      */
-    private record InForce(
-            List<Rule> rules,
-            Map<String, Rule> byPolicy,
-            Exemptions exemptions,
-            List<KeyPart> parts,
-            RequestContext.Sources sources) {
+    private record Parsed(PolicyRules configured, AnnotatedRules annotated, Map<Endpoint, EndpointRules> byEndpoint) {
 
-        boolean mayCarryKey(WebRequest request) {
-            return parts.stream().anyMatch(part -> part.mayBeSentWith(request));
+        void add(Handler handler) {
+            EndpointRules rules = new EndpointRules(
+                    annotated.of(handler.type(), handler.method()),
+                    AnnotatedRules.exempt(handler.type(), handler.method()));
+            if (!rules.areNone()) {
+                byEndpoint.put(handler.endpoint(), rules);
+            }
         }
 
-        boolean mayTryCredentials(WebRequest request) {
-            return Credentials.mayBeIn(request) || mayCarryKey(request);
+        RulesInForce inForce(EndpointResolver endpoints) {
+            Map<String, Rule> byPolicy = Stream.of(configured.all(), annotated.off(), annotated.all())
+                    .flatMap(List::stream)
+                    // an endpoint's own cost is all that differs between rules of the same policy
+                    .collect(Collectors.toUnmodifiableMap(rule -> rule.policy().name(), rule -> rule, (a, b) -> a));
+            // a preflight must not be charged by some rules only, so a change of the mode changes nothing here
+            List<KeyPart> parts = byPolicy.values().stream()
+                    .flatMap(rule -> rule.key().parts().stream())
+                    .distinct()
+                    .toList();
+            return new RulesInForce(
+                    configured.rules(),
+                    byPolicy,
+                    byPolicy.keySet().stream().collect(Collectors.toUnmodifiableMap(name -> name, this::modeOf)),
+                    Map.copyOf(byEndpoint),
+                    configured.exemptions(),
+                    parts,
+                    configured.sources(endpoints));
+        }
+
+        private Mode modeOf(String policy) {
+            Mode inline = annotated.modeOf(policy);
+            return inline == null ? Objects.requireNonNullElse(configured.modeOf(policy), Mode.ENFORCE) : inline;
+        }
+
+        /** The rules that are not off. */
+        List<Rule> active() {
+            List<Rule> active = new ArrayList<>(annotated.inline());
+            active.addAll(configured.rules());
+            return active;
         }
     }
+
+    private final RateLimitProperties properties;
+    private final Function<Map<String, Change>, Parsed> parser;
+    private final List<Handler> handlers = new ArrayList<>();
+    private EndpointResolver endpoints = NOWHERE;
+
+    /** The changes since the start, by policy. */
+    private Map<String, Change> changes = Map.of();
+
+    private volatile Parsed parsed;
+    private volatile RulesInForce inForce;
 
     /**
      * Reads the configuration.
@@ -86,9 +127,23 @@ public final class RequestRules {
             StringValueResolver placeholders,
             Consumer<Limit> store) {
         this.properties = properties;
-        this.configured = new PolicyRules(properties, beans, store);
-        this.annotated = configured.annotated(placeholders);
-        this.inForce = new InForce(List.of(), Map.of(), Exemptions.NONE, List.of(), configured.sources(NOWHERE));
+        this.parser = changed -> {
+            PolicyRules configured = new PolicyRules(properties, changed, beans, store);
+            return new Parsed(configured, configured.annotated(placeholders), new HashMap<>());
+        };
+        this.parsed = parser.apply(changes);
+        this.inForce = RulesInForce.none(parsed.configured().sources(NOWHERE));
+    }
+
+    /** The policies of the configuration, while no request is charged. */
+    public static RequestRules withoutRequests(
+            RateLimitProperties properties,
+            ListableBeanFactory beans,
+            StringValueResolver placeholders,
+            Consumer<Limit> store) {
+        RequestRules rules = new RequestRules(properties, beans, placeholders, store);
+        rules.enforce(NOWHERE);
+        return rules;
     }
 
     /**
@@ -122,29 +177,49 @@ public final class RequestRules {
     /**
      * Reads the annotations of an endpoint's handler.
      *
-     * @return whether there are any
+     * @return whether there are any, even if they are off
      * @throws RateLimitConfigurationException at the first mistake
      */
     public boolean add(Endpoint endpoint, Class<?> type, Method handler) {
-        EndpointRules rules = new EndpointRules(annotated.of(type, handler), AnnotatedRules.exempt(type, handler));
-        if (rules.areNone()) {
+        if (!AnnotatedRules.concern(type, handler)) {
             return false;
         }
-        byEndpoint.put(endpoint, rules);
+        Handler added = new Handler(endpoint, type, handler);
+        parsed.add(added);
+        handlers.add(added);
         return true;
     }
 
     /** Puts all rules in force. */
-    public void enforce(EndpointResolver endpoints) {
-        Map<String, Rule> byPolicy = Stream.concat(configured.rules().stream(), annotated.all().stream())
-                // an endpoint's own cost is all that differs between rules of the same policy
-                .collect(Collectors.toUnmodifiableMap(rule -> rule.policy().name(), rule -> rule, (a, b) -> a));
-        List<KeyPart> parts = byPolicy.values().stream()
-                .flatMap(rule -> rule.key().parts().stream())
-                .distinct()
-                .toList();
-        inForce = new InForce(
-                configured.rules(), byPolicy, configured.exemptions(), parts, configured.sources(endpoints));
+    public void enforce(EndpointResolver resolver) {
+        endpoints = resolver;
+        inForce = parsed.inForce(resolver);
+    }
+
+    /**
+     * Changes a policy: all requests from now on see the new rules, all others the old ones.
+     *
+     * @param change replaces the earlier changes of the policy; {@code null} returns to the configuration
+     * @throws RateLimitConfigurationException if the rules would not be valid; nothing is then changed
+     */
+    synchronized void change(String policy, @Nullable Change change) {
+        Map<String, Change> next = new HashMap<>(changes);
+        if (change == null) {
+            next.remove(policy);
+        } else {
+            next.put(policy, change);
+        }
+        Parsed reread = parser.apply(Map.copyOf(next));
+        handlers.forEach(reread::add);
+        RulesInForce then = reread.inForce(endpoints);
+        changes = Map.copyOf(next);
+        parsed = reread;
+        inForce = then;
+    }
+
+    /** The changes of a policy since the start; {@code null} if there are none. */
+    synchronized @Nullable Change changeOf(String policy) {
+        return changes.get(policy);
     }
 
     /**
@@ -157,16 +232,16 @@ public final class RequestRules {
     public void report(boolean stages, String contextPath, String servletPath) {
         UnintendedPatterns unintended = new UnintendedPatterns(contextPath, servletPath);
         StartupReport report = new StartupReport(properties, stages, unintended);
-        report.policies(configured, annotated.named());
-        annotated.inline().forEach(report::active);
-        if (all().isEmpty()) {
+        report.policies(parsed.configured(), parsed.annotated().named());
+        parsed.annotated().inline().forEach(report::active);
+        if (parsed.active().isEmpty()) {
             report.nothing();
         }
     }
 
     /** Logs how much memory the keys of all rules may use. */
     public void reportMemory(InMemoryStore store) {
-        StartupReport.memory(store, all());
+        StartupReport.memory(store, parsed.active());
     }
 
     /** Warns about policies whose full limit each instance applies while a store on another machine does not answer. */
@@ -174,65 +249,21 @@ public final class RequestRules {
         StartupReport.warnOfWholeShare(properties, names());
     }
 
+    /** The names of all policies, including those that are off. */
+    public Set<String> allNames() {
+        return new TreeSet<>(inForce.byPolicy().keySet());
+    }
+
     /** The names of all policies in force. */
     public List<String> names() {
-        return all().stream().map(rule -> rule.policy().name()).distinct().toList();
+        return parsed.active().stream()
+                .map(rule -> rule.policy().name())
+                .distinct()
+                .toList();
     }
 
-    private List<Rule> all() {
-        List<Rule> all = new ArrayList<>(annotated.inline());
-        all.addAll(configured.rules());
-        return all;
-    }
-
-    boolean isFreePreflight(WebRequest request) {
-        return request.method().equals("OPTIONS")
-                && request.header(HttpHeaders.ORIGIN) != null
-                && request.header(HttpHeaders.ACCESS_CONTROL_REQUEST_METHOD) != null
-                && !Credentials.mayBeInPreflight(request)
-                && !inForce.mayCarryKey(request);
-    }
-
-    /** The request as the rules see it. */
-    RequestContext context(WebRequest request) {
-        return new RequestContext(request, inForce.sources());
-    }
-
-    /** The rules of this stage, or of all stages, that apply to the request. */
-    StageCharges applyTo(RequestContext context, @Nullable Stage stage, RateLimitStore store) {
-        InForce now = inForce;
-        EndpointRules own = context.mayLeadToAnnotated()
-                ? byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE)
-                : EndpointRules.NONE;
-        StageCharges charges = new StageCharges(store, now.byPolicy(), isExempt(own, context, stage, now));
-        for (int i = 0; i < own.rules().size(); i++) {
-            Rule rule = own.rules().get(i);
-            if (isOf(rule, stage) && rule.match().conditionHolds(context)) {
-                charges.add(rule, context);
-            }
-        }
-        for (int i = 0; i < now.rules().size(); i++) {
-            Rule rule = now.rules().get(i);
-            // the endpoint has its own cost for a policy that its annotation names
-            if (isOf(rule, stage) && !own.names(rule.policy()) && rule.match().matches(context)) {
-                charges.add(rule, context);
-            }
-        }
-        return charges;
-    }
-
-    /**
-     * Whether the request is exempt. Before Spring Security, an exempt path does not count if the request may carry a
-     * credential, because passwords can be guessed on any path. A request that Spring Security lets pass gets a refund.
-     */
-    private static boolean isExempt(EndpointRules own, RequestContext context, @Nullable Stage stage, InForce now) {
-        boolean authenticated = stage != Stage.BEFORE_SECURITY;
-        boolean place = own.exempt() || now.exemptions().includePath(context);
-        return (place && (authenticated || !now.mayTryCredentials(context.request())))
-                || now.exemptions().matches(context, authenticated);
-    }
-
-    private static boolean isOf(Rule rule, @Nullable Stage stage) {
-        return stage == null || rule.stage() == stage;
+    /** The rules in force at this moment. */
+    RulesInForce inForce() {
+        return inForce;
     }
 }

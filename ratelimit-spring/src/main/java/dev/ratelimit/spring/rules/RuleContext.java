@@ -1,8 +1,13 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What all rules have in common.
@@ -12,9 +17,34 @@ import java.util.function.Consumer;
  * @param exemptKeys the values of keys that are never charged
  * @param ignoreCase whether values of keys are compared without regard to case
  * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
+ * @param changes what replaces the limits and modes of policies, by policy
  */
 record RuleContext(
-        KeyParser keys, Resolvers resolvers, List<String> exemptKeys, boolean ignoreCase, Consumer<Limit> store) {
+        KeyParser keys,
+        Resolvers resolvers,
+        List<String> exemptKeys,
+        boolean ignoreCase,
+        Consumer<Limit> store,
+        Map<String, Change> changes) {
+
+    private static final Change NONE = new Change(null, null, null);
+
+    /** What replaces the limit and the mode of a policy. */
+    Change changeOf(String policy) {
+        return changes.getOrDefault(policy, NONE);
+    }
+
+    /** Whether a policy is applied. */
+    Mode modeOf(String policy, Mode written) {
+        return Objects.requireNonNullElse(changeOf(policy).mode(), written);
+    }
+
+    /** The burst of a policy; {@code null} for the permits of one period. */
+    @Nullable
+    Long burstOf(String policy, @Nullable Long written) {
+        Long changed = changeOf(policy).burst();
+        return changed == null ? written : changed == 0 ? null : changed;
+    }
 
     /** Collects overrides, starting with the exempt keys. */
     LimitOverrideParser overrides(BudgetKey key) {

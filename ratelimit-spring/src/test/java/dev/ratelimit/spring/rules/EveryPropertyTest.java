@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.reflect.RecordComponent;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -58,7 +59,7 @@ class EveryPropertyTest {
                             environment, new NoUnboundElementsBindHandler(BindHandler.DEFAULT))
                     .bind("ratelimit", RateLimitProperties.class)
                     .get();
-            new PolicyRules(properties, new DefaultListableBeanFactory(), limit -> {});
+            new PolicyRules(properties, Map.of(), new DefaultListableBeanFactory(), limit -> {});
             return null;
         } catch (RuntimeException failure) {
             return Stream.of(

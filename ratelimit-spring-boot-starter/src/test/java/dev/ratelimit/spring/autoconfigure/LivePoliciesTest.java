@@ -1,0 +1,87 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitPolicies;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.RunningApp;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** The bean that knows the policies, in applications. */
+@Tag("servers")
+class LivePoliciesTest {
+
+    @RestController
+    static class Pages {
+
+        @GetMapping("/search")
+        @RateLimited(policy = "work", permits = 5)
+        String search() {
+            return "hits";
+        }
+
+        @GetMapping("/page")
+        @RateLimited("3/hour")
+        String page() {
+            return "page";
+        }
+    }
+
+    private static final WebApplicationContextRunner RUNNER = new WebApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    RateLimitAutoConfiguration.class,
+                    WebMvcAutoConfiguration.class,
+                    DispatcherServletAutoConfiguration.class));
+
+    @Test
+    void change_onARunningServer_appliesToRulesAndAnnotations() {
+        try (RunningApp app = RunningApp.start(
+                List.of(Pages.class), "ratelimit.policies.work.limit=10/hour", "ratelimit.policies.work.key=ip")) {
+            RateLimitPolicies policies = app.bean(RateLimitPolicies.class);
+            assertThat(policies.names()).containsExactly("Pages.page", "work");
+            assertThat(app.get("/search").status()).isEqualTo(200);
+            assertThat(app.get("/search").status()).isEqualTo(200);
+            assertThat(app.get("/search").status()).isEqualTo(429);
+
+            policies.change("work", Change.toMode(Mode.OFF));
+            assertThat(app.get("/search").status()).isEqualTo(200);
+            policies.restore("work");
+            assertThat(app.get("/search").status()).isEqualTo(429);
+
+            policies.change("work", Change.toLimit("15/hour"));
+            policies.reset("work", "127.0.0.1");
+            assertThat(app.bean(RateLimiter.class).tryAcquire(policies.charge("work", "127.0.0.1")))
+                    .isTrue();
+            assertThat(app.get("/search").status()).isEqualTo(200);
+            assertThat(policies.state("work", "127.0.0.1"))
+                    .extracting(LimitStatus::remaining)
+                    .containsExactly(9L);
+        }
+    }
+
+    @Test
+    void policies_whileLimitsAreDisabled_areThoseOfTheConfiguration() {
+        RUNNER.withPropertyValues("ratelimit.enabled=false", "ratelimit.policies.mail.limit=3/hour")
+                .run(context -> assertThat(
+                                context.getBean(RateLimitPolicies.class).names())
+                        .containsExactly("mail"));
+    }
+
+    @Test
+    void mistakes_whileLimitsAreDisabled_doNotStopTheStart() {
+        RUNNER.withPropertyValues("ratelimit.enabled=false", "ratelimit.policies.mail.limit=3/eternity")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+}

@@ -1,0 +1,122 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.WebRequest;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+
+/**
+ * The rules that are in force at one moment. A request keeps those of its first stage, so that a change never gives it
+ * some of the old rules and some of the new ones. Immutable.
+ *
+ * @param configured the configured rules that are not off, the most specific first
+ * @param byPolicy all rules, including those of annotations and those that are off, by the names of their policies
+ * @param modes whether each of them is applied
+ * @param byEndpoint the annotations, by endpoint
+ * @param exemptions which requests are exempt from all rules
+ * @param parts the parts of the keys of all rules, including those that are off
+ * @param sources what requests need to find their address, endpoint and keys
+ */
+record RulesInForce(
+        List<Rule> configured,
+        Map<String, Rule> byPolicy,
+        Map<String, Mode> modes,
+        Map<Endpoint, EndpointRules> byEndpoint,
+        Exemptions exemptions,
+        List<KeyPart> parts,
+        RequestContext.Sources sources) {
+
+    /** No rules. */
+    static RulesInForce none(RequestContext.Sources sources) {
+        return new RulesInForce(List.of(), Map.of(), Map.of(), Map.of(), Exemptions.NONE, List.of(), sources);
+    }
+
+    /** The request as the rules see it. */
+    RequestContext context(WebRequest request) {
+        return new RequestContext(request, sources);
+    }
+
+    /**
+     * The rule of a policy.
+     *
+     * @throws IllegalArgumentException if there is none
+     */
+    Rule rule(String policy) {
+        Rule rule = byPolicy.get(policy);
+        if (rule == null) {
+            Set<String> known = new TreeSet<>(byPolicy.keySet());
+            throw new IllegalArgumentException("there is no policy " + Quotation.of(policy)
+                    + Spelling.hint(policy, known) + (known.isEmpty() ? "" : "; write one of " + known));
+        }
+        return rule;
+    }
+
+    /** Whether a policy is applied. */
+    Mode mode(String policy) {
+        return modes.getOrDefault(policy, Mode.ENFORCE);
+    }
+
+    /** Whether the request is a CORS preflight that a browser sends on its own. */
+    boolean isFreePreflight(WebRequest request) {
+        return request.method().equals("OPTIONS")
+                && request.header(HttpHeaders.ORIGIN) != null
+                && request.header(HttpHeaders.ACCESS_CONTROL_REQUEST_METHOD) != null
+                && !Credentials.mayBeInPreflight(request)
+                && !mayCarryKey(request);
+    }
+
+    private boolean mayCarryKey(WebRequest request) {
+        for (int i = 0; i < parts.size(); i++) {
+            if (parts.get(i).mayBeSentWith(request)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The rules of this stage, or of all stages, that apply to the request. */
+    StageCharges applyTo(RequestContext context, @Nullable Stage stage, RateLimitStore store) {
+        EndpointRules own = context.mayLeadToAnnotated()
+                ? byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE)
+                : EndpointRules.NONE;
+        StageCharges charges = new StageCharges(store, byPolicy, isExempt(own, context, stage));
+        for (int i = 0; i < own.rules().size(); i++) {
+            Rule rule = own.rules().get(i);
+            if (isOf(rule, stage) && rule.match().conditionHolds(context)) {
+                charges.add(rule, context);
+            }
+        }
+        for (int i = 0; i < configured.size(); i++) {
+            Rule rule = configured.get(i);
+            // the endpoint has its own cost for a policy that its annotation names
+            if (isOf(rule, stage) && !own.names(rule.policy()) && rule.match().matches(context)) {
+                charges.add(rule, context);
+            }
+        }
+        return charges;
+    }
+
+    /**
+     * Whether the request is exempt. Before Spring Security, an exempt path does not count if the request may carry a
+     * credential, because passwords can be guessed on any path. A request that Spring Security lets pass gets a refund.
+     */
+    private boolean isExempt(EndpointRules own, RequestContext context, @Nullable Stage stage) {
+        boolean authenticated = stage != Stage.BEFORE_SECURITY;
+        boolean place = own.exempt() || exemptions.includePath(context);
+        return (place && (authenticated || !mayTryCredentials(context.request())))
+                || exemptions.matches(context, authenticated);
+    }
+
+    private boolean mayTryCredentials(WebRequest request) {
+        return Credentials.mayBeIn(request) || mayCarryKey(request);
+    }
+
+    private static boolean isOf(Rule rule, @Nullable Stage stage) {
+        return stage == null || rule.stage() == stage;
+    }
+}
