@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  */
 public final class Fuzz {
 
-    private static final int RUNS = Integer.getInteger("fuzz.runs", 10_000);
+    private static final int RUNS = Integer.getInteger("fuzz.runs", 2_000);
     private static final int MAX_LENGTH = 300;
     private static final int MAX_MESSAGE = 1_000;
 

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 @Tag("servers")
 class LuaMatchesCoreTest {
 
-    private static final int HISTORIES = Integer.getInteger("histories", 250);
+    private static final int HISTORIES = Integer.getInteger("histories", 100);
     private static final int STEPS = 30;
 
     /** The maximum length of a history, so that core can still represent the end of the longest window. */

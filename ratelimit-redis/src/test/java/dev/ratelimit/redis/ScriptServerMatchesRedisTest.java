@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 @Tag("servers")
 class ScriptServerMatchesRedisTest {
 
-    private static final int HISTORIES = Integer.getInteger("histories", 250);
+    private static final int HISTORIES = Integer.getInteger("histories", 100);
     private static final int STEPS = 30;
     private static final int REDIS_7 = 7;
 

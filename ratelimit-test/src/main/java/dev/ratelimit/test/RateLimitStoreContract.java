@@ -19,6 +19,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -200,6 +201,7 @@ public abstract class RateLimitStoreContract extends StoreChargeContract {
     }
 
     @Test
+    @Tag("slow") // for a store behind a network
     void decide_plansTakeTurnsForLong_neverShutTheKey() throws Exception {
         List<Turns> all = plans().map(Arguments::get)
                 .map(plans -> new Turns((Limit) plans[0], (Limit) plans[1]))
