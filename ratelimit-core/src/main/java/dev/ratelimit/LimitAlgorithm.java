@@ -103,11 +103,12 @@ public non-sealed interface LimitAlgorithm extends Limit {
     }
 
     /**
-     * Makes room for a charge if the state {@link #grows}. Such a state has a separate array ({@code at} is 0).
+     * Makes room for a charge if the state {@link #grows}. Such a state has a separate array, and reaches to its end.
      *
-     * @return the same array, or a larger or smaller one with everything that still counts
+     * @return the same array, or a larger or smaller one with everything that still counts, and with the same longs
+     *     before {@code at}
      */
-    default long[] grow(long[] state, long permits, long now) {
+    default long[] grow(long[] state, int at, long permits, long now) {
         return state;
     }
 

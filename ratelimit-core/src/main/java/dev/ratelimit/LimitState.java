@@ -73,19 +73,26 @@ public final class LimitState {
 
     /**
      * Converts this state to another limit: used permits stay used, in proportion to the capacity, rounded up if the
-     * capacity shrinks and down if it grows, so that the state does not change while two limits take turns.
+     * capacity shrinks and down if it grows, so that the state does not change while two limits take turns. A penalty
+     * stays, unless the other limit has none.
      *
      * @param ownNow the time on this limit's timeline
      * @param otherNow the same time on the other limit's timeline
      * @return a state of the other limit, in a new array
      */
     public long[] carriedTo(LimitAlgorithm other, long ownNow, long otherNow) {
+        if (other instanceof Penalty penalty) {
+            return penalty.around(carriedTo(penalty.limit(), ownNow, otherNow), limit, state, at, ownNow, otherNow);
+        }
+        if (limit instanceof Penalty penalty) {
+            return new LimitState(penalty.limit(), state, at + 1).carriedTo(other, ownNow, otherNow);
+        }
         long[] carried = new long[other.stateSize()];
         other.clear(carried, 0, otherNow);
         if (!other.adopt(carried, 0, limit, own(), otherNow)) {
             long share = share(other, limit.remaining(state, at, ownNow));
             if (share > 0) {
-                carried = other.grow(carried, share, otherNow);
+                carried = other.grow(carried, 0, share, otherNow);
                 other.charge(carried, 0, share, otherNow);
             }
         }
@@ -101,6 +108,6 @@ public final class LimitState {
 
     /** A copy of the state that starts at index 0. */
     private long[] own() {
-        return at == 0 ? state : Arrays.copyOfRange(state, at, at + limit.stateSize());
+        return at == 0 ? state : Arrays.copyOfRange(state, at, limit.grows() ? state.length : at + limit.stateSize());
     }
 }

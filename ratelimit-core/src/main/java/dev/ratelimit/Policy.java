@@ -1,5 +1,7 @@
 package dev.ratelimit;
 
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -24,11 +26,30 @@ public record Policy(String name, List<Limit> limits) {
         if (limits.isEmpty()) {
             throw new IllegalArgumentException("limits must not be empty in policy " + name);
         }
+        if (limits.stream().skip(1).anyMatch(Penalty.class::isInstance)) {
+            throw new IllegalArgumentException(
+                    "only the first limit may have a penalty in policy " + name + ": it is for the whole policy");
+        }
     }
 
     /** Creates a policy with one or several limits. */
     public static Policy of(String name, Limit... limits) {
         return new Policy(name, List.of(limits));
+    }
+
+    /**
+     * The same policy with a penalty: a key that it refuses stays refused for this long, from the first refusal on, also
+     * when its limits would admit again. Further refusals do not prolong that, and refunds do not end it, but a reset
+     * does. Peeks, charges of 0 permits, and refusals by another policy start no penalty.
+     *
+     * <p>The first limit carries the penalty, as a {@link Penalty}.
+     *
+     * @param penalty above 0, at most 365 days; replaces a previous penalty
+     */
+    public Policy withPenalty(Duration penalty) {
+        List<Limit> all = new ArrayList<>(limits);
+        all.set(0, new Penalty(Penalty.without(LimitAlgorithm.of(limits.get(0))), penalty));
+        return new Policy(name, all);
     }
 
     /** The same limits with their functions, for stores. */

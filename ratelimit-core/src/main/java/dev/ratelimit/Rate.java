@@ -123,6 +123,11 @@ public record Rate(long permits, TemporalAmount period) {
                 return unit.getKey();
             }
         }
+        return notation(duration);
+    }
+
+    /** A duration as the configuration writes it: {@code 90s}, {@code 10m}. */
+    static String notation(Duration duration) {
         if (!duration.equals(Duration.ofSeconds(duration.toSeconds()))) {
             boolean wholeMillis = duration.equals(Duration.ofMillis(duration.toMillis()));
             return wholeMillis ? duration.toMillis() + "ms" : duration.toString();

@@ -139,21 +139,22 @@ public final class SlidingLog implements LimitAlgorithm {
     }
 
     @Override
-    public long[] grow(long[] state, long permits, long now) {
-        int expired = firstAfter(state, 0, now - window);
-        int live = (int) state[COUNT] - expired;
+    public long[] grow(long[] state, int at, long permits, long now) {
+        int expired = firstAfter(state, at, now - window);
+        int live = (int) state[at + COUNT] - expired;
         long needed = Math.min(limit, live + permits);
-        int times = times(state, 0);
+        int times = times(state, at);
         boolean tooLarge = times > FIRST_TIMES && needed <= times / 4;
         if (needed <= times && !tooLarge) {
             return state;
         }
         long wanted = tooLarge ? Math.max(FIRST_TIMES, 2 * needed) : Math.max(needed, 2L * times);
-        long[] other = new long[TIMES + (int) Math.min(limit, wanted)];
+        long[] other = new long[at + TIMES + (int) Math.min(limit, wanted)];
+        System.arraycopy(state, 0, other, 0, at);
         for (int i = 0; i < live; i++) {
-            other[TIMES + i] = time(state, 0, expired + i);
+            other[at + TIMES + i] = time(state, at, expired + i);
         }
-        other[COUNT] = live;
+        other[at + COUNT] = live;
         return other;
     }
 

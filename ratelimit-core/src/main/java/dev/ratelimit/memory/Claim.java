@@ -4,6 +4,7 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitState;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Penalty;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +55,11 @@ final class Claim {
 
     /** Whether a converted state refuses and is full sooner than under its former limit: then it is written. */
     private boolean sooner;
+
+    private boolean refuses;
+
+    /** Whether this refusal starts a penalty, which is written. */
+    private boolean penalized;
 
     private long[] draft = NOTHING;
     private boolean drafted;
@@ -163,6 +169,7 @@ final class Claim {
         now = moment.on(limit);
         changed = false;
         sooner = false;
+        penalized = false;
         Table own = table;
         if (own == null) {
             draft = draft.length == limit.stateSize() ? draft : new long[limit.stateSize()];
@@ -205,15 +212,38 @@ final class Claim {
     }
 
     boolean admits() {
-        return lead != this || by.admits(state, at, asked, now);
+        refuses = lead == this && !by.admits(state, at, asked, now);
+        return !refuses;
+    }
+
+    /** The number of limits of the charge, whose claims come one after another. */
+    int limits() {
+        return charge.policy().limits().size();
+    }
+
+    /**
+     * After a refusal, whether this limit refused.
+     *
+     * @param onlyByChanged whether only limits refused whose states were converted
+     */
+    boolean refuses(boolean onlyByChanged) {
+        sooner &= onlyByChanged;
+        return lead.refuses;
+    }
+
+    /** Starts the penalty of this charge's policy; a budget that several keys share has none. */
+    void penalize() {
+        if (permits > 0 && !paidByOverflow() && lead.by instanceof Penalty penalty) {
+            lead.penalized |= penalty.starts(lead.state, lead.at, lead.now);
+        }
     }
 
     /** Whether something must be written and the key is unknown, or its table has no room for this limit yet. */
     boolean lacksPlace(boolean admitted) {
         if (table == null) {
-            return admitted && permits > 0;
+            return admitted ? permits > 0 : penalized;
         }
-        boolean written = admitted ? asked > 0 : sooner;
+        boolean written = admitted ? asked > 0 : sooner || penalized;
         if (lead != this || !changed || !written) {
             return false;
         }
@@ -261,7 +291,7 @@ final class Claim {
                 stateIs(table.state(slot), 0);
             } else {
                 begin();
-                draft = by.grow(draft, asked, now);
+                draft = by.grow(draft, 0, asked, now);
                 by.charge(draft, 0, asked, now);
                 stateIs(draft, 0);
             }
@@ -283,10 +313,13 @@ final class Claim {
         }
     }
 
-    /** Keeps a converted state although the charge is refused, if that makes the key full sooner. */
-    void draftSooner() {
-        if (lead == this && table != null && changed && sooner) {
+    /** Starts a penalty; and keeps a converted state although the charge is refused, if the key is full sooner. */
+    void draftRefusal() {
+        if (lead == this && table != null && (penalized || (changed && sooner))) {
             begin();
+            if (penalized && by instanceof Penalty penalty) {
+                penalty.refuse(state, at, now);
+            }
         }
     }
 

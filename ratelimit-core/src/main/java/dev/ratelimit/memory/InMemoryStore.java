@@ -5,6 +5,7 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.CheckReturnValue;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Scheduler;
@@ -91,7 +92,9 @@ public final class InMemoryStore implements RateLimitStore {
             sharedBudgets.forget(policy);
         }
         LimitAlgorithm limit = policy.algorithms().get(0);
-        boolean simple = policy.limits().size() == 1 && (limit.grows() || StackTransaction.remembers(limit));
+        boolean simple = policy.limits().size() == 1
+                && !(limit instanceof Penalty)
+                && (limit.grows() || StackTransaction.remembers(limit));
         if (!simple || permits <= 0) {
             return tryCharge(List.of(policy.charge(key, permits)));
         }

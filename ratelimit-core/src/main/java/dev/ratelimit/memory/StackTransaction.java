@@ -3,6 +3,7 @@ package dev.ratelimit.memory;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
 import java.util.List;
 import java.util.function.Function;
@@ -23,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Two threads never wait for each other. Like a {@link Transaction}, a thread that holds locks waits for another
  * only if its keyspace was created before those of all that it holds; otherwise it only tries. If that fails, it leaves
  * the decision to a transaction, with nothing charged; likewise if a key is unknown or is being moved, if a limit has
- * changed, if a state grows and cannot be restored, or if two charges use one budget. Thread-safe.
+ * changed, if a state grows and cannot be restored, if a refusal may start a penalty, or if two charges use one budget.
+ * Thread-safe.
  */
 final class StackTransaction {
 
@@ -63,9 +65,21 @@ final class StackTransaction {
 
     /** Charges all or nothing; {@link Outcome#UNDECIDED} if a transaction must decide. */
     Outcome tryCharge(List<Charge> charges) {
-        return charges.size() > MAX
-                ? Outcome.UNDECIDED
-                : tryBefore(charges, Place.of(charges.size(), 0), NONE_HELD, 0, Verdict.ONLY);
+        if (charges.size() > MAX) {
+            return Outcome.UNDECIDED;
+        }
+        Outcome outcome = tryBefore(charges, Place.of(charges.size(), 0), NONE_HELD, 0, Verdict.ONLY);
+        // the limits before the one that refused were not asked, and one of them may carry a penalty
+        return outcome == Outcome.REFUSED && mayPenalize(charges) ? Outcome.UNDECIDED : outcome;
+    }
+
+    private static boolean mayPenalize(List<Charge> charges) {
+        for (int i = 0; i < charges.size(); i++) {
+            if (charges.get(i).policy().limits().get(0) instanceof Penalty) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Charges all or nothing, and returns the status of each limit; {@code null} if a transaction must decide. */
@@ -143,9 +157,9 @@ final class StackTransaction {
         }
     }
 
-    /** Whether a frame can restore a state of this limit. */
+    /** Whether a frame can restore a state of this limit, and need not write it after a refusal. */
     static boolean remembers(LimitAlgorithm limit) {
-        return !limit.grows() && limit.stateSize() <= MAX_STATE_SIZE;
+        return !(limit instanceof Penalty) && !limit.grows() && limit.stateSize() <= MAX_STATE_SIZE;
     }
 
     /**

@@ -206,7 +206,7 @@ final class Table {
     /** Makes room for a charge if the state of a locked slot grows. */
     void makeRoom(int slot, LimitAlgorithm limit, long permits, long now) {
         if (grown != null && grown[slot / stride] != null) {
-            grown[slot / stride] = limit.grow(state(slot), permits, now);
+            grown[slot / stride] = limit.grow(state(slot), 0, permits, now);
         }
     }
 

@@ -175,7 +175,10 @@ final class Transaction {
             admitted &= admits;
             onlyByChanged &= admits || order[i].changed();
         }
-        if (task != Task.PEEK && onlyByChanged) {
+        if (task != Task.PEEK) {
+            if (!admitted) {
+                refuse(onlyByChanged);
+            }
             for (int i = 0; i < count; i++) {
                 if (order[i].lacksPlace(admitted)) {
                     return Outcome.CONTENDED;
@@ -189,12 +192,26 @@ final class Transaction {
         return admitted ? Outcome.ADMITTED : Outcome.REFUSED;
     }
 
+    /** Notes what to write although the charges are refused; the penalty of a policy starts if one of its limits refuses. */
+    private void refuse(boolean onlyByChanged) {
+        for (int first = 0, after; first < count; first = after) {
+            boolean refuses = false;
+            after = first + claims[first].limits();
+            for (int i = first; i < after; i++) {
+                refuses |= claims[i].refuses(onlyByChanged);
+            }
+            if (refuses) {
+                claims[first].penalize();
+            }
+        }
+    }
+
     private void draft(boolean admitted) {
         for (int i = 0; i < count; i++) {
             if (admitted) {
                 order[i].draftCharge();
             } else {
-                order[i].draftSooner();
+                order[i].draftRefusal();
             }
         }
         for (int i = 0; admitted && i < count; i++) {

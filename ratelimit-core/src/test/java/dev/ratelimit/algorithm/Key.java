@@ -40,7 +40,7 @@ final class Key {
         boolean admitted = admits(permits, now);
         long swapped = limit.stateSize() == 1 ? limit.tryCharge(state[0], permits, now) : LimitAlgorithm.REFUSED;
         if (admitted && permits > 0) {
-            state = limit.grow(state, permits, now);
+            state = limit.grow(state, 0, permits, now);
             limit.charge(state, 0, permits, now);
         }
         if (limit.stateSize() == 1 && permits > 0) {

@@ -172,7 +172,7 @@ class SlidingLogTest {
         limit.clear(state, 0, 0);
         limit.charge(state, 0, 1, 0);
 
-        assertThat(limit.grow(state, 3, 1)).isSameAs(state);
-        assertThat(limit.grow(state, 4, 1)).hasSizeGreaterThan(state.length);
+        assertThat(limit.grow(state, 0, 3, 1)).isSameAs(state);
+        assertThat(limit.grow(state, 0, 4, 1)).hasSizeGreaterThan(state.length);
     }
 }

@@ -181,8 +181,8 @@ final class Fuse {
         }
 
         @Override
-        public long[] grow(long[] state, long permits, long now) {
-            return limit(fuse).grow(state, permits, now);
+        public long[] grow(long[] state, int at, long permits, long now) {
+            return limit(fuse).grow(state, at, permits, now);
         }
 
         @Override

@@ -62,7 +62,7 @@ class KeyspaceModelTest {
                 longs = seen.longs;
             }
             if (admitted) {
-                longs = by.grow(longs, permits, now);
+                longs = by.grow(longs, 0, permits, now);
                 by.charge(longs, 0, permits, now);
             }
             return admitted;
@@ -72,7 +72,7 @@ class KeyspaceModelTest {
             State carried = new State(to, now);
             boolean adopted = to.adopt(carried.longs, 0, limit, longs, now);
             if (!adopted && used(now) > 0) {
-                carried.longs = to.grow(carried.longs, share(to, now), now);
+                carried.longs = to.grow(carried.longs, 0, share(to, now), now);
                 to.charge(carried.longs, 0, share(to, now), now);
             }
             if (limit instanceof TokenBucket && to instanceof TokenBucket) {

@@ -30,13 +30,13 @@ import org.junit.jupiter.params.provider.MethodSource;
  * new store.
  *
  * <p>It replays recorded traces of each algorithm in each way to charge, and checks the common rules: all or nothing,
- * refusals that change nothing, waits and refunds with a clock that stands still and one that advances on each reading,
+ * refusals that change nothing, penalties, waits and refunds with a clock that stands still and one that advances on each reading,
  * a wall clock that is set back, changed limits, and exact counts with many threads.
  *
  * <p>All tests of a class run on one instance. To test a custom limit, override {@link #limits(Rate)}.
  */
 @SuppressWarnings("CheckReturnValue") // charges prepare the state of keys
-public abstract class RateLimitStoreContract extends StoreChargeContract {
+public abstract class RateLimitStoreContract extends StorePenaltyContract {
 
     @ParameterizedTest
     @MethodSource("traces")

@@ -97,7 +97,7 @@ abstract class StoreChargeContract extends StoreClockContract {
         TRY_CHARGE
     }
 
-    private boolean charge(Several way, List<Charge> charges) {
+    boolean charge(Several way, List<Charge> charges) {
         return way == Several.DECIDE ? store.decide(charges).admitted() : store.tryCharge(charges);
     }
 

@@ -84,7 +84,7 @@ abstract class StoreTimeContract {
     }
 
     /** Advances the store's clock on each reading. */
-    private void use(Clock clock) {
+    void use(Clock clock) {
         if (clock == Clock.MOVING) {
             use(new FakeTicker().advanceOnRead(resolution()));
         }
@@ -120,7 +120,7 @@ abstract class StoreTimeContract {
     static long[] charged(LimitAlgorithm limit, long permits) {
         long[] state = new long[limit.stateSize()];
         limit.clear(state, 0, NOW);
-        state = limit.grow(state, permits, NOW);
+        state = limit.grow(state, 0, permits, NOW);
         limit.charge(state, 0, permits, NOW);
         return state;
     }

@@ -5,6 +5,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitState;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Ticker;
@@ -78,6 +79,9 @@ class LockedStore implements RateLimitStore {
                 .toList();
         boolean admitted = all.stream().filter(Asked::admitted).count() == all.size();
         boolean taken = admitted && take;
+        if (!admitted && take) {
+            all.forEach(asked -> penalize(asked, all));
+        }
         List<LimitStatus> limits = all.stream()
                 .map(asked -> (taken && asked.charge().permits() > 0 ? charged(asked) : asked).status(admitted))
                 .toList();
@@ -104,10 +108,22 @@ class LockedStore implements RateLimitStore {
 
     private Asked charged(Asked asked) {
         long permits = asked.charge().permits();
-        long[] state = asked.limit().grow(asked.state(), permits, asked.now());
+        long[] state = asked.limit().grow(asked.state(), 0, permits, asked.now());
         asked.limit().charge(state, 0, permits, asked.now());
         budgets.put(asked.budget(), new Kept(asked.limit(), state));
         return new Asked(asked.charge(), asked.budget(), asked.limit(), state, asked.now());
+    }
+
+    /** Starts the penalty that this limit carries if its policy refuses. */
+    private void penalize(Asked asked, List<Asked> all) {
+        boolean refuses =
+                all.stream().anyMatch(other -> other.charge().sameBudget(asked.charge()) && !other.admitted());
+        if (asked.limit() instanceof Penalty penalty
+                && refuses
+                && asked.charge().permits() > 0) {
+            penalty.refuse(asked.state(), 0, asked.now());
+            budgets.put(asked.budget(), new Kept(penalty, asked.state()));
+        }
     }
 
     /** The stored state, which records a step back of the wall clock. */

@@ -2,6 +2,7 @@ package dev.ratelimit.memory.storm;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
@@ -56,10 +57,12 @@ record History(long order, Setup setup, List<Step> steps) {
         /** The same with a point at each call of its limits. */
         Policy watched(int number, int plan) {
             List<Limit> limits = new ArrayList<>();
+            Penalty penalty = policies.get(number).get(plan).get(0) instanceof Penalty first ? first : null;
             for (Limit limit : policies.get(number).get(plan)) {
-                limits.add(new Watched(LimitAlgorithm.of(limit)));
+                limits.add(new Watched(limit == penalty ? penalty.limit() : LimitAlgorithm.of(limit)));
             }
-            return new Policy("p" + number, limits);
+            Policy policy = new Policy("p" + number, limits);
+            return penalty == null ? policy : policy.withPenalty(penalty.duration());
         }
     }
 
@@ -97,7 +100,12 @@ record History(long order, Setup setup, List<Step> steps) {
         for (int i = 0; i < count; i++) {
             limits.add(limit(random));
         }
-        return List.copyOf(limits);
+        if (random.nextInt(4) > 0) {
+            return List.copyOf(limits);
+        }
+        Duration penalty = List.of(Duration.ofNanos(1), PERIOD.dividedBy(2), PERIOD.multipliedBy(3))
+                .get(random.nextInt(3));
+        return new Policy("any", limits).withPenalty(penalty).limits();
     }
 
     private static Limit limit(Random random) {

@@ -5,6 +5,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitState;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Penalty;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -132,7 +133,7 @@ final class Model {
 
         void charge() {
             if (permits > 0) {
-                state = limit.grow(state, permits, now);
+                state = limit.grow(state, 0, permits, now);
                 limit.charge(state, 0, permits, now);
                 write();
             }
@@ -283,14 +284,20 @@ final class Model {
             receipts.put(
                     call.step.id(), new Receipt(moment, all.values().stream().anyMatch(Asked::onWallTime)));
             all.values().forEach(Asked::charge);
-        } else if (onlyByChanged && call.step.kind() != Step.Kind.PEEK) {
-            all.values().stream().filter(Asked::sooner).forEach(Asked::write);
+        }
+        boolean inTime = admitted || all.values().stream().anyMatch(Asked::refusesInTime);
+        if (!admitted && call.step.kind() != Step.Kind.PEEK) {
+            List<Asked> sooner = all.values().stream().filter(Asked::sooner).toList();
+            penalize(asks, charges, all);
+            if (onlyByChanged) {
+                sooner.forEach(Asked::write);
+            }
         }
         Decision decision = call.decision;
         if (call.thrown != null) {
             return true;
         }
-        if (!admitted && all.values().stream().noneMatch(Asked::refusesInTime)) {
+        if (!inTime) {
             expected = "no refusal because of a time before";
             return false;
         }
@@ -301,6 +308,27 @@ final class Model {
         }
         expected = (admitted ? "admitted " : "refused ") + limits;
         return admitted == call.admitted && (decision == null || same(limits, decision.limits()));
+    }
+
+    /** Starts the penalties of the policies that refuse, unless keys share the budget. */
+    private static void penalize(List<Budget> asks, List<Charge> charges, Map<Budget, Asked> all) {
+        Set<Charge> refused = new HashSet<>();
+        for (int i = 0; i < asks.size(); i++) {
+            if (!Objects.requireNonNull(all.get(asks.get(i))).admits()) {
+                refused.add(charges.get(i));
+            }
+        }
+        for (int i = 0; i < asks.size(); i++) {
+            Asked asked = Objects.requireNonNull(all.get(asks.get(i)));
+            boolean its = refused.contains(charges.get(i)) && charges.get(i).permits() > 0;
+            if (its
+                    && asks.get(i).overflow == null
+                    && asked.limit instanceof Penalty penalty
+                    && penalty.starts(asked.state, 0, asked.now)) {
+                penalty.refuse(asked.state, 0, asked.now);
+                asked.write();
+            }
+        }
     }
 
     private static boolean same(List<LimitStatus> limits, List<LimitStatus> others) {

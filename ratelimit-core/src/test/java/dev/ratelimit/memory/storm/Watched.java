@@ -94,8 +94,8 @@ record Watched(LimitAlgorithm limit) implements LimitAlgorithm {
     }
 
     @Override
-    public long[] grow(long[] state, long permits, long now) {
-        return at("limit.grow").grow(state, permits, now);
+    public long[] grow(long[] state, int at, long permits, long now) {
+        return at("limit.grow").grow(state, at, permits, now);
     }
 
     @Override
