@@ -127,7 +127,7 @@ public final class Penalty implements LimitAlgorithm {
             state[at] = now + nanos;
         }
         boolean admits = limit.admits(state, at + 1, permits, now);
-        return admits && leftNanos(state, at, now) == 0;
+        return admits && (permits == 0 || leftNanos(state, at, now) == 0);
     }
 
     @Override
@@ -148,7 +148,8 @@ public final class Penalty implements LimitAlgorithm {
 
     @Override
     public long retryAfterNanos(long[] state, int at, long permits, long now) {
-        return Math.max(leftNanos(state, at, now), limit.retryAfterNanos(state, at + 1, permits, now));
+        long wait = limit.retryAfterNanos(state, at + 1, permits, now);
+        return permits == 0 ? wait : Math.max(leftNanos(state, at, now), wait);
     }
 
     @Override

@@ -129,7 +129,7 @@ class PenaltyTest {
         }
 
         boolean charge(long permits, long now) {
-            boolean admits = limit.admits(state, 0, permits, now) && left(now) == 0;
+            boolean admits = limit.admits(state, 0, permits, now) && (permits == 0 || left(now) == 0);
             if (admits && permits > 0) {
                 state = limit.grow(state, 0, permits, now);
                 limit.charge(state, 0, permits, now);
@@ -202,7 +202,9 @@ class PenaltyTest {
                 .as(where)
                 .containsExactly(
                         remaining,
-                        Math.max(left, reference.limit.retryAfterNanos(reference.state, 0, permits, now)),
+                        Math.max(
+                                permits == 0 ? 0 : left,
+                                reference.limit.retryAfterNanos(reference.state, 0, permits, now)),
                         Math.max(left, reference.limit.fullAfterNanos(reference.state, 0, now)));
     }
 }

@@ -193,6 +193,18 @@ class RecipesTest extends AppPerTest {
     }
 
     @Test
+    void guessers_areKeptOutForAnHour() throws IOException {
+        RunningApp site = start("Keep guessers out", List.of(Pages.class), "ratelimit.policies.work.limit=1000/hour");
+
+        assertThat(count(30, 401, i -> login(site, "user" + i, "guess"))).isEqualTo(20);
+
+        RawResponse refused = login(site, "alice", "secret");
+        assertThat(refused.status()).isEqualTo(429);
+        assertThat(Long.parseLong(refused.header("Retry-After"))).isBetween(3_500L, 3_601L);
+        assertThat(site.get("/api/orders").status()).isEqualTo(200);
+    }
+
+    @Test
     void apiKeys_haveBudgets_andSoDoAddresses() throws IOException {
         RunningApp site = start("API keys", List.of(Orders.class));
 

@@ -107,6 +107,9 @@ class ConfigurationMistakesTest {
                 "limit=9/s,match.paths=/a{b | login.match.paths: ",
                 "limit=9/s,match.methods=FETCH | login.match.methods: 'FETCH' is not an HTTP method; write GET, POST, PUT",
                 "limit=1/292y | unknown period '292y'",
+                "limit=9/s,penalty=0s | penalty must be above 0 and at most 365 days but was PT0S; write 10m, for example",
+                "limit=9/s,penalty=366d | penalty must be above 0 and at most 365 days but was PT8784H; write 10m, for example",
+                "limit=9/s,penalty=soon | a duration, such as 50ms, 10s, 5m or 1h",
                 "limit=1/P400D,burst=1000000 | cannot be represented: an empty bucket must be full again within 73 years"
             })
     @DisplayName("F1 F2 F4 F13 a mistake in a policy is reported with its property and what to write")
@@ -130,7 +133,7 @@ class ConfigurationMistakesTest {
                 "ratelimit.polices.login.limit=9/s | did you mean 'policies'?",
                 "ratelimit.policies.login.shadow=true | the properties here are limit, algorithm, burst",
                 "ratelimit.policies.login.plans.free.limitt=9/s | did you mean 'limit'?",
-                "ratelimit.policies.login.penalty=10m | ratelimit.policies.login.penalty: ",
+                "ratelimit.policies.login.penalti=10m | did you mean 'penalty'?",
                 "ratelimit.trusted-proxy=10.0.0.0/8 | did you mean 'trusted-proxies'?",
                 "ratelimit.exempt.path=/x | did you mean 'paths'?",
                 "ratelimit.store.tipe=redis | did you mean 'type'?",

@@ -6,9 +6,11 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.LimitOptions;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -86,7 +88,29 @@ final class PolicyParser {
         if (properties.zone() != null && properties.align() != FixedWindow.Align.CLOCK) {
             throw mistake("zone", properties.zone(), "a zone needs windows aligned with the clock; write align: clock");
         }
+        checkPenalty(properties.penalty());
         return new LimitParser(algorithm, options, context.store());
+    }
+
+    private void checkPenalty(@Nullable Duration penalty) {
+        if (penalty != null) {
+            try {
+                Policy any = Policy.of(name, TokenBucket.of(Rate.parse("1/second")));
+                context.store().accept(any.withPenalty(penalty).limits().get(0));
+            } catch (IllegalArgumentException e) {
+                throw mistake("penalty", penalty, e.getMessage() + "; write 10m, for example");
+            }
+        }
+    }
+
+    private Policy penalized(Policy policy) {
+        return properties.penalty() == null ? policy : policy.withPenalty(properties.penalty());
+    }
+
+    private LimitOverride penalized(LimitOverride override) {
+        return override instanceof LimitOverride.Limited limited
+                ? new LimitOverride.Limited(penalized(limited.policy()))
+                : override;
     }
 
     private void checkBurst(String property, @Nullable Long burst) {
@@ -122,7 +146,7 @@ final class PolicyParser {
                             + "; write a separate policy for each limit");
         }
         List<Limit> own = checked("limit", written, () -> limits.parse(written));
-        Policy policy = checked("", name, () -> new Policy(name, own));
+        Policy policy = checked("", name, () -> penalized(new Policy(name, own)));
         return checkCost("permits", new LimitOverride.Limited(policy));
     }
 
@@ -166,13 +190,14 @@ final class PolicyParser {
             throw mistake(property + ".limit", null, "a plan needs a limit; write 100/minute, unlimited or blocked");
         }
         checkBurst(property + ".burst", plan.burst());
-        return checkCost(property, checked(property, written, () -> limits.override(name, written, plan.burst())));
+        return checkCost(
+                property, checked(property, written, () -> penalized(limits.override(name, written, plan.burst()))));
     }
 
     private void overrides(LimitParser limits, LimitOverrideParser overrides) {
         properties.overrides().forEach((value, written) -> {
             String property = "overrides[" + value + "]";
-            LimitOverride override = checked(property, written, () -> limits.override(name, written, null));
+            LimitOverride override = checked(property, written, () -> penalized(limits.override(name, written, null)));
             checkCost(property, override);
             checked(property, written, () -> {
                 overrides.override(value, override);

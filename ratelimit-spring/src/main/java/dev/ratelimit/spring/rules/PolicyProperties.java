@@ -26,6 +26,8 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
  * @param align whether fixed windows start with the first request or are aligned with the clock
  * @param zone the time zone of windows that are aligned with the clock; by default, UTC
  * @param rounding whether a sliding window compares its exact estimate, or the estimate rounded down
+ * @param penalty how long a key that the policy has refused stays refused, such as 10m; from the first refusal on, at most
+ *     365 days. By default, only as long as the limit refuses it
  * @param key whose budget: user, principal, ip, endpoint, method, session, header:X, query:x, cookie:x, path:x,
  *     claim:x, bean:name or an expression that starts with #; by default, all callers share one budget
  * @param missingKey what happens to a request without a value for a part of the key
@@ -50,6 +52,7 @@ record PolicyProperties(
         @Nullable Align align,
         @Nullable ZoneId zone,
         @Nullable Rounding rounding,
+        @Nullable Duration penalty,
         @DefaultValue List<String> key,
         @DefaultValue("ip") MissingKey missingKey,
         @DefaultValue Match match,

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -155,6 +156,22 @@ class RecordedRecipesTest {
         assertThat(login(limits, "alice", 204)).isEqualTo(429);
         assertThat(login(limits, "bob", 204)).isEqualTo(204);
         assertThat(status(limits, new RecordedRequest("POST", "/login"), 401)).isEqualTo(400);
+    }
+
+    @Test
+    void guessers_areKeptOutForAnHourFromTheFirstRefusal() throws IOException {
+        RequestLimiter limits = recipe("Keep guessers out");
+
+        assertThat(IntStream.range(0, 19).filter(i -> login(limits, "alice", 401) == 401))
+                .hasSize(19);
+        assertThat(IntStream.range(0, 30).filter(i -> login(limits, "alice", 204) == 204))
+                .hasSize(30);
+        assertThat(login(limits, "alice", 401)).isEqualTo(401);
+        for (int minute = 0; minute < 60; minute++) {
+            assertThat(login(limits, "alice", 204)).isEqualTo(429);
+            ticker.advance(Duration.ofMinutes(1));
+        }
+        assertThat(login(limits, "alice", 204)).isEqualTo(204);
     }
 
     @Test
