@@ -177,7 +177,7 @@ class ConfigurationMistakesTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "ratelimit.policies.login.mode=shadow",
+                "ratelimit.policies.login.mode=shade",
                 "ratelimit.policies.login.on-store-failure=ignore",
                 "ratelimit.store.type=postgres",
                 "ratelimit.headers=all",
