@@ -70,18 +70,23 @@ record History(long order, Setup setup, List<Step> steps) {
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
     private static final int MAX_STEPS = 14;
 
+    /** The number of kinds of limits. */
+    private static final int KINDS = 9;
+
     /** Draws a history. */
     static History draw(long seed) {
         Random random = new Random(seed * 0x9E3779B97F4A7C15L);
         // few keys find room; then fewer calls, because the judge must try which of them were evicted
         boolean tight = random.nextInt(3) == 0;
+        // each history has only some kinds of limits, so that equal ones meet more often (swarm testing)
+        int[] kinds = random.ints(1 + random.nextInt(6), 0, KINDS).toArray();
         List<List<List<Limit>>> policies = new ArrayList<>();
         int count = 1 + random.nextInt(tight ? 2 : 3);
         for (int i = 0; i < count; i++) {
             List<List<Limit>> plans = new ArrayList<>();
             int most = random.nextInt(4) == 0 ? 2 : 1;
             for (int plan = 0; plan < most; plan++) {
-                plans.add(limits(random, tight ? 1 : 1 + random.nextInt(4) / 3));
+                plans.add(limits(random, kinds, tight ? 1 : 1 + random.nextInt(4) / 3));
             }
             policies.add(List.copyOf(plans));
         }
@@ -95,10 +100,10 @@ record History(long order, Setup setup, List<Step> steps) {
         return new History(seed, setup, steps(random, setup));
     }
 
-    private static List<Limit> limits(Random random, int count) {
+    private static List<Limit> limits(Random random, int[] kinds, int count) {
         List<Limit> limits = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            limits.add(limit(random));
+            limits.add(limit(random, kinds[random.nextInt(kinds.length)]));
         }
         if (random.nextInt(4) > 0) {
             return List.copyOf(limits);
@@ -108,10 +113,10 @@ record History(long order, Setup setup, List<Step> steps) {
         return new Policy("any", limits).withPenalty(penalty).limits();
     }
 
-    private static Limit limit(Random random) {
+    private static Limit limit(Random random, int kind) {
         int permits = 1 + random.nextInt(4);
         Rate rate = Rate.of(permits, PERIOD);
-        return switch (random.nextInt(9)) {
+        return switch (kind) {
             case 0, 1 -> TokenBucket.of(rate);
             case 2 -> TokenBucket.of(Rate.of(67, PERIOD), permits);
             case 3 -> TokenBucket.of(rate, permits, TokenBucket.Refill.INTERVAL);
@@ -135,10 +140,11 @@ record History(long order, Setup setup, List<Step> steps) {
             Kind kind = kind(random, setBack);
             List<Want> wants = wants(random, setup, kind);
             long number = switch (kind) {
-                case REFUND -> random.nextInt(count);
+                case REFUND, REFUND_PART -> random.nextInt(count);
                 case ADVANCE ->
                     List.of(1L, SECOND, 15 * SECOND, 60 * SECOND, 61 * SECOND, 200 * SECOND)
                             .get(random.nextInt(6));
+                case SET_BACK -> List.of(SECOND, 60 * SECOND, 150 * SECOND).get(random.nextInt(3));
                 default -> 0;
             };
             Fault fault = faults > 0 && id >= first && random.nextInt(faults) == 0 ? fault(random) : null;
@@ -157,7 +163,7 @@ record History(long order, Setup setup, List<Step> steps) {
             return Kind.DECIDE;
         }
         Kind other = setBack ? Kind.SET_BACK : Kind.SWEEP;
-        return List.of(Kind.PEEK, Kind.REFUND, Kind.REFUND, Kind.REFUND, Kind.RESET, other, Kind.ADVANCE)
+        return List.of(Kind.PEEK, Kind.REFUND, Kind.REFUND, Kind.REFUND_PART, Kind.RESET, other, Kind.ADVANCE)
                 .get(number - 13);
     }
 

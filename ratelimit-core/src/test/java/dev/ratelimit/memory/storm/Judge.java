@@ -1,7 +1,6 @@
 package dev.ratelimit.memory.storm;
 
 import dev.ratelimit.memory.storm.History.Setup;
-import dev.ratelimit.memory.storm.Model.Moment;
 import dev.ratelimit.memory.storm.StormClock.Reading;
 import java.util.BitSet;
 import java.util.HashSet;
@@ -33,7 +32,7 @@ final class Judge {
     /** The calls that were applied when the search came farthest. */
     private BitSet farthest = new BitSet();
 
-    private Model stuck = new Model();
+    private Model stuck;
 
     /**
      * Creates a judge of these calls.
@@ -45,6 +44,7 @@ final class Judge {
         this.setup = setup;
         this.calls = calls;
         this.evicted = evicted;
+        this.stuck = new Model(calls.stream().anyMatch(call -> call.step.kind() == Step.Kind.SET_BACK));
         this.policies = IntStream.range(0, setup.policies().size())
                 .mapToObj(number -> "p" + number)
                 .toList();
@@ -53,12 +53,13 @@ final class Judge {
     /** What is wrong; {@code null} if there is such an order. */
     @Nullable
     String verdict() {
-        if (search(new BitSet(), new Model())) {
+        if (search(new BitSet(), stuck)) {
             return null;
         }
         StringBuilder open = new StringBuilder();
         for (Call call : calls) {
-            if (!farthest.get(call.ended) && call.charges.size() > 0) {
+            boolean decided = call.decision != null || call.step.kind().charges();
+            if (!farthest.get(call.ended) && decided) {
                 open.append("\n  call %d, for example, would be at %s: %s"
                         .formatted(
                                 call.step.id(),
@@ -126,7 +127,8 @@ final class Judge {
         if (call.thrown == null || call.mayHaveEffect()) {
             for (Moment moment : moments(call)) {
                 Model next = model.after(call, moment);
-                if (next != null && search(then, next)) {
+                Model other = model.afterFirstRefusal(call, moment);
+                if ((next != null && search(then, next)) || (other != null && search(then, other))) {
                     return true;
                 }
             }
@@ -139,7 +141,7 @@ final class Judge {
      * or evicted, and for attempts that failed. Only a refusal may be followed by others, because each limit that refuses
      * may read its clock again.
      */
-    static Set<Moment> moments(Call call) {
+    private static Set<Moment> moments(Call call) {
         Set<Moment> moments = new LinkedHashSet<>();
         moments.add(lastMoment(call.readings));
         boolean refused =

@@ -22,14 +22,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Model {
 
-    /** One reading of both clocks. */
-    record Moment(long nanos, long epochNanos) {
-
-        long on(LimitAlgorithm limit) {
-            return limit.wallClock() ? epochNanos : nanos;
-        }
-    }
-
     /** The keys of one limit of a policy. */
     record Keys(String policy, int limit) {}
 
@@ -43,36 +35,13 @@ final class Model {
     /** What a call asks of one limit, by its number among all. */
     record Claim(int call, int number) {}
 
-    /** A state, and the limit that wrote it and when. */
-    @SuppressWarnings("ArrayRecordComponent") // compared below
-    record Kept(LimitAlgorithm limit, long[] state, long at) {
-
-        Kept copy() {
-            return new Kept(limit, state.clone(), at);
-        }
-
-        void look(Moment moment) {
-            limit.admits(state, 0, 0, moment.on(limit));
-        }
-
-        boolean full(Moment moment) {
-            return limit.fullAfterNanos(state, 0, moment.on(limit)) == 0;
-        }
-
-        long remaining(Moment moment) {
-            return limit.remaining(state, 0, moment.on(limit));
-        }
-
-        boolean same(@Nullable Kept other) {
-            return other != null && at == other.at && limit.equals(other.limit) && Arrays.equals(state, other.state);
-        }
-    }
-
     /** When a decision was made, for its refund. */
     private record Receipt(Moment moment, boolean epochRead) {
 
         long age(LimitAlgorithm limit, Moment now) {
-            return limit.wallClock() && epochRead ? now.epochNanos - moment.epochNanos : now.nanos - moment.nanos;
+            return limit.wallClock() && epochRead
+                    ? now.epochNanos() - moment.epochNanos()
+                    : now.nanos() - moment.nanos();
         }
     }
 
@@ -93,20 +62,22 @@ final class Model {
             this.moment = moment;
             this.now = moment.on(limit);
             this.former = known(budget);
-            this.changed = former != null && !former.limit.equals(limit);
+            this.changed = former != null && !former.limit().equals(limit);
             if (former == null) {
                 state = new long[limit.stateSize()];
                 limit.clear(state, 0, now);
             } else if (changed) {
-                former.look(moment);
-                state = new LimitState(former.limit, former.state, 0).carriedTo(limit, moment.on(former.limit), now);
+                steppedBack |= former.look(moment);
+                state = new LimitState(former.limit(), former.state(), 0)
+                        .carriedTo(limit, moment.on(former.limit()), now);
             } else {
-                state = former.state;
+                steppedBack |= former.look(moment);
+                state = former.state();
             }
         }
 
         boolean onWallTime() {
-            return limit.wallClock() || (former != null && former.limit.wallClock());
+            return limit.wallClock() || (former != null && former.limit().wallClock());
         }
 
         boolean admits() {
@@ -116,10 +87,10 @@ final class Model {
         /** Whether it refuses, and not only because its clock was read before somebody else charged it. */
         boolean refusesInTime() {
             Kept before = former;
-            if (before == null || changed || limit.wallClock() || before.at - now <= 0) {
+            if (before == null || changed || limit.wallClock() || before.at() - now <= 0) {
                 return !admits();
             }
-            return !admits() && !limit.admits(state, 0, permits, before.at);
+            return !admits() && !limit.admits(state, 0, permits, before.at());
         }
 
         /** Whether the new limit refuses, and is full before the former one. */
@@ -128,7 +99,7 @@ final class Model {
                     && former != null
                     && !admits()
                     && limit.fullAfterNanos(state, 0, now)
-                            < former.limit.fullAfterNanos(former.state, 0, moment.on(former.limit));
+                            < former.limit().fullAfterNanos(former.state(), 0, moment.on(former.limit()));
         }
 
         void charge() {
@@ -156,17 +127,27 @@ final class Model {
     /** How many keys of each policy were evicted although they were not full. */
     private final Map<String, Long> evicted;
 
+    private final boolean mayStepBack;
+    private boolean steppedBack;
+    private int lastRefusing;
     private String expected = "another result";
 
-    Model() {
-        this(Map.of(), Map.of(), Set.of(), Map.of());
+    /**
+     * Creates an empty store.
+     *
+     * @param mayStepBack whether the wall clock is set back; otherwise no call is decided by a time before that of a state
+     */
+    Model(boolean mayStepBack) {
+        this(Map.of(), Map.of(), Set.of(), Map.of(), mayStepBack);
     }
 
     private Model(
             Map<Budget, Kept> budgets,
             Map<Integer, Receipt> receipts,
             Set<Claim> overflown,
-            Map<String, Long> evicted) {
+            Map<String, Long> evicted,
+            boolean mayStepBack) {
+        this.mayStepBack = mayStepBack;
         this.budgets = new HashMap<>(budgets);
         this.receipts = new HashMap<>(receipts);
         this.overflown = new HashSet<>(overflown);
@@ -174,7 +155,7 @@ final class Model {
     }
 
     private Model copy() {
-        return new Model(budgets, receipts, overflown, evicted);
+        return new Model(budgets, receipts, overflown, evicted, mayStepBack);
     }
 
     Map<Budget, Kept> budgets() {
@@ -183,10 +164,6 @@ final class Model {
 
     long evicted(String policy) {
         return evicted.getOrDefault(policy, 0L);
-    }
-
-    boolean overflown(Claim claim) {
-        return overflown.contains(claim);
     }
 
     /** The model without this full key. */
@@ -210,16 +187,18 @@ final class Model {
         return next;
     }
 
-    /** The model after these budgets were looked at, which they remember if the wall clock was set back. */
-    Model afterLook(List<Budget> looked, Moment moment) {
+    /**
+     * The model after the call looked at its budgets and was then not decided, at this moment; {@code null} if no clock
+     * was set back before.
+     */
+    @Nullable
+    Model afterLook(Call call, Moment moment) {
         Model next = copy();
-        for (Budget budget : looked) {
+        for (Budget budget : budgets(call)) {
             Kept kept = next.known(budget);
-            if (kept != null) {
-                kept.look(moment);
-            }
+            next.steppedBack |= kept != null && kept.look(moment);
         }
-        return next;
+        return mayStepBack && next.steppedBack ? next : null;
     }
 
     /** The budgets that a call is about, by the numbers of their claims. */
@@ -252,11 +231,32 @@ final class Model {
         Model next = copy();
         boolean same = switch (call.step.kind()) {
             case TRY_ONE, TRY, DECIDE, PEEK -> next.decide(call, moment);
-            case REFUND -> next.refund(call, moment);
+            case REFUND, REFUND_PART -> next.refund(call, moment);
             case RESET -> next.reset(call, moment);
             default -> true;
         };
-        return same ? next : null;
+        return same && (mayStepBack || !next.steppedBack) ? next : null;
+    }
+
+    /**
+     * The same for a yes or no, of which one limit refuses: those before it may not be asked, and then do not notice that
+     * the clock was set back.
+     */
+    @Nullable
+    Model afterFirstRefusal(Call call, Moment moment) {
+        Model next = mayStepBack && call.step.kind().charges() && call.decision == null && !call.admitted
+                ? after(call, moment)
+                : null;
+        if (next != null) {
+            List<Budget> asked = budgets(call);
+            for (Budget budget : asked.subList(0, next.lastRefusing)) {
+                Kept kept = budgets.get(budget);
+                if (kept != null) {
+                    next.budgets.put(budget, kept);
+                }
+            }
+        }
+        return next;
     }
 
     /** The state of a budget, which may be written. */
@@ -272,6 +272,9 @@ final class Model {
             LimitAlgorithm limit = charges.get(i).policy().algorithms().get(asks.get(i).keys.limit);
             all.computeIfAbsent(asks.get(i), budget -> new Asked(budget, limit, moment)).permits +=
                     charges.get(i).permits();
+        }
+        for (int i = 0; i < asks.size(); i++) {
+            lastRefusing = Objects.requireNonNull(all.get(asks.get(i))).admits() ? lastRefusing : i;
         }
         boolean onlyByChanged = true;
         boolean admitted = true;
@@ -346,15 +349,15 @@ final class Model {
 
     private boolean refund(Call call, Moment moment) {
         Receipt receipt = call.refunded == null ? null : receipts.get(call.refunded.step.id());
-        List<Budget> paid = receipt == null ? List.of() : budgets(call);
-        for (int i = 0; receipt != null && i < paid.size(); i++) {
+        List<Budget> paid = budgets(call);
+        for (int i = 0; receipt != null && i < call.chargesByLimit().size(); i++) {
             Kept kept = known(paid.get(i));
             if (kept != null) {
-                kept.look(moment);
+                steppedBack |= kept.look(moment);
                 Charge charge = call.chargesByLimit().get(i);
                 LimitAlgorithm limit = charge.policy().algorithms().get(paid.get(i).keys.limit);
-                new LimitState(kept.limit, kept.state, 0)
-                        .refund(limit, charge.permits(), receipt.age(kept.limit, moment), moment.on(kept.limit));
+                new LimitState(kept.limit(), kept.state(), 0)
+                        .refund(limit, charge.permits(), receipt.age(kept.limit(), moment), moment.on(kept.limit()));
             }
         }
         return true;
@@ -364,8 +367,8 @@ final class Model {
         for (Budget budget : budgets(call)) {
             Kept kept = known(budget);
             if (kept != null) {
-                kept.look(moment);
-                kept.limit.clear(kept.state, 0, moment.on(kept.limit));
+                steppedBack |= kept.look(moment);
+                kept.limit().clear(kept.state(), 0, moment.on(kept.limit()));
             }
         }
         return true;
@@ -387,7 +390,7 @@ final class Model {
     public int hashCode() {
         int hash = receipts.hashCode() + overflown.hashCode();
         for (Map.Entry<Budget, Kept> entry : budgets.entrySet()) {
-            hash += entry.getKey().hashCode() ^ Arrays.hashCode(entry.getValue().state);
+            hash += entry.getKey().hashCode() ^ Arrays.hashCode(entry.getValue().state());
         }
         return hash;
     }
@@ -401,8 +404,8 @@ final class Model {
                         budget.key,
                         budget.keys.limit,
                         budget.overflow == null ? "" : " overflow",
-                        kept.limit,
-                        Arrays.toString(kept.state))));
+                        kept.limit(),
+                        Arrays.toString(kept.state()))));
         return all.toString();
     }
 }

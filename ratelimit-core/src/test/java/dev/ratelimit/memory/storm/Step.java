@@ -33,8 +33,10 @@ record Step(
         TRY,
         DECIDE,
         PEEK,
-        /** Refunds an earlier decision of the same thread. */
+        /** Refunds an earlier decision. */
         REFUND,
+        /** Refunds one permit of its first charge. */
+        REFUND_PART,
         RESET,
         SWEEP,
         ADVANCE,
@@ -101,7 +103,7 @@ record Step(
     @Override
     public String toString() {
         String about = switch (kind) {
-            case REFUND -> "REFUND" + wants + " of call " + number;
+            case REFUND, REFUND_PART -> kind + " of call " + number;
             case ADVANCE -> "clocks advance by " + number / 1e9 + " s";
             case SET_BACK -> "wall clock is set back by " + number / 1e9 + " s";
             case SWEEP -> "SWEEP";

@@ -95,8 +95,10 @@ final class Storm {
     }
 
     private void run(Step step) {
-        Call refunded = step.kind() == Kind.REFUND ? refundable.remove((int) step.number()) : null;
-        Call call = new Call(step, refunded == null ? charges(step, false) : refunded.charges, refunded);
+        boolean refunds = step.kind() == Kind.REFUND || step.kind() == Kind.REFUND_PART;
+        Call refunded = refunds ? refundable.remove((int) step.number()) : null;
+        List<Charge> charges = refunded == null ? charges(step, false) : refunded.budgets();
+        Call call = new Call(step, step.kind() == Kind.REFUND_PART ? part(charges) : charges, refunded);
         Actor actor = (Actor) Thread.currentThread();
         call.began = calls.size();
         actor.readings().clear();
@@ -116,6 +118,9 @@ final class Storm {
             actor.arm(null);
         }
         call.ended = calls.size();
+        if (actor.readings().isEmpty()) {
+            actor.readings().add(clock.reading(false));
+        }
         call.readings = List.copyOf(actor.readings());
         calls.add(call);
         stage.progress();
@@ -142,12 +147,10 @@ final class Storm {
                 call.decision = decision;
                 call.admitted = decision.admitted();
             }
-            case REFUND -> {
-                if (call.refunded != null) {
-                    Decision decision = decisions.get((int) step.number());
-                    if (decision != null) {
-                        asked.refund(decision);
-                    }
+            case REFUND, REFUND_PART -> {
+                Decision decision = decisions.get((int) step.number());
+                if (decision != null && call.refunded != null) {
+                    asked.refund(decision, call.charges);
                 }
             }
             case RESET -> asked.reset(charges.get(0).policy(), charges.get(0).key());
@@ -155,6 +158,13 @@ final class Storm {
             case ADVANCE -> clock.advance(step.number());
             case SET_BACK -> clock.setWallClockBack(step.number());
         }
+    }
+
+    private static List<Charge> part(List<Charge> charges) {
+        return charges.stream()
+                .limit(1)
+                .map(all -> all.policy().charge(all.key(), Math.min(1, all.permits())))
+                .toList();
     }
 
     private List<Charge> charges(Step step, boolean watched) {

@@ -37,13 +37,18 @@ final class StormClock implements Ticker, Scheduler {
         epochNanos -= by;
     }
 
+    /** What the clocks show, without a reading that moves them. */
+    Reading reading(boolean ofWall) {
+        return new Reading(ofWall, nanos, epochNanos);
+    }
+
     private Reading read(boolean wall) {
         if (!(Thread.currentThread() instanceof Actor actor)) {
-            return new Reading(wall, nanos, epochNanos);
+            return reading(wall);
         }
         actor.foreign(wall ? "the wall clock" : "the clock");
         advance(tickNanos);
-        Reading reading = new Reading(wall, nanos, epochNanos);
+        Reading reading = reading(wall);
         actor.readings().add(reading);
         return reading;
     }

@@ -3,9 +3,7 @@ package dev.ratelimit.memory.storm;
 import dev.ratelimit.memory.storm.History.Setup;
 import dev.ratelimit.memory.storm.Model.Budget;
 import dev.ratelimit.memory.storm.Model.Claim;
-import dev.ratelimit.memory.storm.Model.Kept;
 import dev.ratelimit.memory.storm.Model.Keys;
-import dev.ratelimit.memory.storm.Model.Moment;
 import dev.ratelimit.memory.storm.StormClock.Reading;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -16,8 +14,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What may happen next without being the result of a call: a full key is forgotten, another one is evicted to make room,
- * or a key finds no room, so that its call is charged to the overflow.
+ * What may happen next without being the result of a call: a step back of the clock is noticed, a full key is forgotten,
+ * another one is evicted to make room, or a key finds no room, so that its call is charged to the overflow.
  */
 final class Unseen {
 
@@ -43,6 +41,7 @@ final class Unseen {
     List<Model> all() {
         List<Model> all = new ArrayList<>();
         for (Call call : open) {
+            looks(call, all);
             if (call.step.kind() == Step.Kind.SWEEP || call.step.kind().charges()) {
                 forgotten(call, all);
             }
@@ -62,6 +61,17 @@ final class Unseen {
             }
         }
         return all;
+    }
+
+    /** A state remembers that the clock was set back at the first look, even if the call starts again or throws. */
+    private void looks(Call call, List<Model> all) {
+        for (Reading reading : call.readings) {
+            Model next =
+                    reading.ofWall() ? model.afterLook(call, new Moment(reading.nanos(), reading.epochNanos())) : null;
+            if (next != null) {
+                all.add(next);
+            }
+        }
     }
 
     /** A full key may be forgotten. That can be noticed if its policy has another plan, which would take it over. */
@@ -177,9 +187,6 @@ final class Unseen {
     }
 
     private static Moment moment(Call call, int number) {
-        if (call.readings.isEmpty()) {
-            return new Moment(0, 0);
-        }
         Reading reading = call.readings.get(number);
         return new Moment(reading.nanos(), reading.epochNanos());
     }
