@@ -71,7 +71,7 @@ record History(long order, Setup setup, List<Step> steps) {
     private static final int MAX_STEPS = 14;
 
     /** The number of kinds of limits. */
-    private static final int KINDS = 9;
+    private static final int KINDS = 10;
 
     /** Draws a history. */
     static History draw(long seed) {
@@ -94,7 +94,8 @@ record History(long order, Setup setup, List<Step> steps) {
                 2 + random.nextInt(tight ? 1 : 3),
                 List.of(2, 5, 15, 50).get(random.nextInt(4)),
                 tight ? 1 + random.nextInt(3) : 1_000,
-                List.of(0L, 1L, SECOND / 1_000, 7 * SECOND, 25 * SECOND).get(random.nextInt(5)),
+                List.of(0L, 1L, SECOND / 1_000, 7 * SECOND, 25 * SECOND, 61 * SECOND)
+                        .get(random.nextInt(6)),
                 tight ? 2 + random.nextInt(3) : List.of(1, 1, 2, 3, 9).get(random.nextInt(5)),
                 List.copyOf(policies));
         return new History(seed, setup, steps(random, setup));
@@ -121,9 +122,9 @@ record History(long order, Setup setup, List<Step> steps) {
             case 2 -> TokenBucket.of(Rate.of(67, PERIOD), permits);
             case 3 -> TokenBucket.of(rate, permits, TokenBucket.Refill.INTERVAL);
             case 4 -> FixedWindow.of(rate);
-            case 5 -> FixedWindow.onClock(rate, ZoneOffset.UTC);
-            case 6 -> SlidingWindow.of(rate);
-            case 7 -> SlidingLog.of(rate);
+            case 5, 6 -> FixedWindow.onClock(rate, ZoneOffset.UTC);
+            case 7 -> SlidingWindow.of(rate);
+            case 8 -> SlidingLog.of(rate);
             default -> SlidingLog.of(Rate.of(4L * permits, PERIOD));
         };
     }
@@ -147,7 +148,7 @@ record History(long order, Setup setup, List<Step> steps) {
                 case SET_BACK -> List.of(SECOND, 60 * SECOND, 150 * SECOND).get(random.nextInt(3));
                 default -> 0;
             };
-            Fault fault = faults > 0 && id >= first && random.nextInt(faults) == 0 ? fault(random) : null;
+            Fault fault = faults > 0 && id >= first && random.nextInt(faults) == 0 ? fault(random, kind) : null;
             steps.add(new Step(id, thread, kind, wants, number, fault));
         }
         return List.copyOf(steps);
@@ -188,10 +189,12 @@ record History(long order, Setup setup, List<Step> steps) {
         return key == 0 ? "" : "k" + key;
     }
 
-    private static Fault fault(Random random) {
-        Place place = one(List.of(Place.values()), random);
+    private static Fault fault(Random random, Kind kind) {
+        Place drawn = one(List.of(Place.values()), random);
+        // a scheduler's thread has stack for a sweep
+        Place place = drawn == Place.CALL && kind == Kind.SWEEP ? Place.FOREIGN : drawn;
         return switch (place) {
-            case FOREIGN -> new Fault(upTo(40, random), place, one(List.of(Thrown.values()), random));
+            case FOREIGN -> new Fault(upTo(80, random), place, one(List.of(Thrown.values()), random));
             case ALLOCATION -> new Fault(upTo(30, random), place, Thrown.OUT_OF_MEMORY);
             case CALL -> new Fault(upTo(60, random), place, Thrown.STACK_OVERFLOW);
         };
@@ -201,8 +204,8 @@ record History(long order, Setup setup, List<Step> steps) {
         return of.get(random.nextInt(of.size()));
     }
 
-    /** A number from 1 on, rather a small one. */
+    /** A number from 1 on, in half of all cases rather a small one. */
     private static int upTo(int most, Random random) {
-        return (int) Math.pow(most, random.nextDouble());
+        return random.nextBoolean() ? (int) Math.pow(most, random.nextDouble()) : 1 + random.nextInt(most);
     }
 }

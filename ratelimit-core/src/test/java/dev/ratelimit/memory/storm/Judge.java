@@ -7,8 +7,6 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.ToLongFunction;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +23,7 @@ final class Judge {
 
     private final Setup setup;
     private final List<Call> calls;
-    private final ToLongFunction<String> evicted;
-    private final List<String> policies;
+    private final List<Long> evicted;
     private final Set<Known> seen = new HashSet<>();
 
     /** The calls that were applied when the search came farthest. */
@@ -38,16 +35,13 @@ final class Judge {
      * Creates a judge of these calls.
      *
      * @param calls in the order in which they ended
-     * @param evicted how many keys of a policy the store evicted although they were not full
+     * @param evicted how many keys of each policy the store evicted although they were not full
      */
-    Judge(Setup setup, List<Call> calls, ToLongFunction<String> evicted) {
+    Judge(Setup setup, List<Call> calls, List<Long> evicted) {
         this.setup = setup;
         this.calls = calls;
         this.evicted = evicted;
         this.stuck = new Model(calls.stream().anyMatch(call -> call.step.kind() == Step.Kind.SET_BACK));
-        this.policies = IntStream.range(0, setup.policies().size())
-                .mapToObj(number -> "p" + number)
-                .toList();
     }
 
     /** What is wrong; {@code null} if there is such an order. */
@@ -80,7 +74,7 @@ final class Judge {
 
     private boolean search(BitSet done, Model model) {
         if (done.cardinality() == calls.size()) {
-            return policies.stream().allMatch(policy -> evictionsFit(policy, model));
+            return mayHaveEvicted(model, false);
         }
         if (seen.size() > MAX_SEEN || !seen.add(new Known(done, model))) {
             return seen.size() > MAX_SEEN;
@@ -100,22 +94,23 @@ final class Judge {
             }
         }
         for (Model next : new Unseen(setup, calls, open, model).all()) {
-            if (policies.stream().allMatch(policy -> next.evicted(policy) <= mayHaveEvicted(policy))
-                    && search(done, next)) {
+            if (mayHaveEvicted(next, true) && search(done, next)) {
                 return true;
             }
         }
         return false;
     }
 
-    private boolean evictionsFit(String policy, Model model) {
-        return model.evicted(policy) >= evicted.applyAsLong(policy) && model.evicted(policy) <= mayHaveEvicted(policy);
-    }
-
-    /** What the store has counted, and what an error may have kept it from counting. */
-    private long mayHaveEvicted(String policy) {
-        return evicted.applyAsLong(policy)
-                + calls.stream().filter(call -> call.thrown != null).count();
+    /** Whether there are as many evictions as the store has counted; an error may have kept it from counting one. */
+    private boolean mayHaveEvicted(Model model, boolean moreToCome) {
+        long errors = calls.stream().filter(call -> call.thrown != null).count();
+        for (int policy = 0; policy < evicted.size(); policy++) {
+            long missing = evicted.get(policy) - model.evicted("p" + policy);
+            if (-missing > errors || (missing > 0 && !moreToCome)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private boolean comesNext(Call call, BitSet done, Model model) {

@@ -129,7 +129,6 @@ final class Model {
 
     private final boolean mayStepBack;
     private boolean steppedBack;
-    private int lastRefusing;
     private String expected = "another result";
 
     /**
@@ -239,24 +238,40 @@ final class Model {
     }
 
     /**
-     * The same for a yes or no, of which one limit refuses: those before it may not be asked, and then do not notice that
-     * the clock was set back.
+     * The same for a yes or no, which may ask the limits from the last to the first that refuses. The others then do not
+     * notice that the clock was set back.
      */
     @Nullable
     Model afterFirstRefusal(Call call, Moment moment) {
-        Model next = mayStepBack && call.step.kind().charges() && call.decision == null && !call.admitted
-                ? after(call, moment)
-                : null;
+        boolean stops = mayStepBack && call.step.kind().charges() && call.decision == null && !call.admitted;
+        Model next = stops ? after(call, moment) : null;
         if (next != null) {
-            List<Budget> asked = budgets(call);
-            for (Budget budget : asked.subList(0, next.lastRefusing)) {
+            Set<Budget> asked = askedUntilRefusal(call, moment);
+            for (Budget budget : budgets(call)) {
                 Kept kept = budgets.get(budget);
-                if (kept != null) {
+                if (kept != null && !asked.contains(budget)) {
                     next.budgets.put(budget, kept);
                 }
             }
         }
         return next;
+    }
+
+    private Set<Budget> askedUntilRefusal(Call call, Moment moment) {
+        Set<Budget> asked = new HashSet<>();
+        boolean refused = false;
+        for (int i = call.charges.size() - 1; i >= 0; i--) {
+            Charge charge = call.charges.get(i);
+            for (int limit = charge.policy().limits().size() - 1; !refused && limit >= 0; limit--) {
+                Budget budget = new Budget(new Keys(charge.policy().name(), limit), charge.key(), null);
+                Asked one =
+                        copy().new Asked(budget, charge.policy().algorithms().get(limit), moment);
+                one.permits = charge.permits();
+                refused = !one.admits();
+                asked.add(budget);
+            }
+        }
+        return asked;
     }
 
     /** The state of a budget, which may be written. */
@@ -272,9 +287,6 @@ final class Model {
             LimitAlgorithm limit = charges.get(i).policy().algorithms().get(asks.get(i).keys.limit);
             all.computeIfAbsent(asks.get(i), budget -> new Asked(budget, limit, moment)).permits +=
                     charges.get(i).permits();
-        }
-        for (int i = 0; i < asks.size(); i++) {
-            lastRefusing = Objects.requireNonNull(all.get(asks.get(i))).admits() ? lastRefusing : i;
         }
         boolean onlyByChanged = true;
         boolean admitted = true;

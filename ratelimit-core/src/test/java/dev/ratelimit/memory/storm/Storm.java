@@ -7,6 +7,7 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.memory.storm.History.Setup;
 import dev.ratelimit.memory.storm.Step.Kind;
 import dev.ratelimit.memory.storm.Step.Want;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -15,6 +16,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs a history, and checks what must hold. */
 final class Storm {
+
+    /** The number of new keys of each policy in the end. */
+    private static final int NEW_KEYS = 2;
+
+    /** After this time, all keys are full. */
+    private static final long LONG_NANOS = Duration.ofDays(1).toNanos();
 
     private final History history;
     private final Setup setup;
@@ -28,6 +35,9 @@ final class Storm {
 
     /** The decisions that may still be refunded, and their calls. */
     private final Map<Integer, Call> refundable = new HashMap<>();
+
+    /** How many keys of each policy were evicted although they were not full. */
+    private List<Long> evicted = List.of();
 
     private final Map<Integer, Decision> decisions = new HashMap<>();
 
@@ -69,7 +79,7 @@ final class Storm {
         stage.add(0, this::lookAtAll);
         stage.run();
 
-        String verdict = new Judge(setup, calls, policy -> store.count("evictedActive", policy)).verdict();
+        String verdict = new Judge(setup, calls, evicted).verdict();
         if (verdict != null) {
             throw new AssertionError(verdict);
         }
@@ -83,7 +93,7 @@ final class Storm {
         }
     }
 
-    /** In the end, each key is asked about: nothing is locked, and each budget is as it must be. */
+    /** In the end, each key is asked about and some are new: nothing is locked, and each budget is as it must be. */
     private void lookAtAll() {
         int id = 1_000;
         for (int policy = 0; policy < setup.policies().size(); policy++) {
@@ -91,6 +101,35 @@ final class Storm {
                 Want want = new Want(policy, 0, key == 0 ? "" : "k" + key, 1);
                 run(new Step(id++, Step.LAST, Kind.PEEK, List.of(want), 0, null));
             }
+            for (int key = 0; key < NEW_KEYS; key++) {
+                Want want = new Want(policy, 0, "new" + key, 1);
+                run(new Step(id++, Step.LAST, Kind.DECIDE, List.of(want), 0, null));
+            }
+        }
+        evicted = new ArrayList<>();
+        for (int policy = 0; policy < setup.policies().size(); policy++) {
+            evicted.add(store.count("evictedActive", "p" + policy));
+            long limits = setup.policies().get(policy).stream()
+                    .mapToLong(List::size)
+                    .max()
+                    .orElse(0);
+            require(keys(policy) <= limits * setup.maxKeys(), "there are " + keys(policy) + " keys of p" + policy);
+        }
+        require(clock.alarms() == 1, clock.alarms() + " alarms are set for a sweep");
+        clock.advance(LONG_NANOS);
+        clock.ring();
+        for (int policy = 0; policy < setup.policies().size(); policy++) {
+            require(keys(policy) == 0, "after a sweep, " + keys(policy) + " full keys are left of p" + policy);
+        }
+    }
+
+    private long keys(int policy) {
+        return store.count("keys", "p" + policy);
+    }
+
+    private static void require(boolean holds, String message) {
+        if (!holds) {
+            throw new AssertionError(message);
         }
     }
 

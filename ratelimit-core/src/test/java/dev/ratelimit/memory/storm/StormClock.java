@@ -69,6 +69,10 @@ final class StormClock implements Ticker, Scheduler {
         return () -> alarms.remove(task);
     }
 
+    int alarms() {
+        return alarms.size();
+    }
+
     /** Runs the alarm that was set first, if there is one. */
     void ring() {
         Runnable alarm = alarms.poll();

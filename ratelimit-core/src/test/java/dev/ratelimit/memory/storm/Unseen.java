@@ -74,10 +74,16 @@ final class Unseen {
         }
     }
 
-    /** A full key may be forgotten. That can be noticed if its policy has another plan, which would take it over. */
+    /**
+     * A full key may be forgotten. That can be noticed if its policy has another plan, which would take it over, and if it
+     * is reset by a call that has read a later time than the next one.
+     */
     private void forgotten(Call call, List<Model> all) {
         model.budgets().forEach((budget, kept) -> {
-            if (setup.plans(budget.keys().policy()) > 1 && kept.full(last(call))) {
+            boolean noticed = call.step.kind() == Step.Kind.SWEEP
+                    || setup.tight()
+                    || setup.plans(budget.keys().policy()) > 1;
+            if (noticed && kept.full(last(call))) {
                 all.add(model.forgetting(budget));
             }
         });
