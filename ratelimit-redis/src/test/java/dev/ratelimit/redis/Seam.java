@@ -42,6 +42,9 @@ public final class Seam {
 
     private static final Map<String, KeyNames> NAMES = new ConcurrentHashMap<>();
 
+    /** By the digest of the script that another version sends instead. */
+    private static final Map<String, Script> OTHERS = new ConcurrentHashMap<>();
+
     private Seam() {}
 
     /** Builds a store on the network's current master. */
@@ -60,7 +63,8 @@ public final class Seam {
 
     /** Lets a store send other scripts with the same effect, as another version would. */
     public static void otherVersion(RedisStoreBuilder builder) {
-        builder.edition(script -> Script.of(script.text() + "\n-- another version"));
+        builder.edition(script ->
+                OTHERS.computeIfAbsent(script.sha(), sha -> Script.of(script.text() + "\n-- another version")));
     }
 
     /** The name in Redis of the first limit of this charge's policy. */

@@ -3,18 +3,14 @@ package dev.ratelimit.redis.storm;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
-import dev.ratelimit.algorithm.FixedWindow;
-import dev.ratelimit.algorithm.SlidingLog;
-import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.Seam;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What servers have charged and refunded, and what callers were granted of it, key by key. What must hold at any time:
@@ -53,33 +49,19 @@ final class Books {
         /** Permits of calls of which some answer may have come too late. */
         private long excused;
 
-        private boolean returned;
         private boolean reset;
-        private final List<Grant> grants = new ArrayList<>();
+        private @Nullable Bounds bounds;
 
         /** By the server's time, what was charged then and is not refunded; and what of it callers hold. */
         private final Map<Long, Long> chargedAt = new HashMap<>();
 
         private final Map<Long, Long> grantedAt = new HashMap<>();
 
+        /** By the server's time of a charge, when that was. */
+        private final Map<Long, Long> nowAt = new HashMap<>();
+
         /** The end of the window that was charged at this time. */
         private final Map<Long, Long> windowEnds = new HashMap<>();
-    }
-
-    /** Permits that a server granted, and when they were spent and returned. */
-    private static final class Grant {
-        private final Decision decision;
-        private final LimitAlgorithm limit;
-        private final long permits;
-        private final long atNanos;
-        private long returnedNanos = Long.MAX_VALUE;
-
-        private Grant(Decision decision, Charge charge, long atNanos) {
-            this.decision = decision;
-            this.limit = charge.policy().algorithms().get(0);
-            this.permits = charge.permits();
-            this.atNanos = atNanos;
-        }
     }
 
     private final World world;
@@ -141,6 +123,7 @@ final class Books {
             account.charged += permits;
             account.largest = Math.max(account.largest, permits);
             account.chargedAt.merge(reply[0], permits, Long::sum);
+            long unused = account.nowAt.merge(reply[0], world.now(), Math::min);
             requireLease(key, arguments[terms][0], numbers, permits);
             if (arguments[terms][0] == 'f') {
                 account.windowEnds.put(reply[0], reply[at]);
@@ -216,9 +199,17 @@ final class Books {
                 account.granted += charge.permits();
                 long chargedNanos = Seam.serverNanos(decision, charge);
                 account.grantedAt.merge(chargedNanos / 1000, charge.permits(), Long::sum);
+                String key = Seam.firstKey(PREFIX, charge);
+                Bounds bounds = account.bounds;
+                if (bounds == null) {
+                    LimitAlgorithm limit = charge.policy().algorithms().get(0);
+                    bounds = new Bounds(world, key, limit, leased ? LEASE_NANOS : 0);
+                    account.bounds = bounds;
+                }
                 // what was spent from a lease was spent when the call began
-                account.grants.add(new Grant(decision, charge, Math.max(began, chargedNanos - World.EPOCH_NANOS)));
-                check(Seam.firstKey(PREFIX, charge));
+                long charged = account.nowAt.getOrDefault(chargedNanos / 1000, began);
+                bounds.granted(decision, charge, Math.max(began, charged));
+                check(key);
                 Long ends = account.windowEnds.get(chargedNanos / 1000);
                 world.require(
                         !steady || ends == null || World.EPOCH_NANOS + began <= ends * 1000 + SLACK_NANOS,
@@ -229,17 +220,15 @@ final class Books {
     }
 
     /** Records that a caller is about to return what it was granted. */
-    @SuppressWarnings("ReferenceEquality") // two decisions may be equal
     void returned(Decision decision) {
         for (Charge charge : decision.charges()) {
             if (Seam.byServer(decision, charge)) {
                 Account account = account(charge);
                 account.granted -= charge.permits();
-                account.returned = true;
                 account.grantedAt.merge(Seam.serverNanos(decision, charge) / 1000, -charge.permits(), Long::sum);
-                account.grants.stream()
-                        .filter(grant -> grant.decision == decision)
-                        .forEach(grant -> grant.returnedNanos = world.now());
+                if (account.bounds != null) {
+                    account.bounds.returned(decision);
+                }
             }
         }
     }
@@ -249,52 +238,18 @@ final class Books {
         account(charge).reset = true;
     }
 
-    /** What servers granted of each key, and callers have not returned, is within the bounds of docs/algorithms.md. */
-    void requireBounds() {
-        accounts.forEach((key, account) -> {
-            account.grants.sort(Comparator.comparingLong(grant -> grant.atNanos));
-            if (account.reset || account.grants.isEmpty()) {
-                return;
-            }
-            LimitAlgorithm limit = account.grants.get(0).limit;
-            long n = limit.capacity();
-            if (limit instanceof SlidingLog) {
-                requireBound(key, account.grants, 2_000_000_000L, n);
-            } else if (limit instanceof FixedWindow) {
-                requireBound(key, account.grants, 2_000_000_000L, 2 * n);
-            } else if (limit instanceof SlidingWindow && !leased) {
-                requireBound(key, account.grants, 3_000_000_000L, 2 * n - 1);
-            } else if (limit instanceof TokenBucket && !account.returned) {
-                requireBound(key, account.grants, limit);
+    /**
+     * What servers granted of each key, and callers have not returned, is within the bounds.
+     *
+     * @param gains the faults that gave permits back, the first one first
+     */
+    void requireBounds(List<Bounds.Gain> gains) {
+        accounts.values().forEach(account -> {
+            Bounds bounds = account.bounds;
+            if (bounds != null && !account.reset) {
+                bounds.require(gains);
             }
         });
-    }
-
-    /** In any interval of length t, a bucket grants at most its capacity and its rate times t. */
-    private void requireBound(String key, List<Grant> grants, LimitAlgorithm bucket) {
-        double perNano = (double) bucket.capacity() / bucket.replenishNanos();
-        double bound = bucket.capacity() + ((leased ? LEASE_NANOS : 0) + SLACK_NANOS) * perNano;
-        double level = 0;
-        long at = 0;
-        for (Grant grant : grants) {
-            level = Math.max(0, level - (grant.atNanos - at) * perNano) + grant.permits;
-            at = grant.atNanos;
-            world.require(level <= bound, "servers granted %.2f of %s, which admits %.2f", level, key, bound);
-        }
-    }
-
-    /** A log grants its limit in one length of its window, and the other windows at most twice as much. */
-    private void requireBound(String key, List<Grant> grants, long windowNanos, long bound) {
-        for (Grant last : grants) {
-            long granted = 0;
-            for (Grant grant : grants) {
-                boolean counts = grant.atNanos <= last.atNanos
-                        && last.atNanos - grant.atNanos < windowNanos - SLACK_NANOS
-                        && grant.returnedNanos > last.atNanos;
-                granted += counts ? grant.permits : 0;
-            }
-            world.require(granted <= bound, "servers granted %d of %s in one window, not %d", granted, key, bound);
-        }
     }
 
     /** Excuses permits that servers may have charged although the caller got another answer. */
@@ -329,8 +284,9 @@ final class Books {
     /** The same charge by charge, if none is excused: of a lease, what a bucket refills while it ends late remains. */
     void balanceCharges() {
         accounts.forEach((key, account) -> {
-            if (account.excused == 0 && !account.reset && !account.grants.isEmpty()) {
-                LimitAlgorithm limit = account.grants.get(0).limit;
+            Bounds bounds = account.bounds;
+            if (account.excused == 0 && !account.reset && bounds != null) {
+                LimitAlgorithm limit = bounds.limit();
                 double late =
                         limit instanceof TokenBucket ? LATE_SECONDS * limit.capacity() / limit.replenishNanos() : 0;
                 double most = leased ? late * 1e9 + 1 : 0;

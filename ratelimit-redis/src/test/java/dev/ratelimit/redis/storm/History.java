@@ -1,10 +1,7 @@
 package dev.ratelimit.redis.storm;
 
-import dev.ratelimit.redis.storm.Step.Ask;
 import dev.ratelimit.redis.storm.Step.Fault;
-import dev.ratelimit.redis.storm.Step.Question;
 import dev.ratelimit.redis.storm.Step.Trouble;
-import dev.ratelimit.redis.storm.Step.Want;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -75,75 +72,34 @@ record History(long seed, Setup setup, List<Step> steps) {
                 random.nextBoolean(),
                 random.nextInt(3) == 0);
         List<Step> steps = new ArrayList<>();
-        troubles(random, setup, steps);
-        calls(random, setup, steps);
+        // usually shorter than the calls, sometimes far longer
+        boolean lasting = random.nextInt(10) == 0;
+        troubles(random, setup, lasting, steps);
+        new Calls(random, setup).draw(steps);
         steps.sort(Comparator.comparingLong(Step::atNanos));
         return new History(seed, setup, List.copyOf(steps));
     }
 
-    private static void troubles(Random random, Setup setup, List<Step> steps) {
+    private static void troubles(Random random, Setup setup, boolean lasting, List<Step> steps) {
         List<Fault> kinds = new ArrayList<>();
         for (Fault fault : Fault.values()) {
             if (random.nextInt(4) == 0 && (setup.masters > 1 || fault != Fault.SLOT_MOVES)) {
                 kinds.add(fault);
             }
         }
+        if (setup.leased && random.nextBoolean()) {
+            // a lease may end meanwhile
+            kinds.addAll(List.of(Fault.PAUSED, Fault.PAUSED));
+        }
         int troubles = kinds.isEmpty() ? 0 : random.nextInt(MAX_TROUBLES + 1);
         for (int i = 0; i < troubles; i++) {
-            double lasting = Math.pow(10, 6.5 + 3.7 * random.nextDouble());
+            double time = Math.pow(10, lasting ? 10 + random.nextDouble() : 6.5 + 3.7 * random.nextDouble());
             steps.add(new Trouble(
                     SECOND / 2 + random.nextLong(CALLS_NANOS * 2 / 3),
                     kinds.get(random.nextInt(kinds.size())),
                     random.nextInt(setup.instances),
                     random.nextInt(setup.masters),
-                    (long) lasting));
+                    (long) time));
         }
-    }
-
-    private static void calls(Random random, Setup setup, List<Step> steps) {
-        int count = setup.leased ? 100 + random.nextInt(300) : 20 + random.nextInt(150);
-        long at = 0;
-        int id = 0;
-        while (id < count && at < CALLS_NANOS) {
-            // a burst, or one call after the other
-            int together = random.nextInt(4) == 0 ? 1 + random.nextInt(20) : 1;
-            int hot = setup.leased || random.nextInt(2) == 0 ? 0 : random.nextInt(setup.keys);
-            int instance = random.nextInt(setup.instances);
-            for (int i = 0; i < together; i++) {
-                steps.add(call(
-                        random,
-                        setup,
-                        id,
-                        at,
-                        random.nextInt(3) == 0 ? random.nextInt(setup.instances) : instance,
-                        hot));
-                id++;
-            }
-            at += (long) Math.pow(10, 5.5 + (setup.leased ? 3.2 : 4) * random.nextDouble());
-        }
-    }
-
-    private static Ask call(Random random, Setup setup, int id, long at, int instance, int hot) {
-        Question question = question(random.nextInt(20), setup);
-        List<Want> wants = new ArrayList<>();
-        int policies = question == Question.RESET ? 1 : 1 + random.nextInt(setup.policies);
-        for (int policy = 0; policy < policies; policy++) {
-            wants.add(new Want(
-                    policy,
-                    policy == 0 || random.nextBoolean() ? hot : random.nextInt(setup.keys),
-                    setup.leased || random.nextInt(12) == 0 ? random.nextInt(12) : 1));
-        }
-        return new Ask(id, at, instance, question, wants, id == 0 ? 0 : Math.max(0, id - 1 - random.nextInt(8)));
-    }
-
-    private static Question question(int kind, Setup setup) {
-        if (kind < 13 || (kind >= 15 && kind < 19 && !setup.refunds)) {
-            return Question.DECIDE;
-        } else if (kind < 15) {
-            return Question.PEEK;
-        } else if (kind < 18) {
-            return Question.REFUND;
-        }
-        return kind == 18 ? Question.RESET : Question.INTERRUPT;
     }
 }

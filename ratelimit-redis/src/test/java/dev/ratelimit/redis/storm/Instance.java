@@ -55,6 +55,8 @@ final class Instance implements RedisStoreListener {
     private final Deque<Long> changes = new ArrayDeque<>();
     private @Nullable RedisStore store;
     private @Nullable RedisStoreFailure lastFailure;
+    private final Map<String, Long> returned = new HashMap<>();
+    private final Restraint restraint;
     private boolean closed;
     private boolean otherLimits;
     private int failures;
@@ -70,6 +72,7 @@ final class Instance implements RedisStoreListener {
         this.setup = history.setup();
         this.notes = notes;
         this.place = world.place("instance " + number);
+        this.restraint = new Restraint(world, place, setup);
     }
 
     Place place() {
@@ -78,6 +81,9 @@ final class Instance implements RedisStoreListener {
 
     /** Opens its store; waits meanwhile. */
     void open() {
+        if (setup.masters() == 1) {
+            network.beforeDecisions(place, restraint::asked);
+        }
         Seam.Net net = network.from(place);
         Random random = new Random(history.seed() + number);
         RedisStoreBuilder builder =
@@ -170,6 +176,10 @@ final class Instance implements RedisStoreListener {
         crowded += reason == RedisStoreFailure.SATURATED ? 1 : 0;
         failuresSinceChange++;
         lastFailure = reason;
+        // of leases and of what a cluster gives back, it is told later
+        if (store != null && setup.masters() == 1 && !setup.leased()) {
+            restraint.failed(reason);
+        }
         notes.accept(place + ": " + reason);
     }
 
@@ -206,6 +216,12 @@ final class Instance implements RedisStoreListener {
     public void changed() {
         notes.accept(place + ": a server is used again, or not any more");
         requireReason();
+        RedisStore open = store;
+        if (open != null && open.available()) {
+            restraint.used();
+        } else if (open != null) {
+            restraint.stopped();
+        }
         long now = world.now();
         changes.add(now);
         while (now - changes.peek() > CHANGES_NANOS) {
@@ -221,7 +237,6 @@ final class Instance implements RedisStoreListener {
     /** A server is left alone after the configured number of failures, of which callers may not have told yet. */
     private void requireReason() {
         RedisStore open = store;
-        // of leases and of what a cluster gives back, it is told later
         if (open != null && !open.available() && setup.masters() == 1 && !setup.leased()) {
             world.require(
                     failuresSinceChange + world.unfinished(place) >= setup.failures(),
@@ -233,17 +248,27 @@ final class Instance implements RedisStoreListener {
         failuresSinceChange = 0;
     }
 
-    /** A refusal of the same permits is repeated without asking for a second at most. */
-    void requireFresh(Decision decision) {
+    /** Records that a server answered a caller. */
+    void answered() {
+        restraint.answered();
+    }
+
+    /**
+     * A refusal of the same permits is repeated without asking for a second at most.
+     *
+     * @param began when the caller asked
+     */
+    void requireFresh(Decision decision, long began) {
         if (decision.admitted()) {
             return;
         }
         for (LimitStatus status : decision.limits()) {
             Charge charge = status.charge();
-            Map<Long, Long> times =
-                    refused.computeIfAbsent(Seam.firstKey(Books.PREFIX, charge), key -> new HashMap<>());
+            String key = Seam.firstKey(Books.PREFIX, charge);
+            Map<Long, Long> times = refused.computeIfAbsent(key, name -> new HashMap<>());
             if (!Seam.fromCache(decision)) {
-                if (!status.admitted() && Seam.byServer(decision, charge)) {
+                boolean current = began >= returned.getOrDefault(key, 0L);
+                if (!status.admitted() && Seam.byServer(decision, charge) && current) {
                     times.put(charge.permits(), world.now());
                 }
             } else {
@@ -260,6 +285,8 @@ final class Instance implements RedisStoreListener {
 
     /** Records that it has returned permits of a server: what that refused before does not count any more. */
     void returned(Charge charge) {
-        refused.remove(Seam.firstKey(Books.PREFIX, charge));
+        String key = Seam.firstKey(Books.PREFIX, charge);
+        refused.remove(key);
+        returned.put(key, world.now());
     }
 }

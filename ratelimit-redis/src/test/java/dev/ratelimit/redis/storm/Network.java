@@ -8,6 +8,7 @@ import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -37,6 +38,9 @@ final class Network {
     /** Of each link: the one in use, those that it replaced in the last second, and late ones. */
     private static final long MAX_CONNECTIONS = 6;
 
+    /** To a server of a cluster that always answers: its own link, and those that look for any server. */
+    private static final int MAX_GOOD_CONNECTIONS = 4;
+
     /** How often an instance asks for the slots of a cluster at most. */
     private static final long REFRESH_NANOS = 1_000_000_000;
 
@@ -49,6 +53,9 @@ final class Network {
     private final Map<Ends, Integer> connecting = new HashMap<>();
     private final Map<Place, Integer> interrupts = new HashMap<>();
     private final Map<Place, Long> refreshes = new HashMap<>();
+    private final Map<Place, Runnable> beforeDecisions = new HashMap<>();
+    private final Map<Ends, Integer> connects = new HashMap<>();
+    private final Set<Object> doubtful = new HashSet<>();
     private long calmSince;
     private final Map<String, Server> servers = new HashMap<>();
     private final List<Server> all = new ArrayList<>();
@@ -183,8 +190,37 @@ final class Network {
         return server.isWell() && place.startsThreads() && !route.black && !route.refusing && route.slowerNanos == 0;
     }
 
+    /** Checks this before an instance sends a decision. */
+    void beforeDecisions(Place place, Runnable check) {
+        beforeDecisions.put(place, check);
+    }
+
+    /** Records that an instance, a server, or the way from one to the other may lose what is sent. */
+    void doubt(Object where) {
+        doubtful.add(where);
+    }
+
+    /** Checks that an instance keeps a connection on which a server answers, whatever it answers. */
+    private void requireReason(Place place, Server server) {
+        int times = connects.merge(new Ends(place, server), 1, Integer::sum);
+        boolean reason = setup.connectNanos() > 0
+                || hasInterrupts(place)
+                || doubtful.contains(place)
+                || doubtful.contains(server)
+                || doubtful.contains(List.of(place, server));
+        world.require(
+                reason || times <= (setup.masters() == 1 ? 1 : MAX_GOOD_CONNECTIONS),
+                "%s connects to %s, which answers, %d times",
+                place,
+                server,
+                times);
+    }
+
     /** Checks that no more decisions are under way than an instance may have. */
-    void sent(Place place, Server server) {
+    void sent(Place place, Server server, boolean decision) {
+        if (decision) {
+            beforeDecisions.getOrDefault(place, () -> {}).run();
+        }
         long sinceNanos = world.now() - setup.deadlineNanos();
         long underWay = 0;
         for (Wire wire : wires) {
@@ -288,6 +324,7 @@ final class Network {
         Wire wire = new Wire(world, this, place, server);
         server.accept(wire);
         wires.add(wire);
+        requireReason(place, server);
         long open = wires.stream()
                 .filter(other -> other.place() == place && other.server() == server)
                 .count();

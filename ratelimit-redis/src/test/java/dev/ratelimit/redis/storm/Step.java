@@ -102,6 +102,22 @@ sealed interface Step {
             };
         }
 
+        /** Whether connections may be dead after it without anybody knowing. */
+        boolean killsSilently() {
+            return switch (this) {
+                case VANISHED, FAIL_OVER, HALF_OPEN, BLACK_HOLE -> true;
+                default -> false;
+            };
+        }
+
+        /** Whether servers answer all the same, and their answers put no connection in doubt. */
+        boolean sparesConnections() {
+            return switch (this) {
+                case UNSTABLE, OUT_OF_MEMORY, LOADING, BUSY, FOREIGN_VALUE -> true;
+                default -> false;
+            };
+        }
+
         /** Whether a command may be carried out long after it was sent, or by a clock that was set. */
         boolean delaysCommands() {
             return switch (this) {
@@ -113,7 +129,7 @@ sealed interface Step {
         /** Whether answers may be late or lost because of it, so that charges stay of which callers do not know. */
         boolean losesAnswers() {
             return switch (this) {
-                case SCRIPTS_FLUSHED, SERVER_CLOCK_FORWARD, SERVER_CLOCK_BACK, WALL_CLOCK_MOVES -> false;
+                case SCRIPTS_FLUSHED, SERVER_CLOCK_FORWARD, SERVER_CLOCK_BACK, WALL_CLOCK_MOVES, CLOSED -> false;
                 default -> true;
             };
         }

@@ -34,6 +34,9 @@ final class Storm {
     private static final int TOGETHER = 4;
     private static final long BETWEEN_NANOS = 3 * SECOND;
 
+    /** As many rounds of questions that servers answer suffice: others would only repeat them. */
+    private static final int ENOUGH = 3;
+
     /** How much longer than its deadline a call may take: its thread does not run at once. */
     static final long WAKE_NANOS = 2 * MILLI;
 
@@ -60,6 +63,7 @@ final class Storm {
     private final Map<Integer, Call> calls = new HashMap<>();
     private final Troubles troubles;
     private final @Nullable List<String> timeline;
+    private int withoutServer;
 
     private Storm(History history, @Nullable List<String> timeline) {
         this.history = history;
@@ -131,7 +135,10 @@ final class Storm {
                 last = Math.max(last, begin + Troubles.end(trouble));
             }
         }
-        runUntil(last + SECOND);
+        runUntil(begin + History.CALLS_NANOS);
+        while (world.now() < last + SECOND) {
+            askAll();
+        }
         recover();
         close();
     }
@@ -156,10 +163,6 @@ final class Storm {
                 .mapToObj(key -> Seam.firstKey(
                         Books.PREFIX, Instance.policy(history, 0, false).charge("k" + key)))
                 .toList();
-    }
-
-    private List<Charge> charges(Ask ask, Instance instance) {
-        return ask.wants().stream().map(instance::charge).toList();
     }
 
     private void start(Ask ask) {
@@ -188,7 +191,7 @@ final class Storm {
 
     private void call(Ask ask, Call call, Instance instance) {
         RedisStore store = instance.store();
-        List<Charge> charges = charges(ask, instance);
+        List<Charge> charges = ask.wants().stream().map(instance::charge).toList();
         long began = world.now();
         long stoodStill = troubles.stoodStill(instance.place());
         int failuresBefore = instance.failures();
@@ -208,13 +211,13 @@ final class Storm {
                     if (instance.crowded() == crowdedBefore) {
                         requireAsked(instance, charges, here(decision), untouched);
                     }
-                    instance.requireFresh(decision);
+                    answered(instance, decision, began);
                     outcome = (decision.admitted() ? "admitted" : "refused") + places(decision);
                 }
                 case PEEK -> {
                     Decision decision = store.peek(charges);
                     shares.answered(instance.place(), decision, false);
-                    instance.requireFresh(decision);
+                    answered(instance, decision, began);
                     outcome = places(decision);
                 }
                 case REFUND -> {
@@ -243,26 +246,32 @@ final class Storm {
             require(setup.deny() && e.policy().equals("p1"), "%s does not fail closed", e.policy());
             outcome = "unavailable";
             if (instance.crowded() == crowdedBefore) {
-                requireAsked(
-                        instance,
-                        charges,
-                        charges.stream()
-                                .filter(charge -> charge.policy().name().equals("p1"))
-                                .toList(),
-                        untouched);
+                List<Charge> closed = charges.stream()
+                        .filter(charge -> charge.policy().name().equals("p1"))
+                        .toList();
+                requireAsked(instance, charges, closed, untouched);
             }
         }
         boolean interrupted = Thread.interrupted();
         if (instance.failures() > failuresBefore || interrupted) {
             charges.forEach(books::excuse);
         }
-        note(ask + ": " + outcome);
+        if (timeline != null) {
+            note(ask + ": " + outcome);
+        }
         long took = world.now() - began;
         require(
                 took <= setup.deadlineNanos() + WAKE_NANOS || troubles.stoodStill(instance.place()) > stoodStill,
                 "%s took %.3f ms",
                 ask,
                 took / 1e6);
+    }
+
+    private void answered(Instance instance, Decision decision, long began) {
+        if (decision.charges().stream().anyMatch(charge -> Seam.byServer(decision, charge))) {
+            instance.answered();
+        }
+        instance.requireFresh(decision, began);
     }
 
     private static List<Charge> here(Decision decision) {
@@ -297,23 +306,33 @@ final class Storm {
         return places.toString();
     }
 
-    /** After the last fault, asks for all keys until all must be well, and then requires it. */
+    /** After the last fault, asks for all keys until servers answer, and requires this once all must be well. */
     private void recover() {
         troubles.removeForeign();
         long well = world.now() + recoveryNanos();
-        while (world.now() < well) {
-            instances.forEach(instance -> askForAll(instance, false));
-            runUntil(world.now() + BETWEEN_NANOS);
+        int rounds = 0;
+        while (world.now() < well && rounds < ENOUGH) {
+            int before = withoutServer;
+            askAll();
+            rounds = withoutServer > before ? 0 : rounds + 1;
         }
+        runUntil(well);
         for (int i = 0; i < Math.min(setup.maxInFlight(), TOGETHER); i++) {
             instances.forEach(instance -> askForAll(instance, true));
         }
         runUntil(world.now() + SECOND);
     }
 
+    private void askAll() {
+        instances.forEach(instance -> askForAll(instance, false));
+        runUntil(world.now() + BETWEEN_NANOS);
+    }
+
     private long recoveryNanos() {
         boolean slow = setup.connectNanos() + 2 * MILLI >= setup.deadlineNanos();
-        return (slow ? SLOW_RECOVERY_NANOS : RECOVERY_NANOS) + setup.handshakeNanos();
+        // after a long time without a network, a probe may find out that its connection is dead
+        boolean dead = !none(Step.Fault::killsSilently);
+        return (slow || dead ? SLOW_RECOVERY_NANOS : RECOVERY_NANOS) + setup.handshakeNanos();
     }
 
     private void askForAll(Instance instance, boolean requireWell) {
@@ -328,6 +347,10 @@ final class Storm {
             Charge charge = instance.charge(new Want(0, key, 0));
             Decision decision = instance.store().peek(List.of(charge));
             shares.answered(instance.place(), decision, false);
+            withoutServer += Seam.byServer(decision, charge) ? 0 : 1;
+            if (Seam.byServer(decision, charge)) {
+                instance.answered();
+            }
             require(
                     !requireWell || Seam.byServer(decision, charge),
                     "%s does not ask for %s although all has been well for %d s: %s",
@@ -363,9 +386,7 @@ final class Storm {
                     "%s: alarms stay set",
                     instance.place());
         }
-        if (none(Step.Fault::changesBudgets)) {
-            books.requireBounds();
-        }
+        books.requireBounds(troubles.gains());
         if (none(Step.Fault::losesAnswers)) {
             books.balanceCharges();
             // of a lease that ends, a bucket gets back only what it has not refilled meanwhile

@@ -2,10 +2,12 @@ package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.redis.Seam;
+import dev.ratelimit.redis.storm.Bounds.Gain;
 import dev.ratelimit.redis.storm.ScriptServer.State;
 import dev.ratelimit.redis.storm.Step.Trouble;
 import dev.ratelimit.redis.storm.World.Place;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -30,6 +32,8 @@ final class Troubles {
     private final List<String> keys;
     private final Map<Place, Long> stillNanos = new HashMap<>();
     private final Set<Object> touched = new HashSet<>();
+    private final List<Gain> gains = new ArrayList<>();
+    private boolean clocksDiffer;
 
     Troubles(World world, Network network, List<String> keys) {
         this.world = world;
@@ -57,18 +61,46 @@ final class Troubles {
         return !touched.contains(Seam.firstKey(Books.PREFIX, charge));
     }
 
+    /** The faults that have given permits back, the first one first. */
+    List<Gain> gains() {
+        return gains;
+    }
+
+    private void start(Server server, boolean keepsData) {
+        server.start(keepsData);
+        if (!keepsData) {
+            lost();
+        }
+    }
+
+    private void lost() {
+        gains.add(new Gain(world.now(), Bounds.ALL));
+    }
+
+    private void moveClock(Server server, long nanos) {
+        clocksDiffer = true;
+        server.moveClock(nanos);
+        if (nanos > 0) {
+            gains.add(new Gain(world.now(), nanos));
+        }
+    }
+
     private String key(Trouble trouble) {
         return keys.get((int) (trouble.atNanos() % keys.size()));
     }
 
     private void touch(Trouble trouble, Place place, Server server) {
-        switch (trouble.fault()) {
-            case CUT, HALF_OPEN, BLACK_HOLE, SLOW_NETWORK, REFUSED -> touched.add(List.of(place, server));
-            case PAUSED, INSTANCE_KILLED, NO_THREAD, CLOSED -> touched.add(place);
-            case FAIL_OVER, SLOT_MOVES -> touched.addAll(network.servers());
-            case FOREIGN_VALUE -> touched.add(key(trouble));
-            case SCRIPTS_FLUSHED, SERVER_CLOCK_FORWARD, SERVER_CLOCK_BACK, WALL_CLOCK_MOVES, OTHER_LIMITS -> {}
-            default -> touched.add(server);
+        List<?> where = switch (trouble.fault()) {
+            case CUT, HALF_OPEN, BLACK_HOLE, SLOW_NETWORK, REFUSED -> List.of(List.of(place, server));
+            case PAUSED, INSTANCE_KILLED, NO_THREAD, CLOSED -> List.of(place);
+            case FAIL_OVER, SLOT_MOVES -> network.servers();
+            case FOREIGN_VALUE -> List.of(key(trouble));
+            case SCRIPTS_FLUSHED, SERVER_CLOCK_FORWARD, SERVER_CLOCK_BACK, WALL_CLOCK_MOVES, OTHER_LIMITS -> List.of();
+            default -> List.of(server);
+        };
+        touched.addAll(where);
+        if (!trouble.fault().sparesConnections()) {
+            where.forEach(network::doubt);
         }
     }
 
@@ -87,7 +119,7 @@ final class Troubles {
         switch (trouble.fault()) {
             case KILLED, EMPTIED, VANISHED -> {
                 server.kill(trouble.fault() != Step.Fault.VANISHED);
-                later(trouble, () -> server.start(trouble.fault() != Step.Fault.EMPTIED));
+                later(trouble, () -> start(server, trouble.fault() != Step.Fault.EMPTIED));
             }
             case HANGING -> {
                 server.hang();
@@ -108,8 +140,8 @@ final class Troubles {
             case FORBIDDEN -> refuse(trouble, server, State.NO_PERMISSION);
             case CLUSTER_DOWN -> refuse(trouble, server, State.CLUSTER_DOWN);
             case SCRIPTS_FLUSHED -> server.data().flushScripts();
-            case SERVER_CLOCK_FORWARD -> server.moveClock(time);
-            case SERVER_CLOCK_BACK -> server.moveClock(-time);
+            case SERVER_CLOCK_FORWARD -> moveClock(server, time);
+            case SERVER_CLOCK_BACK -> moveClock(server, -time);
             case FAIL_OVER -> failOver(trouble, server);
             case SLOT_MOVES -> moveSlot(trouble);
             case CUT -> network.cut(place, server, true);
@@ -144,6 +176,7 @@ final class Troubles {
     }
 
     private void spoil(Trouble trouble, String key) {
+        lost();
         network.owner(key).data().put(key, FOREIGN);
         later(trouble, this::removeForeign);
     }
@@ -192,6 +225,7 @@ final class Troubles {
                 return;
             }
             network.disturbed();
+            lost();
             replica.data().restore(older);
             server.kill(world.random.nextBoolean());
             network.replace(server, replica);
@@ -204,7 +238,7 @@ final class Troubles {
             boolean staysAway = world.random.nextBoolean();
             later(trouble, () -> {
                 if (!staysAway) {
-                    server.start(false);
+                    start(server, false);
                 }
                 if (slots != null) {
                     slots.inform();
@@ -219,6 +253,14 @@ final class Troubles {
         Slots slots = Objects.requireNonNull(network.slots());
         Server target = current(trouble.server());
         slots.move(key(trouble), target);
-        later(trouble, slots::moved);
+        if (clocksDiffer) {
+            lost();
+        }
+        later(trouble, () -> {
+            slots.moved();
+            if (clocksDiffer) {
+                lost();
+            }
+        });
     }
 }

@@ -14,7 +14,13 @@ import org.jspecify.annotations.Nullable;
 final class Wire implements Seam.Wire {
 
     /** A command on its way. */
-    record Sent<T>(Function<Server, T> command, CompletableFuture<T> answer, boolean decision, long atNanos) {}
+    @SuppressWarnings("ArrayRecordComponent") // only their identity matters
+    record Sent<T>(
+            Function<Server, T> command,
+            CompletableFuture<T> answer,
+            boolean decision,
+            byte @Nullable [][] arguments,
+            long atNanos) {}
 
     private static final long QUIET_NANOS = 1_010_000_000;
     private static final long GRACE_NANOS = 1_000_000;
@@ -36,6 +42,9 @@ final class Wire implements Seam.Wire {
     private long lastDelivery;
     private long heard;
     private long firstInVain;
+
+    /** The command whose failure has just arrived. */
+    private @Nullable Sent<?> replying;
 
     Wire(World world, Network network, Place place, Server server) {
         this.world = world;
@@ -75,16 +84,31 @@ final class Wire implements Seam.Wire {
             @Nullable String text, String sha, boolean asking, String[] keys, byte[][] arguments) {
         String operation = new String(arguments[0], StandardCharsets.US_ASCII);
         boolean decision = operation.equals("charge") || operation.equals("peek");
-        return send(server -> network.run(server, text, sha, asking, keys, arguments), decision);
+        Sent<?> former = replying;
+        if (decision && former != null && former.arguments == arguments) {
+            requireWanted(former);
+        }
+        return send(server -> network.run(server, text, sha, asking, keys, arguments), decision, arguments);
     }
 
     @Override
     public CompletableFuture<String> clusterNodes() {
         network.refreshed(place);
-        return send(network::clusterNodes, false);
+        return send(network::clusterNodes, false, null);
     }
 
-    private <T> CompletableFuture<T> send(Function<Server, T> command, boolean decision) {
+    /** What a server has refused is sent again only while somebody waits for it. */
+    private void requireWanted(Sent<?> refused) {
+        long age = world.now() - refused.atNanos;
+        world.require(
+                age <= network.deadlineNanos() + Storm.WAKE_NANOS || place.stillUntil > refused.atNanos,
+                "%s sends a decision again after %.3f s",
+                place,
+                age / 1e9);
+    }
+
+    private <T> CompletableFuture<T> send(
+            Function<Server, T> command, boolean decision, byte @Nullable [][] arguments) {
         if (!open) {
             // commands under way may follow a redirect at this very moment
             world.require(
@@ -92,9 +116,9 @@ final class Wire implements Seam.Wire {
             return CompletableFuture.failedFuture(
                     new RedisException("Currently not connected. Commands are rejected."));
         }
-        Sent<T> sent = new Sent<>(command, new CompletableFuture<>(), decision, world.now());
+        Sent<T> sent = new Sent<>(command, new CompletableFuture<>(), decision, arguments, world.now());
         outstanding.add(sent);
-        network.sent(place, server);
+        network.sent(place, server, decision);
         if (decision) {
             requireUseful();
         }
@@ -140,7 +164,9 @@ final class Wire implements Seam.Wire {
             if (failure == null) {
                 sent.answer.complete(result);
             } else {
+                replying = sent;
                 sent.answer.completeExceptionally(failure);
+                replying = null;
             }
         });
         world.in(lastDelivery - world.now(), place, () -> {

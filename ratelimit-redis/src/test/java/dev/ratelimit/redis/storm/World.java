@@ -50,9 +50,9 @@ final class World {
 
         @Override
         public int compareTo(Event other) {
-            int byTime = Long.compare(at, other.at);
-            int byLot = byTime != 0 ? byTime : Integer.compare(lot, other.lot);
-            return byLot != 0 ? byLot : Long.compare(number, other.number);
+            int earlier = Long.compare(at, other.at);
+            earlier = earlier == 0 ? Integer.compare(lot, other.lot) : earlier;
+            return earlier == 0 ? Long.compare(number, other.number) : earlier;
         }
     }
 
@@ -60,7 +60,9 @@ final class World {
     final class Place implements Ticker, Scheduler, Executor {
         private final String name;
         private long wallOffset;
-        private long stillUntil;
+        /** When something may happen here again. */
+        long stillUntil;
+
         private boolean ended;
         private long noThreadUntil;
 
@@ -334,13 +336,12 @@ final class World {
             return;
         }
         if (place.stillUntil > now) {
-            Event later = new Event(place.stillUntil, place, () -> {
+            events.add(new Event(place.stillUntil, place, () -> {
                 Runnable late = event.task;
                 if (late != null) {
                     late.run();
                 }
-            });
-            events.add(later);
+            }));
             return;
         }
         event.task = null;
@@ -362,14 +363,12 @@ final class World {
 
     /** Throws what did not hold first, or what an event or an actor threw. */
     void throwFailure() {
-        if (failures.isEmpty()) {
-            return;
+        for (Throwable first : failures) {
+            if (first instanceof AssertionError violation) {
+                throw violation;
+            }
+            throw new IllegalStateException("thrown at " + now + ": " + first, first);
         }
-        Throwable first = failures.get(0);
-        if (first instanceof AssertionError violation) {
-            throw violation;
-        }
-        throw new IllegalStateException("thrown at " + now + ": " + first, first);
     }
 
     /** How many alarms and other events of this place are still to come. */
@@ -390,7 +389,8 @@ final class World {
     void close() {
         Baton own = Baton.ofCaller();
         closing = own;
-        for (Actor actor : actors) {
+        // what ends may start others, which never run
+        for (Actor actor : List.copyOf(actors)) {
             if (actor.thread != null && !actor.done) {
                 actor.thread.pass();
                 own.await();

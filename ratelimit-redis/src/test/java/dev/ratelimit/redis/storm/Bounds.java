@@ -1,0 +1,153 @@
+package dev.ratelimit.redis.storm;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * What servers granted of one key and callers have not returned, and whether it is within the bounds of
+ * docs/algorithms.md and docs/redis.md. Counts shares of a limit instead of permits, because those are what remains when
+ * a limit is changed.
+ */
+final class Bounds {
+
+    /**
+     * A fault that gives permits back: all of them, or those of the time by which a server's clock was set forward.
+     *
+     * @param nanos how far the clock was set; {@link #ALL} if data were lost
+     */
+    record Gain(long atNanos, long nanos) {}
+
+    /** The time in which any limit is full again. */
+    static final long ALL = Long.MAX_VALUE;
+
+    /** Servers' clocks count microseconds, and every reading of an instance's takes time. */
+    private static final long SLACK_NANOS = 1_000_000;
+
+    /** What sums of shares may differ from what they stand for. */
+    private static final double ROUNDING = 1e-9;
+
+    /** Permits that a server granted, and when they were spent and returned. */
+    private static final class Grant {
+        private final Decision decision;
+        private final double share;
+        private final long atNanos;
+        private long returnedNanos = Long.MAX_VALUE;
+
+        private Grant(Decision decision, double share, long atNanos) {
+            this.decision = decision;
+            this.share = share;
+            this.atNanos = atNanos;
+        }
+    }
+
+    private final World world;
+    private final String key;
+    private final LimitAlgorithm limit;
+    private final long leaseNanos;
+    private final List<Grant> grants = new ArrayList<>();
+    private boolean returned;
+    private long capacity;
+
+    /**
+     * Creates the bounds of a key without grants.
+     *
+     * @param limit any version of its limit
+     * @param leaseNanos for how long permits are kept before they are spent
+     */
+    Bounds(World world, String key, LimitAlgorithm limit, long leaseNanos) {
+        this.world = world;
+        this.key = key;
+        this.limit = limit;
+        this.leaseNanos = leaseNanos;
+    }
+
+    LimitAlgorithm limit() {
+        return limit;
+    }
+
+    /** Records permits that a caller got. */
+    void granted(Decision decision, Charge charge, long atNanos) {
+        long whole = charge.policy().algorithms().get(0).capacity();
+        capacity = Math.max(capacity, whole);
+        grants.add(new Grant(decision, (double) charge.permits() / whole, atNanos));
+    }
+
+    /** Records that a caller is about to return its permits. */
+    @SuppressWarnings("ReferenceEquality") // two decisions may be equal
+    void returned(Decision decision) {
+        returned = true;
+        grants.stream().filter(grant -> grant.decision == decision).forEach(grant -> grant.returnedNanos = world.now());
+    }
+
+    /** Checks them. */
+    void require(List<Gain> gains) {
+        // a lease may be spent after a fault, and charged before
+        if (grants.isEmpty() || (leaseNanos > 0 && !gains.isEmpty())) {
+            return;
+        }
+        grants.sort(Comparator.comparingLong(grant -> grant.atNanos));
+        if (limit instanceof SlidingLog) {
+            requireWindow(gains, limit.replenishNanos(), 1);
+        } else if (limit instanceof FixedWindow) {
+            requireWindow(gains, limit.replenishNanos(), 2);
+        } else if (limit instanceof SlidingWindow && leaseNanos == 0) {
+            requireWindow(gains, limit.replenishNanos(), 2 - 1.0 / capacity);
+        } else if (limit instanceof TokenBucket && !returned) {
+            requireBucket(gains);
+        }
+    }
+
+    /** In any interval of length t, a bucket grants at most its capacity and its rate times t. */
+    private void requireBucket(List<Gain> gains) {
+        double perNano = 1.0 / limit.replenishNanos();
+        double bound = 1 + (leaseNanos + SLACK_NANOS) * perNano + ROUNDING;
+        double level = 0;
+        long at = 0;
+        int gained = 0;
+        for (Grant grant : grants) {
+            double drained = (grant.atNanos - at) * perNano;
+            while (gained < gains.size() && gains.get(gained).atNanos <= grant.atNanos) {
+                drained += gains.get(gained++).nanos * perNano;
+            }
+            level = Math.max(0, level - drained) + grant.share;
+            at = grant.atNanos;
+            world.require(
+                    level <= bound,
+                    "servers granted %.2f of %s, and must not grant more than %.2f at once",
+                    level * capacity,
+                    key,
+                    bound * capacity);
+        }
+    }
+
+    /** A log grants its limit in one length of its window, and other windows at most twice as much; more after a gain. */
+    private void requireWindow(List<Gain> gains, long windowNanos, double bound) {
+        for (Grant last : grants) {
+            double granted = 0;
+            for (Grant grant : grants) {
+                boolean counts = grant.atNanos <= last.atNanos
+                        && last.atNanos - grant.atNanos < windowNanos - SLACK_NANOS
+                        && grant.returnedNanos > last.atNanos;
+                granted += counts ? grant.share : 0;
+            }
+            long gained = gains.stream()
+                    .filter(gain -> gain.atNanos <= last.atNanos && last.atNanos - gain.atNanos < windowNanos)
+                    .count();
+            double most = (1 + gained) * bound;
+            world.require(
+                    granted <= most + ROUNDING,
+                    "servers granted %.2f of %s in one window, and must not grant more than %.2f",
+                    granted * capacity,
+                    key,
+                    most * capacity);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package dev.ratelimit.redis.storm;
+
+import dev.ratelimit.redis.storm.History.Setup;
+import dev.ratelimit.redis.storm.Step.Ask;
+import dev.ratelimit.redis.storm.Step.Question;
+import dev.ratelimit.redis.storm.Step.Want;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** Draws the calls of a history: how much callers want and how they pause differs from history to history. */
+final class Calls {
+
+    private static final int MAX_PERMITS = 11;
+    private static final double MAX_PAUSE_NANOS = 3e9;
+
+    private final Random random;
+    private final Setup setup;
+
+    /** One in so many calls wants more than a permit. */
+    private final int greed;
+
+    /** Whether callers stay away now and then, for longer than a lease or an answer is kept. */
+    private final boolean pauses;
+
+    Calls(Random random, Setup setup) {
+        this.random = random;
+        this.setup = setup;
+        this.greed = setup.leased() ? 1 : List.of(12, 12, 12, 2).get(random.nextInt(4));
+        this.pauses = random.nextInt(4) == 0;
+    }
+
+    /** Adds them to the steps. */
+    void draw(List<Step> steps) {
+        int count = setup.leased() ? 100 + random.nextInt(300) : 20 + random.nextInt(150);
+        long at = 0;
+        int id = 0;
+        while (id < count && at < History.CALLS_NANOS) {
+            // a burst, or one call after the other
+            int together = random.nextInt(4) == 0 ? 1 + random.nextInt(20) : 1;
+            int hot = setup.leased() || random.nextInt(2) == 0 ? 0 : random.nextInt(setup.keys());
+            int instance = random.nextInt(setup.instances());
+            for (int i = 0; i < together; i++) {
+                int other = random.nextInt(3) == 0 ? random.nextInt(setup.instances()) : instance;
+                steps.add(call(id, at, other, hot));
+                id++;
+            }
+            at += pauses && random.nextInt(15) == 0
+                    ? (long) (random.nextDouble() * MAX_PAUSE_NANOS)
+                    : (long) Math.pow(10, 5.5 + (setup.leased() ? 3.2 : 4) * random.nextDouble());
+        }
+    }
+
+    private Ask call(int id, long at, int instance, int hot) {
+        Question question = question(random.nextInt(20));
+        List<Want> wants = new ArrayList<>();
+        int policies = question == Question.RESET ? 1 : 1 + random.nextInt(setup.policies());
+        for (int policy = 0; policy < policies; policy++) {
+            int key = policy == 0 || random.nextBoolean() ? hot : random.nextInt(setup.keys());
+            wants.add(new Want(policy, key, random.nextInt(greed) == 0 ? random.nextInt(MAX_PERMITS + 1) : 1));
+        }
+        return new Ask(id, at, instance, question, wants, id == 0 ? 0 : Math.max(0, id - 1 - random.nextInt(8)));
+    }
+
+    private Question question(int kind) {
+        if (kind < 13 || (kind >= 15 && kind < 19 && !setup.refunds())) {
+            return Question.DECIDE;
+        } else if (kind < 15) {
+            return Question.PEEK;
+        } else if (kind < 18) {
+            return Question.REFUND;
+        }
+        return kind == 18 ? Question.RESET : Question.INTERRUPT;
+    }
+}
