@@ -95,11 +95,12 @@ final class Bounds {
         }
         grants.sort(Comparator.comparingLong(grant -> grant.atNanos));
         if (limit instanceof SlidingLog) {
-            requireWindow(gains, limit.replenishNanos(), 1);
+            requireWindow(gains, 1, 1);
         } else if (limit instanceof FixedWindow) {
-            requireWindow(gains, limit.replenishNanos(), 2);
+            // a clock may jump to the end of another window
+            requireWindow(gains, 2, limit.wallClock() ? 2 : 1);
         } else if (limit instanceof SlidingWindow && leaseNanos == 0) {
-            requireWindow(gains, limit.replenishNanos(), 2 - 1.0 / capacity);
+            requireWindow(gains, 2 - 1.0 / capacity, 1);
         } else if (limit instanceof TokenBucket && !returned) {
             requireBucket(gains);
         }
@@ -128,8 +129,13 @@ final class Bounds {
         }
     }
 
-    /** A log grants its limit in one length of its window, and other windows at most twice as much; more after a gain. */
-    private void requireWindow(List<Gain> gains, long windowNanos, double bound) {
+    /**
+     * A log grants its limit in one length of its window, and other windows at most twice as much.
+     *
+     * @param more how much more after each gain
+     */
+    private void requireWindow(List<Gain> gains, double bound, double more) {
+        long windowNanos = limit.replenishNanos();
         for (Grant last : grants) {
             double granted = 0;
             for (Grant grant : grants) {
@@ -141,7 +147,7 @@ final class Bounds {
             long gained = gains.stream()
                     .filter(gain -> gain.atNanos <= last.atNanos && last.atNanos - gain.atNanos < windowNanos)
                     .count();
-            double most = (1 + gained) * bound;
+            double most = bound + gained * more;
             world.require(
                     granted <= most + ROUNDING,
                     "servers granted %.2f of %s in one window, and must not grant more than %.2f",

@@ -3,6 +3,7 @@ package dev.ratelimit.redis.storm;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.Policy;
@@ -20,6 +21,7 @@ import dev.ratelimit.redis.storm.History.Setup;
 import dev.ratelimit.redis.storm.Step.Want;
 import dev.ratelimit.redis.storm.World.Place;
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -38,8 +40,8 @@ final class Instance implements RedisStoreListener {
     /** Of one server, in that time: it is asked again after 1, 2, 4 and 8 s. */
     private static final int MAX_CHANGES = 8;
 
-    /** Which limit a policy has; {@code fixed} if the second one has a fixed window. */
-    private record Version(int number, boolean other, boolean leased, boolean fixed) {}
+    /** Which limit a policy has, and which of several kinds of windows it is. */
+    private record Version(int number, boolean other, boolean leased, int window) {}
 
     /** To parse a rate takes longer than a decision. */
     private static final Map<Version, Policy> POLICIES = new ConcurrentHashMap<>();
@@ -146,7 +148,7 @@ final class Instance implements RedisStoreListener {
     /** The policy of this number, with its first or with its other limits. */
     static Policy policy(History history, int number, boolean other) {
         return POLICIES.computeIfAbsent(
-                new Version(number, other, history.setup().leased(), history.seed() % 2 == 0), Instance::newPolicy);
+                new Version(number, other, history.setup().leased(), (int) (history.seed() % 4)), Instance::newPolicy);
     }
 
     private static Policy newPolicy(Version version) {
@@ -157,16 +159,21 @@ final class Instance implements RedisStoreListener {
                 leased
                         ? TokenBucket.of(Rate.parse(more * 20 + "/second"), more * 100)
                         : TokenBucket.of(Rate.parse(more * 10 + "/second"), more * 20);
-            case 1 ->
-                version.fixed
-                        ? FixedWindow.of(Rate.parse(more * (leased ? 150 : 30) + "/2s"))
-                        : SlidingWindow.of(Rate.parse(more * (leased ? 150 : 30) + "/3s"));
+            case 1 -> window(version.window, more * (leased ? 150 : 30));
             default ->
                 leased
                         ? TokenBucket.of(Rate.parse(more * 100 + "/second"))
                         : SlidingLog.of(Rate.parse(more * 20 + "/2s"));
         };
         return Policy.of("p" + version.number, limit);
+    }
+
+    private static LimitAlgorithm window(int kind, long permits) {
+        return switch (kind) {
+            case 0 -> FixedWindow.of(Rate.parse(permits + "/2s"));
+            case 2 -> FixedWindow.onClock(Rate.parse(permits + "/2s"), ZoneOffset.UTC);
+            default -> SlidingWindow.of(Rate.parse(permits + "/3s"));
+        };
     }
 
     @Override
