@@ -8,18 +8,21 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Limits a controller method, or each method of a controller separately. It adds to the configured policies: a request
- * is charged to all of them or to none.
+ * Limits a method of a controller or of another bean; on a class, each of a controller's handler methods or each public
+ * method of another bean separately. On a controller, it adds to the configured policies: a request is charged to all of
+ * them or to none. On another bean, a call is charged to all limits of the method or to none, and a refused call throws
+ * a {@link RateLimitExceededException}.
  *
  * <pre>{@code
  * @RateLimited("5/minute")                                // by user, this endpoint
  * @RateLimited(value = "5/minute; 50/day", key = "ip")    // several limits, by address
  * @RateLimited(policy = "reports", permits = 10)          // a policy of application.yml, at ten permits a call
+ * @RateLimited(value = "3/hour", key = "#login.username") // by an argument of the method
  * }</pre>
  *
  * <p>On a method, it replaces the annotation of the class. Repeatable, and usable as a meta-annotation. Placeholders
  * such as {@code "${login.limit}"} are resolved in all attributes. A mistake stops the start, and so does an annotation
- * on a method that never handles a request.
+ * without effect, such as on a private method. Calls within the same object are not limited.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -63,7 +66,8 @@ public @interface RateLimited {
      *   <li>{@code path:x} a variable in the path of the mapping
      *   <li>{@code claim:x} a claim of the token or login
      *   <li>{@code bean:name} the result of a {@link KeyResolver} bean
-     *   <li>{@code #...} an expression, as in {@code "#request.getHeader('X-Tenant')"}
+     *   <li>{@code #...} an expression, as in {@code "#request.getHeader('X-Tenant')"}, or about the arguments of the
+     *       method, as in {@code "#login.username"} or {@code "#a0.username"}
      * </ul>
      *
      * If a part has no value, the client's address replaces it. Not allowed with {@link #policy}, which has its own
@@ -76,6 +80,19 @@ public @interface RateLimited {
 
     /** How many permits one call costs; 0 is free. */
     long permits() default 1;
+
+    /**
+     * How many permits one call costs, as an expression, such as {@code "#order.items.size()"} or {@code
+     * "#request.contentLengthLong / 1000 + 1"}; rounded up, and 1 if it fails. Set either this or {@link #permits}.
+     */
+    String cost() default "";
+
+    /**
+     * The method that is called instead if a limit refuses the call: a method of the same class, or of the interface
+     * that has the annotation, with the same parameters, optionally followed by a {@link RateLimitExceededException},
+     * and a compatible return type. Its result is the result of the call. Without one, the call throws the exception.
+     */
+    String fallback() default "";
 
     /**
      * {@link Mode#OFF} disables the limit without removing the annotation; {@link Mode#SHADOW} counts refusals without

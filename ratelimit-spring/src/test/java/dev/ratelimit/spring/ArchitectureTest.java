@@ -45,12 +45,14 @@ class ArchitectureTest {
             .should()
             .haveNameMatching(
                     ".*\\.(RateLimitProperties|RequestRules|RequestLimiter|ChargedRequest|Endpoint|EndpointResolver"
-                            + "|OutcomeCounter|RateLimitOperations)");
+                            + "|OutcomeCounter|RateLimitOperations|CallLimiter)");
 
     @ArchTest
-    static final ArchRule security_isNeededForClaimsOnly = noClasses()
+    static final ArchRule security_isNeededForClaimsAndCallersOnly = noClasses()
             .that()
             .doNotHaveSimpleName("Claims")
+            .and()
+            .doNotHaveSimpleName("SecurityCaller")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("org.springframework.security..");

@@ -74,10 +74,15 @@ final class ActiveRules implements SmartInitializingSingleton {
             log.info("No rate limits: ratelimit.enabled is false");
             return;
         }
-        endpoints = new Endpoints(
-                handlerMappings(),
-                dispatchers,
-                (endpoint, handler) -> rules.add(endpoint, handler.getBeanType(), handler.getMethod()));
+        LimitedBeans beans = new LimitedBeans(context);
+        endpoints = new Endpoints(handlerMappings(), dispatchers, (endpoint, handler) -> {
+            boolean annotated = rules.add(endpoint, handler.getBeanType(), handler.getMethod());
+            if (rules.limitCallsOf(handler.getBeanType(), handler.getMethod())) {
+                beans.checkHandler(handler);
+            }
+            return annotated;
+        });
+        beans.addTo(rules);
         rules.enforce(endpoints);
         rules.report(
                 context.containsBean(BEFORE_SECURITY),

@@ -6,18 +6,21 @@ import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.RequestRules;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.context.ApplicationContext;
+import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils.MethodFilter;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 
-/** Stops the start at annotations without effect, because no request is dispatched to their methods. */
+/** Stops the start at annotations without effect, because nothing calls their methods from outside. */
 final class AnnotationCheck implements SmartInitializingSingleton {
 
     private final ApplicationContext context;
@@ -67,19 +70,52 @@ final class AnnotationCheck implements SmartInitializingSingleton {
     }
 
     private static void check(Class<?> type, Set<Method> handlers, Set<Class<?>> controllers) {
+        boolean controller = controllers.contains(type) || RateLimitedPointcut.isController(type);
         for (Method method : type.getDeclaredMethods()) {
             if (isDeclaredOn(method) && !method.isBridge() && !handlers.contains(method)) {
-                throw mistake(
-                        type.getSimpleName() + "." + method.getName() + "()",
-                        "it has no effect: this method is not a request handler; put it on a method with @RequestMapping,"
-                                + " or use RateLimiter here");
+                String place = type.getSimpleName() + "." + method.getName() + "()";
+                if (controller) {
+                    throw mistake(
+                            place,
+                            "it has no effect: this method is not a request handler; put it on a method with"
+                                    + " @RequestMapping, or move the method to another bean");
+                }
+                checkCall(type, method, place);
             }
         }
-        if (isDeclaredOn(type) && !controllers.contains(type)) {
+        if (isDeclaredOn(type) && controller && !controllers.contains(type)) {
             throw mistake(
                     type.getSimpleName(),
-                    "it has no effect: this is not a controller with handler methods; put it on a controller, or use"
-                            + " RateLimiter here");
+                    "it has no effect: this controller has no handler methods; put it on a controller that has some");
+        }
+        if (isDeclaredOn(type) && !controller) {
+            checkCalls(type);
+        }
+    }
+
+    private static void checkCall(Class<?> type, Method method, String place) {
+        if (!RequestRules.limit(method) && !RequestRules.limit(type)) {
+            throw mistake(
+                    place, "it has no effect: without @RateLimited on the class, calls of this method are not limited");
+        }
+        if (Modifier.isPrivate(method.getModifiers()) || Modifier.isStatic(method.getModifiers())) {
+            throw mistake(
+                    place,
+                    "it has no effect: calls of a private or static method cannot be limited; put it on a public method");
+        }
+    }
+
+    private static void checkCalls(Class<?> type) {
+        if (!RequestRules.limit(type)) {
+            throw mistake(
+                    type.getSimpleName(),
+                    "it has no effect: only controllers are exempt from policies; remove @RateLimitExempt");
+        }
+        if (MethodIntrospector.selectMethods(type, (MethodFilter) method -> RequestRules.mayLimitCallsOf(type, method))
+                .isEmpty()) {
+            throw mistake(
+                    type.getSimpleName(),
+                    "it has no effect: this class has no public methods; put it on a class that has some");
         }
     }
 

@@ -18,7 +18,7 @@ class NoPolicyConfiguration {
         if (!properties.enabled()) {
             log.info("No rate limits: ratelimit.enabled is false");
         } else if (properties.policies().isEmpty()) {
-            log.info("No rate limits: there is no policy under ratelimit.policies and no @RateLimited controller");
+            log.info("No rate limits: there is no policy under ratelimit.policies and no @RateLimited method");
         } else {
             throw new RateLimitConfigurationException(
                     "ratelimit.policies",

@@ -14,11 +14,11 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.context.aot.AbstractAotProcessor;
+import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
-import org.springframework.stereotype.Controller;
 
-/** Whether there are rate limits: a configured policy, or an annotation on a controller. */
+/** Whether there are rate limits: a configured policy, or an annotation on a bean. */
 final class OnRateLimitsCondition extends SpringBootCondition implements ConfigurationCondition {
 
     private static final Bindable<Map<String, Object>> POLICIES = Bindable.mapOf(String.class, Object.class);
@@ -57,14 +57,16 @@ final class OnRateLimitsCondition extends SpringBootCondition implements Configu
         }
     }
 
-    /** Whether an annotation is on a controller. */
+    /** Whether an annotation is on a bean. */
     static boolean anyAnnotated(@Nullable ConfigurableListableBeanFactory beans) {
         if (beans == null) {
             return false;
         }
-        for (String name : beans.getBeanNamesForAnnotation(Controller.class)) {
+        for (String name : beans.getBeanDefinitionNames()) {
             Class<?> type = beans.getType(name, false);
-            if (type != null && RequestRules.areOnAnyOf(type)) {
+            if (type != null
+                    && AnnotationUtils.isCandidateClass(type, RateLimited.class)
+                    && RequestRules.areOnAnyOf(type)) {
                 return true;
             }
         }

@@ -48,6 +48,7 @@ import org.springframework.web.servlet.DispatcherServlet;
     RedisStoreHealthConfiguration.class,
     RateLimitMetricsConfiguration.class,
     RateLimitFilterConfiguration.class,
+    MethodLimitsConfiguration.class,
     NoPolicyConfiguration.class
 })
 public final class RateLimitAutoConfiguration {

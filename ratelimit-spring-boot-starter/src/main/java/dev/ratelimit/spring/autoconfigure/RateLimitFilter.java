@@ -7,6 +7,7 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
@@ -35,6 +36,11 @@ final class RateLimitFilter extends OncePerRequestFilter {
         this.cors = cors;
     }
 
+    /** What the request was charged; {@code null} if no filter has seen it. */
+    static @Nullable ChargedRequest chargedOf(HttpServletRequest request) {
+        return (ChargedRequest) request.getAttribute(CHARGED);
+    }
+
     @Override
     protected boolean shouldNotFilter(HttpServletRequest request) {
         return request.getMethod().equals("OPTIONS") && limiter.isFreePreflight(new ServletWebRequest(request, paths));
@@ -50,7 +56,7 @@ final class RateLimitFilter extends OncePerRequestFilter {
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
         ServletWebRequest web = new ServletWebRequest(request, paths);
-        boolean first = request.getAttribute(CHARGED) == null;
+        boolean first = chargedOf(request) == null;
         ChargedRequest charged = RequestScope.within(request, response, () -> charge(web, response));
         if (charged.isRefused()) {
             return;
@@ -70,7 +76,7 @@ final class RateLimitFilter extends OncePerRequestFilter {
     /** Refuses without {@code sendError}: in an error dispatch, Spring Security may turn it into a 401. */
     private ChargedRequest charge(ServletWebRequest web, HttpServletResponse response) throws IOException {
         HttpServletRequest request = web.request();
-        ChargedRequest charged = limiter.charge((ChargedRequest) request.getAttribute(CHARGED), web);
+        ChargedRequest charged = limiter.charge(chargedOf(request), web);
         request.setAttribute(CHARGED, charged);
         if (charged.isRefused() && !response.isCommitted()) {
             cors.write(request, response);

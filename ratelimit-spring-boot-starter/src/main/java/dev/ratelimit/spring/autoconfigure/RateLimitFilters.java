@@ -36,6 +36,11 @@ final class RateLimitFilters {
         return sources;
     }
 
+    /** The CORS headers of refusals. */
+    CorsHeaders cors() {
+        return cors;
+    }
+
     RateLimitFilter ofAllRules() {
         return new RateLimitFilter(NAME, limiter, paths, cors);
     }

@@ -28,7 +28,7 @@ public final class RateLimitWithoutServletAutoConfiguration {
                 throw mistake("ratelimit.policies", "policies");
             }
             if (OnRateLimitsCondition.anyAnnotated(beans)) {
-                throw mistake("@RateLimited on a controller", "annotations");
+                throw mistake("@RateLimited on a bean", "annotations");
             }
             log.warn("No rate limits: this is a WebFlux application, and the starter is for Spring MVC");
         }

@@ -104,7 +104,9 @@ class StartupReportTest {
     static Stream<Arguments> withoutEffect() {
         return Stream.of(
                 arguments(Pages.class, "the annotation on Pages.helper(): it has no effect"),
-                arguments(Mails.class, "the annotation on Mails.send(): it has no effect"),
+                arguments(
+                        Mails.class,
+                        "@RateLimited on Mails.send(): calls of a final method cannot be limited; remove final"),
                 arguments(Exempt.class, "the annotation on Exempt: it has no effect"));
     }
 

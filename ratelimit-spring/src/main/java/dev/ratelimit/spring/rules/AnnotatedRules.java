@@ -9,6 +9,7 @@ import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimited;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -18,29 +19,25 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.core.annotation.RepeatableContainers;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 import org.springframework.util.StringValueResolver;
 
-/** Creates rules from {@link RateLimited} on handler methods and their classes. Not thread-safe. */
+/** Creates rules from {@link RateLimited} on methods and their classes. Only {@link #of} is thread-safe. */
 final class AnnotatedRules {
-
-    private static final int MAX_LETTERS = 100;
 
     private final RuleContext context;
     private final Map<String, Rule> policies;
     private final Set<String> known;
     private final StringValueResolver placeholders;
-    private final Map<String, Class<?>> holders = new HashMap<>();
-    private final Map<String, Method> methods = new HashMap<>();
+    private final MethodNames names = new MethodNames();
     private final Map<String, String> ownersOfNames = new HashMap<>();
     private final Set<String> named = new TreeSet<>();
     private final List<Rule> all = new ArrayList<>();
@@ -102,6 +99,11 @@ final class AnnotatedRules {
         return isOn(method) || isOn(type);
     }
 
+    /** Whether the type or method itself is limited. */
+    static boolean limit(AnnotatedElement element) {
+        return !on(element).isEmpty();
+    }
+
     /** Whether the type or method itself is limited or exempt, directly or by a meta-annotation. */
     static boolean isOn(AnnotatedElement element) {
         return !on(element).isEmpty() || isExempt(element);
@@ -112,7 +114,7 @@ final class AnnotatedRules {
      *
      * @throws RateLimitConfigurationException at the first mistake
      */
-    List<Rule> of(Class<?> type, Method method) {
+    synchronized List<Rule> of(Class<?> type, Method method) {
         List<RateLimited> own = on(method);
         List<Rule> rules = new ArrayList<>();
         Map<String, Long> costs = new HashMap<>();
@@ -133,6 +135,34 @@ final class AnnotatedRules {
         }
         all.addAll(rules);
         return List.copyOf(rules);
+    }
+
+    /** Whether calls of a bean's method may be limited: those of public methods, if the annotation is on the class. */
+    static boolean mayLimitCallsOf(Class<?> type, Method method) {
+        int modifiers = method.getModifiers();
+        return !Modifier.isStatic(modifiers)
+                && method.getDeclaringClass() != Object.class
+                && (!on(method).isEmpty()
+                        || (Modifier.isPublic(modifiers)
+                                && !ReflectionUtils.isObjectMethod(method)
+                                && !on(type).isEmpty()));
+    }
+
+    /** The annotations of a method, or else of its class. */
+    static List<RateLimited> annotations(Class<?> type, Method method) {
+        List<RateLimited> own = on(method);
+        return own.isEmpty() ? on(type) : own;
+    }
+
+    /** The text with its placeholders resolved; empty if nothing is written. */
+    String resolved(String text) {
+        return Objects.requireNonNullElse(placeholders.resolveStringValue(text), "");
+    }
+
+    /** A mistake in the annotations of a method. */
+    static RateLimitConfigurationException mistake(Class<?> type, Method method, String reason) {
+        String where = "@RateLimited on " + type.getSimpleName() + "." + method.getName() + "()";
+        return new RateLimitConfigurationException(where, null, reason);
     }
 
     /**
@@ -172,38 +202,6 @@ final class AnnotatedRules {
         return all;
     }
 
-    /** A unique name: the class and the method, with as much detail as necessary. */
-    private String nameFor(Class<?> type, Method method, int place) {
-        Class<?> holder = holders.putIfAbsent(type.getSimpleName(), type);
-        String name =
-                nameWithin(holder == null || holder == type ? type.getSimpleName() : type.getName(), type, method);
-        if (!method.equals(Objects.requireNonNullElse(methods.putIfAbsent(name, method), method))) {
-            name = name.substring(0, name.indexOf('(')) + parameters(method, Class::getName);
-        }
-        return shortened(place == 1 ? name : name + "-" + place);
-    }
-
-    /** The group and the method, with its parameters if it is overloaded. */
-    private static String nameWithin(String group, Class<?> type, Method method) {
-        MethodFilter sameName = other -> other.getName().equals(method.getName());
-        boolean overloaded = MethodIntrospector.selectMethods(type, sameName).size() > 1;
-        return group + "." + method.getName() + (overloaded ? parameters(method, Class::getSimpleName) : "");
-    }
-
-    private static String parameters(Method method, Function<Class<?>, String> name) {
-        return Stream.of(method.getParameterTypes()).map(name).collect(Collectors.joining(",", "(", ")"));
-    }
-
-    /** A valid name of a policy; a name that does not fit ends with its hash. */
-    private static String shortened(String name) {
-        String printable = name.replaceAll("[^ -~]", "_");
-        if (printable.equals(name) && name.length() <= MAX_LETTERS) {
-            return name;
-        }
-        String hash = "~" + Integer.toHexString(name.hashCode());
-        return printable.substring(0, Math.min(printable.length(), MAX_LETTERS - hash.length())) + hash;
-    }
-
     private final class Parser {
 
         private final RateLimited annotation;
@@ -213,11 +211,14 @@ final class AnnotatedRules {
         /** Whether the annotation is on the class. */
         private final boolean shared;
 
+        private final Parameters parameters;
+
         Parser(RateLimited annotation, Class<?> type, Method method, boolean shared) {
             this.annotation = annotation;
             this.type = type;
             this.method = method;
             this.shared = shared;
+            this.parameters = Parameters.of(type, method);
         }
 
         /** The rule, or {@code null} if it refers to a policy that is off. */
@@ -240,11 +241,6 @@ final class AnnotatedRules {
             }
         }
 
-        /** The text with its placeholders resolved; empty if nothing is written. */
-        private String resolved(String text) {
-            return Objects.requireNonNullElse(placeholders.resolveStringValue(text), "");
-        }
-
         /** Whether the rule is applied here. */
         Mode mode(Rule rule) {
             return modes.getOrDefault(rule.policy().name(), annotation.mode());
@@ -261,7 +257,7 @@ final class AnnotatedRules {
                     LimitParser.algorithm(resolved(annotation.algorithm())),
                     LimitOptions.NONE.with("burst", burst),
                     context.store());
-            BudgetKey key = context.keys().parse(List.of(resolved(annotation.key())), MissingKey.IP);
+            BudgetKey key = context.keys().parse(List.of(resolved(annotation.key())), MissingKey.IP, parameters);
             Policy policy = new Policy(name, parser.parse(Objects.requireNonNullElse(change.limit(), limits)));
             claimName(name, place);
             Mode mode = context.modeOf(name, annotation.mode());
@@ -271,7 +267,7 @@ final class AnnotatedRules {
                     RequestMatcher.ANNOTATED,
                     key,
                     context.overrides(key, new LimitOverride.Limited(policy)),
-                    Cost.of(annotation.permits()),
+                    cost(),
                     key.needsSecurity() ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY,
                     null,
                     RetryJitter.DEFAULT,
@@ -281,9 +277,9 @@ final class AnnotatedRules {
         private String name(int place) {
             String own = resolved(annotation.name());
             if (own.isEmpty()) {
-                return nameFor(type, method, place);
+                return names.of(type, method, place);
             }
-            return shared ? nameWithin(own, type, method) : own;
+            return shared ? MethodNames.within(own, type, method) : own;
         }
 
         private void claimName(String name, int place) {
@@ -316,8 +312,35 @@ final class AnnotatedRules {
             if (rule == null) {
                 return null;
             }
-            Rule own = rule.withCost(annotation.permits());
+            checkArguments(rule);
+            Rule own = rule.withCost(cost());
             return annotation.mode() == Mode.SHADOW ? own.inShadow() : own;
+        }
+
+        private Cost cost() {
+            String written = resolved(annotation.cost()).strip();
+            if (written.isEmpty()) {
+                return Cost.of(annotation.permits());
+            }
+            if (annotation.permits() != 1) {
+                throw mistake("it has both permits and cost; write one of the two");
+            }
+            if (!written.startsWith("#")) {
+                throw mistake("cost " + Quotation.of(written)
+                        + " is not an expression that starts with #; write permits for a number");
+            }
+            return RequestExpression.cost(written, parameters);
+        }
+
+        private void checkArguments(Rule rule) {
+            for (String name : rule.key().arguments()) {
+                if (!parameters.include(name)) {
+                    throw mistake("policy " + Quotation.of(rule.policy().name()) + " has the key " + rule.key()
+                            + ", but this method has no parameter #" + name
+                            + (parameters.toString().isEmpty() ? "" : ", only " + parameters)
+                            + "; rename the parameter, or compile with -parameters");
+                }
+            }
         }
 
         /** The annotations of one endpoint charge a policy together. */
@@ -352,8 +375,7 @@ final class AnnotatedRules {
         }
 
         private RateLimitConfigurationException mistake(String reason) {
-            String where = "@RateLimited on " + type.getSimpleName() + "." + method.getName() + "()";
-            return new RateLimitConfigurationException(where, null, reason);
+            return AnnotatedRules.mistake(type, method, reason);
         }
     }
 }

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules;
 
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,11 @@ record BudgetKey(List<KeyPart> parts, MissingKey missing) {
     /** Whether the key is unknown before Spring Security has run. */
     boolean needsPrincipal() {
         return parts.stream().anyMatch(KeyPart::needsPrincipal);
+    }
+
+    /** The names of the method's parameters that the key depends on. */
+    Set<String> arguments() {
+        return parts.stream().flatMap(part -> part.arguments().stream()).collect(Collectors.toSet());
     }
 
     /** Whether the budget belongs to the caller alone, so that showing it reveals nothing about others. */

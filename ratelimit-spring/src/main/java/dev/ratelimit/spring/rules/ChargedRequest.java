@@ -3,6 +3,7 @@ package dev.ratelimit.spring.rules;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.WebResponse;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -16,8 +17,11 @@ public final class ChargedRequest {
     private final RefusalWriter refusals;
     private RequestContext context;
 
-    /** Those passed so far, at most two. */
+    /** Those passed so far, at most two before the handler is called, and its call. */
     private List<StageCharges> stages = List.of();
+
+    /** Whether the call of the handler will be charged, too. */
+    private boolean awaitsCall;
 
     private boolean closed;
     private boolean counted;
@@ -63,7 +67,52 @@ public final class ChargedRequest {
     }
 
     private void add(StageCharges charges) {
-        stages = stages.isEmpty() ? List.of(charges) : List.of(stages.get(0), charges);
+        if (stages.isEmpty()) {
+            stages = List.of(charges);
+        } else {
+            List<StageCharges> all = new ArrayList<>(stages);
+            all.add(charges);
+            stages = all;
+        }
+    }
+
+    /** What the request was charged at each stage. */
+    List<StageCharges> stages() {
+        return stages;
+    }
+
+    /** Leaves the request open until its handler is called, or has not been called. */
+    void awaitCall() {
+        awaitsCall = true;
+    }
+
+    /** Whether the call of the handler is still to be charged. */
+    public boolean awaitsCall() {
+        return awaitsCall;
+    }
+
+    /**
+     * Charges the call of the handler.
+     *
+     * @param fallback whether another method answers the request if the call is refused, so that the request stays
+     *     charged
+     * @return whether it was admitted
+     */
+    boolean chargeCall(RequestContext called, StageCharges charges, boolean fallback) {
+        awaitsCall = false;
+        context = called;
+        if (!fallback) {
+            charge(charges, true);
+            return !refused;
+        }
+        boolean admitted = charges.charge();
+        if (admitted) {
+            add(charges);
+        } else {
+            charges.countRefused(outcomes);
+        }
+        countAdmitted();
+        return admitted;
     }
 
     /** Refuses the request and refunds what earlier stages charged. */
@@ -82,9 +131,9 @@ public final class ChargedRequest {
         return refused;
     }
 
-    /** Writes the caller's budgets to response headers; returns whether there were any. */
+    /** Writes the caller's budgets to response headers; returns whether there are any, or may be later. */
     public boolean writeHeaders(WebResponse response) {
-        return refusals.writeHeaders(stages, context, response);
+        return refusals.writeHeaders(stages, context, response) || awaitsCall;
     }
 
     /**

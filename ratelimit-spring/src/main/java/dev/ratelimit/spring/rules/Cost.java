@@ -1,17 +1,19 @@
 package dev.ratelimit.spring.rules;
 
+import java.util.Set;
 import java.util.function.ToLongFunction;
 
 /**
  * How many permits a request costs.
  *
  * @param written the text of the cost
+ * @param arguments the names of the method's parameters that it depends on
  * @param permits of a request; never negative
  */
-record Cost(String written, ToLongFunction<RequestContext> permits) {
+record Cost(String written, Set<String> arguments, ToLongFunction<RequestContext> permits) {
 
     /** The same cost for all requests. */
     static Cost of(long permits) {
-        return new Cost(Long.toString(permits), context -> permits);
+        return new Cost(Long.toString(permits), Set.of(), context -> permits);
     }
 }

@@ -42,6 +42,11 @@ public final class Endpoint {
         return new Endpoint(joined + " " + pattern.getPatternString(), pattern);
     }
 
+    /** A method that is not called by a request. */
+    static Endpoint ofMethod(String id) {
+        return new Endpoint(id, null);
+    }
+
     /**
      * The method in the names of endpoints: {@code GET} for {@code HEAD}, {@code ANY} for methods that clients invent.
      */

@@ -6,20 +6,25 @@ import java.util.List;
 /**
  * The annotations of an endpoint's handler.
  *
- * @param rules the rules of the endpoint
+ * @param rules the rules that are charged before the handler is called
+ * @param call those that are charged when it is called, because they depend on its arguments
  * @param exempt whether the endpoint is exempt from all rules
  */
-record EndpointRules(List<Rule> rules, boolean exempt) {
+record EndpointRules(List<Rule> rules, List<Rule> call, boolean exempt) {
 
-    static final EndpointRules NONE = new EndpointRules(List.of(), false);
+    static final EndpointRules NONE = new EndpointRules(List.of(), List.of(), false);
 
     boolean areNone() {
-        return rules.isEmpty() && !exempt;
+        return rules.isEmpty() && call.isEmpty() && !exempt;
     }
 
     boolean names(Policy policy) {
-        for (Rule rule : rules) {
-            if (rule.policy().name().equals(policy.name())) {
+        return include(rules, policy) || include(call, policy);
+    }
+
+    private static boolean include(List<Rule> rules, Policy policy) {
+        for (int i = 0; i < rules.size(); i++) {
+            if (rules.get(i).policy().name().equals(policy.name())) {
                 return true;
             }
         }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpCookie;
 import org.springframework.http.HttpHeaders;
 
-/** The variables of expressions, and their types, whose methods expressions can call. */
+/** The variables of expressions besides parameters, and their types, whose methods expressions can call. */
 final class ExpressionVariables {
 
     static final Map<String, Class<?>> TYPES =
@@ -27,7 +27,7 @@ final class ExpressionVariables {
             case "request" -> new Request(context.request());
             case "principal" -> context.request().principal();
             case "ip" -> context.addressText();
-            default -> null;
+            default -> context.argument(name);
         };
     }
 

@@ -41,9 +41,19 @@ final class KeyParser {
      * @throws IllegalArgumentException if a part is unknown or written twice
      */
     BudgetKey parse(List<String> texts, MissingKey missing) {
+        return parse(texts, missing, Parameters.NONE);
+    }
+
+    /**
+     * Parses the parts of a key that may depend on the arguments of a method.
+     *
+     * @param texts one part each, or several separated by commas
+     * @throws IllegalArgumentException if a part is unknown or written twice
+     */
+    BudgetKey parse(List<String> texts, MissingKey missing, Parameters parameters) {
         List<KeyPart> parts = new ArrayList<>();
         for (String text : texts.isEmpty() ? List.<String>of() : split(String.join(",", texts))) {
-            KeyPart part = part(text.strip());
+            KeyPart part = part(text.strip(), parameters);
             if (parts.contains(part)) {
                 throw new IllegalArgumentException(Quotation.of(part.toString()) + " is written twice; write it once");
             }
@@ -75,9 +85,9 @@ final class KeyParser {
         return parts;
     }
 
-    private KeyPart part(String text) {
+    private KeyPart part(String text, Parameters parameters) {
         if (text.startsWith("#")) {
-            return KeyParts.expression(text);
+            return KeyParts.expression(text, parameters);
         }
         int colon = text.indexOf(':');
         if (colon >= 0) {

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.spring.WebRequest;
+import java.util.Set;
 
 /** A property of a request that is part of its key. Implementations are immutable. */
 interface KeyPart {
@@ -30,6 +31,11 @@ interface KeyPart {
     /** Whether the value may be unknown before Spring Security has run. */
     default boolean needsSecurity() {
         return false;
+    }
+
+    /** The names of the method's parameters that the value depends on; with any, it is known when they are bound. */
+    default Set<String> arguments() {
+        return Set.of();
     }
 
     /** Whether the value is always unknown before Spring Security has run. */

@@ -4,6 +4,7 @@ import dev.ratelimit.spring.WebRequest;
 import java.security.Principal;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpCookie;
@@ -111,11 +112,16 @@ enum KeyParts implements KeyPart {
     private record Traits(char kind, Owner owner, Need need) {}
 
     /** A value that may be missing. Parts are equal if their texts are; logs and errors show another one. */
-    private record Value(String text, String shown, Traits traits, Function<RequestContext, @Nullable String> value)
+    private record Value(
+            String text,
+            String shown,
+            Traits traits,
+            Set<String> arguments,
+            Function<RequestContext, @Nullable String> value)
             implements KeyPart {
 
         Value(String text, Traits traits, Function<RequestContext, @Nullable String> value) {
-            this(text, text, traits, value);
+            this(text, text, traits, Set.of(), value);
         }
 
         @Override
@@ -246,9 +252,9 @@ enum KeyParts implements KeyPart {
         return new Value("bean:" + name, new Traits('b', Owner.CALLER_IF_KNOWN, Need.SECURITY), resolver);
     }
 
-    static KeyPart expression(String text) {
-        RequestExpression expression = RequestExpression.ofRequest(text);
+    static KeyPart expression(String text, Parameters parameters) {
+        RequestExpression expression = RequestExpression.ofRequest(text, parameters);
         Traits traits = new Traits('x', Owner.CALLER_IF_KNOWN, Need.SECURITY);
-        return new Value(text, expression.toString(), traits, expression::key);
+        return new Value(text, expression.toString(), traits, expression.arguments(), expression::key);
     }
 }

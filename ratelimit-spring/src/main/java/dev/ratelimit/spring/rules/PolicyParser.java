@@ -51,7 +51,7 @@ final class PolicyParser {
         BudgetKey key = checked(
                 "key",
                 String.join(", ", properties.key()),
-                () -> context.keys().parse(properties.key(), properties.missingKey()));
+                () -> context.keys().parse(properties.key(), properties.missingKey(), parameters()));
         LimitOverrideParser overrides = context.overrides(key);
         LimitOverride otherwise = plans(limits, own, overrides);
         overrides(limits, overrides);
@@ -69,6 +69,11 @@ final class PolicyParser {
                 free(),
                 jitter,
                 context.modeOf(name, properties.mode()) == Mode.SHADOW);
+    }
+
+    /** Only annotations have methods; each checks that its method has the parameters. */
+    private Parameters parameters() {
+        return properties.match().annotated() ? Parameters.ANY : Parameters.NONE;
     }
 
     private LimitParser limitParser() {
@@ -257,7 +262,7 @@ final class PolicyParser {
     private Cost cost() {
         String written = properties.permits().strip();
         return written.startsWith("#")
-                ? checked("permits", written, () -> RequestExpression.cost(written))
+                ? checked("permits", written, () -> RequestExpression.cost(written, Parameters.NONE))
                 : Cost.of(fixedPermits());
     }
 
@@ -299,6 +304,13 @@ final class PolicyParser {
                     "before-security",
                     "the key " + Quotation.of(String.join(", ", properties.key()))
                             + " is not known before Spring Security has run; write after-security or auto");
+        }
+        if (properties.stage() == Stage.BEFORE_SECURITY && !key.arguments().isEmpty()) {
+            throw mistake(
+                    "stage",
+                    "before-security",
+                    "the key " + Quotation.of(String.join(", ", properties.key()))
+                            + " is not known before the method is called; leave the stage out");
         }
         Condition when = match.when();
         if (properties.stage() == Stage.BEFORE_SECURITY && when != null && when.needsPrincipal()) {

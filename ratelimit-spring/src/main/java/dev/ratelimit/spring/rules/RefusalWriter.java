@@ -3,8 +3,10 @@ package dev.ratelimit.spring.rules;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.Rejection;
 import dev.ratelimit.spring.RejectionHandler;
+import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.WebResponse;
 import java.io.IOException;
 import java.time.Duration;
@@ -18,7 +20,7 @@ import org.springframework.http.HttpStatus;
 final class RefusalWriter {
 
     /** A refusal and its texts. */
-    private record Refusal(Rejection rejection, RefusalTexts.Text text) {}
+    record Refusal(Rejection rejection, RefusalTexts.Text text) {}
 
     private static final long NANOS_PER_MILLI = 1_000_000;
 
@@ -75,11 +77,24 @@ final class RefusalWriter {
 
     /** Answers a request that the last stage has refused. */
     void write(List<StageCharges> stages, RequestContext context, WebResponse to) throws IOException {
-        Refusal refusal = refusal(stages.get(stages.size() - 1));
+        headers.write(stages, context, to);
+        write(refusal(stages.get(stages.size() - 1)), context.request(), to);
+    }
+
+    /** Answers a request whose handler has thrown this exception. */
+    void write(RateLimitExceededException refusal, WebRequest request, WebResponse to) throws IOException {
+        if (refusal instanceof RefusedCall call) {
+            headers.write(call.stages(), call.context(), to);
+            write(call.refusal(), request, to);
+        } else {
+            write(rendered(refusal.rejection()), request, to);
+        }
+    }
+
+    private void write(Refusal refusal, WebRequest request, WebResponse to) throws IOException {
         Rejection rejection = refusal.rejection();
         to.setStatus(rejection.status());
         to.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
-        headers.write(stages, context, to);
         Duration wait = rejection.retryAfter();
         if (wait != null) {
             to.setHeader(HttpHeaders.RETRY_AFTER, refusal.text().retryAfter());
@@ -90,11 +105,12 @@ final class RefusalWriter {
         if (handler == null) {
             body.write(to, refusal.text().body());
         } else {
-            handler.handle(context.request(), to, rejection);
+            handler.handle(request, to, rejection);
         }
     }
 
-    private Refusal refusal(StageCharges refusing) {
+    /** Why these charges were refused, and for how long. */
+    Refusal refusal(StageCharges refusing) {
         StoreUnavailableException unavailable = refusing.unavailable();
         if (unavailable != null) {
             return rendered(unavailable(refusing, unavailable));

@@ -37,6 +37,11 @@ final class RequestContext {
     private @Nullable Endpoint endpoint;
     private @Nullable Map<String, String> pathVariables;
 
+    /** Of the called method, and what it was called with. */
+    private Parameters parameters = Parameters.NONE;
+
+    private @Nullable Object[] arguments = {};
+
     RequestContext(WebRequest request, Sources sources) {
         this.request = request;
         this.first = request;
@@ -57,6 +62,23 @@ final class RequestContext {
     /** The same request at a later stage, where the user is known. Path, address and endpoint remain the same. */
     RequestContext at(WebRequest later) {
         return new RequestContext(later, this);
+    }
+
+    /** Makes the arguments of a method available. */
+    void call(Parameters called, @Nullable Object[] with) {
+        parameters = called;
+        arguments = with;
+    }
+
+    /** Makes a method the endpoint. */
+    void enter(Endpoint method) {
+        endpoint = method;
+    }
+
+    /** The value of the called method's parameter; {@code null} if there is none. */
+    @Nullable
+    Object argument(String name) {
+        return parameters.valueOf(name, arguments);
     }
 
     /** The request. */

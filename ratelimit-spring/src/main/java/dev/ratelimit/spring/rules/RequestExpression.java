@@ -2,11 +2,14 @@ package dev.ratelimit.spring.rules;
 
 import java.beans.PropertyDescriptor;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.security.Principal;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
@@ -19,20 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.BeanUtils;
 import org.springframework.core.NativeDetector;
-import org.springframework.expression.BeanResolver;
-import org.springframework.expression.ConstructorResolver;
-import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ExpressionException;
-import org.springframework.expression.IndexAccessor;
-import org.springframework.expression.MethodResolver;
-import org.springframework.expression.OperatorOverloader;
 import org.springframework.expression.ParseException;
-import org.springframework.expression.PropertyAccessor;
-import org.springframework.expression.TypeComparator;
-import org.springframework.expression.TypeConverter;
-import org.springframework.expression.TypeLocator;
-import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
@@ -42,7 +34,6 @@ import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
-import org.springframework.expression.spel.support.SimpleEvaluationContext;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
@@ -57,15 +48,15 @@ final class RequestExpression {
     /** Types whose subclasses may have more methods at run time. */
     private static final Set<Class<?>> OPEN = Set.of(Principal.class);
 
-    private static final EvaluationContext METHODS = SimpleEvaluationContext.forReadOnlyDataBinding()
-            .withInstanceMethods()
-            .build();
-
     /** How an expression refers to the caller, by the variable or by the request. */
     private static final Pattern PRINCIPAL = Pattern.compile("#principal|[uU]serPrincipal|[rR]emoteUser|isUserInRole");
 
     private final SpelExpression expression;
     private final String shown;
+
+    /** The names of the parameters that it refers to. */
+    private final Set<String> arguments = new TreeSet<>();
+
     private final AtomicBoolean failed = new AtomicBoolean();
 
     /**
@@ -74,6 +65,15 @@ final class RequestExpression {
      * @throws IllegalArgumentException if it is invalid or uses something unknown; the message points at the position
      */
     RequestExpression(String text) {
+        this(text, Parameters.NONE);
+    }
+
+    /**
+     * Parses an expression that may also use the arguments of a method.
+     *
+     * @throws IllegalArgumentException if it is invalid or uses something unknown; the message points at the position
+     */
+    RequestExpression(String text, Parameters parameters) {
         SpelCompilerMode mode = NativeDetector.inNativeImage() ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED;
         SpelParserConfiguration configuration =
                 new SpelParserConfiguration(mode, RequestExpression.class.getClassLoader());
@@ -85,7 +85,7 @@ final class RequestExpression {
                     "not an expression: " + Quotation.message(e.getMessage()) + Quotation.pointingAt(position, text),
                     e);
         }
-        check(expression.getAST());
+        check(expression.getAST(), parameters);
         this.shown = ShownExpression.of(expression.getAST(), text);
     }
 
@@ -95,24 +95,47 @@ final class RequestExpression {
         return shown;
     }
 
-    private static void check(SpelNode node) {
+    private void check(SpelNode node, Parameters parameters) {
         if (node instanceof VariableReference variable) {
-            String name = variable.toStringAST().substring(1);
-            if (!ExpressionVariables.TYPES.containsKey(name)
-                    && !Set.of("this", "root").contains(name)) {
-                throw new IllegalArgumentException(
-                        "there is no #" + Quotation.message(name) + "; use #request, #principal or #ip");
-            }
+            checkVariable(variable.toStringAST().substring(1), parameters);
         }
         if (node instanceof CompoundExpression && node.getChild(0) instanceof VariableReference variable) {
-            Class<?> type = ExpressionVariables.TYPES.get(variable.toStringAST().substring(1));
-            if (type != null && !OPEN.contains(type)) {
+            String name = variable.toStringAST().substring(1);
+            Class<?> type = ExpressionVariables.TYPES.getOrDefault(name, parameters.type(name));
+            if (type != null && !isOpen(type)) {
                 checkMember(variable.toStringAST(), type, node.getChild(1));
             }
         }
         for (int i = 0; i < node.getChildCount(); i++) {
-            check(node.getChild(i));
+            check(node.getChild(i), parameters);
         }
+    }
+
+    private void checkVariable(String name, Parameters parameters) {
+        if (ExpressionVariables.TYPES.containsKey(name)
+                || Set.of("this", "root").contains(name)) {
+            return;
+        }
+        if (!parameters.include(name)) {
+            throw new IllegalArgumentException("there is no #" + Quotation.message(name) + "; use #request, #principal"
+                    + (parameters.toString().isEmpty() ? " or #ip" : ", #ip or a parameter: " + parameters));
+        }
+        arguments.add(name);
+    }
+
+    /** Whether an object of this type may have members at run time that the type does not have. */
+    private static boolean isOpen(Class<?> type) {
+        return OPEN.contains(type)
+                || type == Object.class
+                || type.isArray()
+                || type.isPrimitive()
+                || Modifier.isAbstract(type.getModifiers())
+                || Map.class.isAssignableFrom(type);
+    }
+
+    /** The names of the parameters that the expression refers to; if there are any, it is about calls of a method. */
+    Set<String> arguments() {
+        return arguments;
     }
 
     private static void checkMember(String variable, Class<?> type, SpelNode member) {
@@ -126,7 +149,9 @@ final class RequestExpression {
         }
         if (member instanceof PropertyOrFieldReference property) {
             String suffix = StringUtils.capitalize(property.getName());
-            if (!hasMethod(type, "get" + suffix, 0) && !hasMethod(type, "is" + suffix, 0)) {
+            if (!hasMethod(type, "get" + suffix, 0)
+                    && !hasMethod(type, "is" + suffix, 0)
+                    && !isOwn(type, property.getName())) {
                 throw unknown(variable, "property " + property.getName(), property.getName(), properties(type));
             }
         }
@@ -143,6 +168,14 @@ final class RequestExpression {
         return Stream.of(BeanUtils.getPropertyDescriptors(type))
                 .map(PropertyDescriptor::getName)
                 .toList();
+    }
+
+    /** Whether a type of the application has this property as a field or, like a record, as a method. */
+    private static boolean isOwn(Class<?> type, String property) {
+        return !ExpressionVariables.TYPES.containsValue(type)
+                && (hasMethod(type, property, 0)
+                        || Stream.of(type.getFields())
+                                .anyMatch(field -> field.getName().equals(property)));
     }
 
     /** The methods that expressions may call. Those of {@code Object} are not among them. */
@@ -173,14 +206,14 @@ final class RequestExpression {
 
     private static boolean dependsOnRequest(SpelNode node) {
         boolean variable = node instanceof VariableReference reference
-                && ExpressionVariables.TYPES.containsKey(reference.toStringAST().substring(1));
+                && !Set.of("this", "root").contains(reference.toStringAST().substring(1));
         return variable || IntStream.range(0, node.getChildCount()).anyMatch(i -> dependsOnRequest(node.getChild(i)));
     }
 
     /** The value of a constant expression. */
     private boolean constant() {
         try {
-            if (expression.getValue(METHODS) instanceof Boolean value) {
+            if (expression.getValue(ExpressionContext.METHODS) instanceof Boolean value) {
                 return value;
             }
         } catch (EvaluationException e) {
@@ -193,9 +226,9 @@ final class RequestExpression {
         return new IllegalArgumentException(Quotation.of(shown) + " " + what + "; use #request, #principal or #ip");
     }
 
-    /** An expression whose value depends on the request. */
-    static RequestExpression ofRequest(String text) {
-        RequestExpression expression = new RequestExpression(text);
+    /** An expression whose value depends on the request or on these arguments. */
+    static RequestExpression ofRequest(String text, Parameters parameters) {
+        RequestExpression expression = new RequestExpression(text, parameters);
         if (!dependsOnRequest(expression.expression.getAST())) {
             throw expression.isConstant("does not depend on the request");
         }
@@ -207,10 +240,11 @@ final class RequestExpression {
     }
 
     /** A cost, rounded up; 1 if the expression fails or its value is not a cost. */
-    static Cost cost(String text) {
-        RequestExpression expression = ofRequest(text);
+    static Cost cost(String text, Parameters parameters) {
+        RequestExpression expression = ofRequest(text, parameters);
         return new Cost(
                 expression.shown,
+                expression.arguments,
                 context -> expression
                         .evaluate(context, "a number of 0 or more", RequestExpression::permits)
                         .orElse(1L));
@@ -259,7 +293,7 @@ final class RequestExpression {
     private <T> Optional<T> evaluate(
             RequestContext context, String wanted, Function<@Nullable Object, @Nullable T> convert) {
         try {
-            Object value = expression.getValue(new Variables(context));
+            Object value = expression.getValue(new ExpressionContext(context));
             T converted = convert.apply(value);
             if (converted == null && failed.compareAndSet(false, true)) {
                 log.warn(
@@ -279,75 +313,6 @@ final class RequestExpression {
                 log.debug("The failure of the expression {}", shown, e);
             }
             return Optional.empty();
-        }
-    }
-
-    /** What an expression can use; only the variables depend on the request. */
-    private record Variables(RequestContext context) implements EvaluationContext {
-
-        @Override
-        public @Nullable Object lookupVariable(String name) {
-            return ExpressionVariables.valueOf(name, context);
-        }
-
-        @Override
-        public void setVariable(String name, @Nullable Object value) {
-            throw new UnsupportedOperationException("variables cannot be set");
-        }
-
-        @Override
-        public boolean isAssignmentEnabled() {
-            return false;
-        }
-
-        @Override
-        public TypedValue getRootObject() {
-            return TypedValue.NULL;
-        }
-
-        @Override
-        public List<PropertyAccessor> getPropertyAccessors() {
-            return METHODS.getPropertyAccessors();
-        }
-
-        @Override
-        public List<IndexAccessor> getIndexAccessors() {
-            return METHODS.getIndexAccessors();
-        }
-
-        @Override
-        public List<ConstructorResolver> getConstructorResolvers() {
-            return METHODS.getConstructorResolvers();
-        }
-
-        @Override
-        public List<MethodResolver> getMethodResolvers() {
-            return METHODS.getMethodResolvers();
-        }
-
-        @Override
-        public @Nullable BeanResolver getBeanResolver() {
-            return METHODS.getBeanResolver();
-        }
-
-        @Override
-        public TypeLocator getTypeLocator() {
-            return METHODS.getTypeLocator();
-        }
-
-        @Override
-        public TypeConverter getTypeConverter() {
-            return METHODS.getTypeConverter();
-        }
-
-        @Override
-        public TypeComparator getTypeComparator() {
-            return METHODS.getTypeComparator();
-        }
-
-        @Override
-        public OperatorOverloader getOperatorOverloader() {
-            return METHODS.getOperatorOverloader();
         }
     }
 }

@@ -90,8 +90,19 @@ public final class RequestLimiter {
         } else {
             charged.enter(charged.context().at(request));
         }
-        charged.charge(charged.rules().applyTo(charged.context(), stage, store), stage != Stage.BEFORE_SECURITY);
+        StageCharges charges = charged.rules().applyTo(charged.context(), stage, store);
+        boolean last = stage != Stage.BEFORE_SECURITY;
+        boolean awaitsCall = last && charged.rules().limitCallAt(charged.context());
+        charged.charge(charges, last && !awaitsCall);
+        if (awaitsCall && !charged.isRefused()) {
+            charged.awaitCall();
+        }
         return charged;
+    }
+
+    /** Returns a limiter of method calls, with the same rules. */
+    public CallLimiter calls() {
+        return new CallLimiter(rules, store, outcomes, refusals);
     }
 
     /** The names of the headers that show callers their budgets. */

@@ -53,17 +53,27 @@ public final class RequestRules {
      */
     private record Handler(Endpoint endpoint, Class<?> type, Method method) {}
 
+    /** A method that handles no requests, and whose calls are limited. */
+    private record Called(Class<?> type, Method method) {}
+
     /**
      * The configuration and the annotations as rules.
      *
      * @param byEndpoint the annotations, by endpoint
+     * @param byMethod the annotations, by method
      */
-    private record Parsed(PolicyRules configured, AnnotatedRules annotated, Map<Endpoint, EndpointRules> byEndpoint) {
+    private record Parsed(
+            PolicyRules configured,
+            AnnotatedRules annotated,
+            Map<Endpoint, EndpointRules> byEndpoint,
+            MethodRules byMethod) {
+
+        Parsed(PolicyRules configured, AnnotatedRules annotated) {
+            this(configured, annotated, new HashMap<>(), new MethodRules(annotated));
+        }
 
         void add(Handler handler) {
-            EndpointRules rules = new EndpointRules(
-                    annotated.of(handler.type(), handler.method()),
-                    AnnotatedRules.exempt(handler.type(), handler.method()));
+            EndpointRules rules = byMethod.addHandler(handler.type(), handler.method());
             if (!rules.areNone()) {
                 byEndpoint.put(handler.endpoint(), rules);
             }
@@ -84,6 +94,7 @@ public final class RequestRules {
                     byPolicy,
                     byPolicy.keySet().stream().collect(Collectors.toUnmodifiableMap(name -> name, this::modeOf)),
                     Map.copyOf(byEndpoint),
+                    byMethod,
                     configured.exemptions(),
                     parts,
                     configured.sources(endpoints));
@@ -105,6 +116,7 @@ public final class RequestRules {
     private final RateLimitProperties properties;
     private final Function<Map<String, Change>, Parsed> parser;
     private final List<Handler> handlers = new ArrayList<>();
+    private final List<Called> calls = new ArrayList<>();
     private EndpointResolver endpoints = NOWHERE;
 
     /** The changes since the start, by policy. */
@@ -129,10 +141,10 @@ public final class RequestRules {
         this.properties = properties;
         this.parser = changed -> {
             PolicyRules configured = new PolicyRules(properties, changed, beans, store);
-            return new Parsed(configured, configured.annotated(placeholders), new HashMap<>());
+            return new Parsed(configured, configured.annotated(placeholders));
         };
         this.parsed = parser.apply(changes);
-        this.inForce = RulesInForce.none(parsed.configured().sources(NOWHERE));
+        this.inForce = RulesInForce.none(parsed.byMethod(), parsed.configured().sources(NOWHERE));
     }
 
     /** The policies of the configuration, while no request is charged. */
@@ -169,6 +181,29 @@ public final class RequestRules {
         return AnnotatedRules.anyOn(type);
     }
 
+    /**
+     * Whether calls of a bean's method may be limited: those with an annotation, and public ones if it is on the class.
+     */
+    public static boolean mayLimitCallsOf(Class<?> type, Method method) {
+        return AnnotatedRules.mayLimitCallsOf(type, method);
+    }
+
+    /**
+     * Whether a handler may have limits that can only be charged when it is called. In doubt, it does.
+     *
+     * @param placeholders resolves placeholders in the attributes of annotations
+     */
+    public static boolean mayNeedCall(
+            Class<?> type, Method handler, StringValueResolver placeholders, RateLimitProperties properties) {
+        return new CallCheck(type, handler)
+                .mayNeedCall(AnnotatedRules.annotations(type, handler), placeholders, properties.policies());
+    }
+
+    /** Whether the type or method itself is limited, directly, by inheritance or by a meta-annotation. */
+    public static boolean limit(AnnotatedElement element) {
+        return AnnotatedRules.limit(element);
+    }
+
     /** Whether the type or method itself is limited or exempt, directly or by a meta-annotation. */
     public static boolean areOn(AnnotatedElement element) {
         return AnnotatedRules.isOn(element);
@@ -188,6 +223,26 @@ public final class RequestRules {
         parsed.add(added);
         handlers.add(added);
         return true;
+    }
+
+    /**
+     * Reads the annotations of a method that handles no requests.
+     *
+     * @return whether its calls are limited
+     * @throws RateLimitConfigurationException at the first mistake
+     */
+    public boolean addCall(Class<?> type, Method method) {
+        if (parsed.byMethod().of(type, method).areNone()) {
+            return false;
+        }
+        calls.add(new Called(type, method));
+        return true;
+    }
+
+    /** Whether calls of a handler that has been added are limited. */
+    public boolean limitCallsOf(Class<?> type, Method handler) {
+        return AnnotatedRules.concern(type, handler)
+                && !parsed.byMethod().of(type, handler).areNone();
     }
 
     /** Puts all rules in force. */
@@ -211,6 +266,7 @@ public final class RequestRules {
         }
         Parsed reread = parser.apply(Map.copyOf(next));
         handlers.forEach(reread::add);
+        calls.forEach(call -> reread.byMethod().of(call.type(), call.method()));
         RulesInForce then = reread.inForce(endpoints);
         changes = Map.copyOf(next);
         parsed = reread;

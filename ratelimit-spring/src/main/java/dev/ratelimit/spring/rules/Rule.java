@@ -28,13 +28,18 @@ record Rule(
         boolean shadow) {
 
     /** The same rule at an endpoint that names its policy, with another cost. */
-    Rule withCost(long permits) {
-        return new Rule(policy, match.whereAnnotated(), key, overrides, Cost.of(permits), stage, free, jitter, shadow);
+    Rule withCost(Cost other) {
+        return new Rule(policy, match.whereAnnotated(), key, overrides, other, stage, free, jitter, shadow);
     }
 
     /** The same rule, whose refusals are only recorded. */
     Rule inShadow() {
         return new Rule(policy, match, key, overrides, cost, stage, free, jitter, true);
+    }
+
+    /** Whether the rule depends on the arguments of the method, so that it can only be charged when they are bound. */
+    boolean needsArguments() {
+        return !cost.arguments().isEmpty() || !key.arguments().isEmpty();
     }
 
     /** The limits of the request. */

@@ -18,6 +18,7 @@ import org.springframework.http.HttpHeaders;
  * @param byPolicy all rules, including those of annotations and those that are off, by the names of their policies
  * @param modes whether each of them is applied
  * @param byEndpoint the annotations, by endpoint
+ * @param byMethod the annotations, by method
  * @param exemptions which requests are exempt from all rules
  * @param parts the parts of the keys of all rules, including those that are off
  * @param sources what requests need to find their address, endpoint and keys
@@ -27,13 +28,14 @@ record RulesInForce(
         Map<String, Rule> byPolicy,
         Map<String, Mode> modes,
         Map<Endpoint, EndpointRules> byEndpoint,
+        MethodRules byMethod,
         Exemptions exemptions,
         List<KeyPart> parts,
         RequestContext.Sources sources) {
 
-    /** No rules. */
-    static RulesInForce none(RequestContext.Sources sources) {
-        return new RulesInForce(List.of(), Map.of(), Map.of(), Map.of(), Exemptions.NONE, List.of(), sources);
+    /** No rules for requests. */
+    static RulesInForce none(MethodRules byMethod, RequestContext.Sources sources) {
+        return new RulesInForce(List.of(), Map.of(), Map.of(), Map.of(), byMethod, Exemptions.NONE, List.of(), sources);
     }
 
     /** The request as the rules see it. */
@@ -81,9 +83,7 @@ record RulesInForce(
 
     /** The rules of this stage, or of all stages, that apply to the request. */
     StageCharges applyTo(RequestContext context, @Nullable Stage stage, RateLimitStore store) {
-        EndpointRules own = context.mayLeadToAnnotated()
-                ? byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE)
-                : EndpointRules.NONE;
+        EndpointRules own = ownOf(context);
         StageCharges charges = new StageCharges(store, byPolicy, isExempt(own, context, stage));
         for (int i = 0; i < own.rules().size(); i++) {
             Rule rule = own.rules().get(i);
@@ -95,6 +95,30 @@ record RulesInForce(
             Rule rule = configured.get(i);
             // the endpoint has its own cost for a policy that its annotation names
             if (isOf(rule, stage) && !own.names(rule.policy()) && rule.match().matches(context)) {
+                charges.add(rule, context);
+            }
+        }
+        return charges;
+    }
+
+    private EndpointRules ownOf(RequestContext context) {
+        return context.mayLeadToAnnotated()
+                ? byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE)
+                : EndpointRules.NONE;
+    }
+
+    /** Whether the call of the request's handler is charged, too. */
+    boolean limitCallAt(RequestContext context) {
+        return !ownOf(context).call().isEmpty();
+    }
+
+    /** The rules that apply to the call of a method; nothing exempts calls outside of requests. */
+    StageCharges applyTo(CallRules called, RequestContext context, RateLimitStore store) {
+        EndpointRules own = byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE);
+        boolean exempt = !(context.request() instanceof NoRequest) && isExempt(own, context, null);
+        StageCharges charges = new StageCharges(store, called.byPolicy(), exempt);
+        for (Rule rule : called.rules()) {
+            if (rule.match().conditionHolds(context)) {
                 charges.add(rule, context);
             }
         }

@@ -34,7 +34,7 @@ final class StartupReport {
         log.info(
                 "No rate limits: {}",
                 properties.policies().isEmpty()
-                        ? "there is no policy under ratelimit.policies and no @RateLimited controller"
+                        ? "there is no policy under ratelimit.policies and no @RateLimited method"
                         : "every policy has mode: off");
     }
 

@@ -80,8 +80,9 @@ class KeyPartsTest {
                 "#request.getHeader('a,b')", "#request.getHeader('(').concat(',')", "#ip.replace('.', {'-','_'}[0])");
 
         assertThat(key(String.join(", ", parts)).parts())
-                .containsExactlyElementsOf(
-                        parts.stream().map(KeyParts::expression).toList());
+                .containsExactlyElementsOf(parts.stream()
+                        .map(text -> KeyParts.expression(text, Parameters.NONE))
+                        .toList());
     }
 
     @Test

@@ -1,0 +1,57 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.spring.rules.RateLimitProperties;
+import dev.ratelimit.spring.rules.RequestLimiter;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.util.function.SingletonSupplier;
+import org.springframework.web.servlet.DispatcherServlet;
+
+/** Limits of method calls: those of beans, and of controllers if they depend on the arguments. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(DispatcherServlet.class)
+@Conditional({OnRateLimitsEnabled.class, OnRateLimitsCondition.class})
+class MethodLimitsConfiguration {
+
+    @Bean("dev.ratelimit.methodPostProcessor")
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static RateLimitedPostProcessor rateLimitMethodPostProcessor(
+            ConfigurableBeanFactory beans,
+            Environment environment,
+            ObjectProvider<RateLimitProperties> properties,
+            ObjectProvider<RequestLimiter> limiter,
+            ObjectProvider<ActiveRules> rules) {
+        SingletonSupplier<CallCharger> charger =
+                SingletonSupplier.ofNullable(() -> properties.getObject().enabled()
+                        ? new CallCharger(
+                                limiter.getObject().calls(), rules.getObject().paths())
+                        : null);
+        // not a bean, or Spring's own proxies would have it, too
+        Advisor limits = new DefaultPointcutAdvisor(
+                new RateLimitedPointcut(beans::resolveEmbeddedValue, properties::getObject),
+                new RateLimitedInterceptor(charger));
+        RateLimitedPostProcessor processor = new RateLimitedPostProcessor(limits);
+        processor.setProxyTargetClass(BoundProperty.of(environment, "spring.aop.proxy-target-class", true));
+        return processor;
+    }
+
+    @Bean("dev.ratelimit.methodPostProcessorFirst")
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static RateLimitedPostProcessor.First rateLimitMethodPostProcessorFirst(RateLimitedPostProcessor processor) {
+        return new RateLimitedPostProcessor.First(processor.limits());
+    }
+
+    @Bean("dev.ratelimit.refusalResolver")
+    RefusalResolver rateLimitRefusalResolver(RequestLimiter limiter, ActiveRules rules, RateLimitFilters filters) {
+        return new RefusalResolver(limiter.calls(), rules.paths(), filters.cors());
+    }
+}

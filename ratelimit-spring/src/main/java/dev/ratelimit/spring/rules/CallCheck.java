@@ -1,0 +1,77 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimited;
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.springframework.util.StringValueResolver;
+
+/**
+ * Finds what has no effect, or another one than it seems, on a method that handles no requests.
+ *
+ * @param type the class of the bean
+ * @param method its method
+ */
+record CallCheck(Class<?> type, Method method) {
+
+    /** A variable of an expression that is none of a request's. */
+    private static final Pattern ARGUMENT = Pattern.compile("#(?!(request|principal|ip|this|root)\\b)\\w");
+
+    /**
+     * Whether the method, a handler, may have limits that can only be charged when it is called. In doubt, it does.
+     *
+     * @param placeholders resolves placeholders in attributes
+     * @param policies the configured policies
+     */
+    boolean mayNeedCall(
+            List<RateLimited> annotations, StringValueResolver placeholders, Map<String, PolicyProperties> policies) {
+        return annotations.stream().anyMatch(annotation -> {
+            PolicyProperties policy = policies.get(placeholders.resolveStringValue(annotation.policy()));
+            return !annotation.fallback().isEmpty()
+                    || Stream.concat(
+                                    Stream.of(annotation.key(), annotation.cost()),
+                                    policy == null ? Stream.empty() : policy.key().stream())
+                            .map(placeholders::resolveStringValue)
+                            .anyMatch(text ->
+                                    text != null && ARGUMENT.matcher(text).find());
+        });
+    }
+
+    /**
+     * Checks the annotations of the method.
+     *
+     * @throws RateLimitConfigurationException at the first mistake
+     */
+    void check(List<RateLimited> annotations, List<Rule> rules, Parameters parameters) {
+        for (Rule rule : rules) {
+            if (rule.free() != null) {
+                throw mistake("policy " + Quotation.of(rule.policy().name())
+                        + " has count or free, but a call of this method has no status; use a policy without them");
+            }
+            if (rule.key().parts().stream().anyMatch(part -> part.toString().startsWith("path:"))) {
+                throw mistake("the key " + rule.key()
+                        + " has a path variable, but this method handles no requests; use a parameter of the method");
+            }
+        }
+        ExpressionVariables.TYPES.keySet().stream()
+                .filter(parameters::include)
+                .filter(name -> annotations.stream()
+                        .anyMatch(annotation -> uses(annotation.key(), name) || uses(annotation.cost(), name)))
+                .findFirst()
+                .ifPresent(name -> {
+                    throw mistake("#" + name + " is that of the current request, and this method has a parameter of the"
+                            + " same name; write #a0 for the first parameter, or rename it");
+                });
+    }
+
+    private static boolean uses(String expression, String variable) {
+        return Pattern.compile("#" + variable + "\\b").matcher(expression).find();
+    }
+
+    private RateLimitConfigurationException mistake(String reason) {
+        return AnnotatedRules.mistake(type, method, reason);
+    }
+}

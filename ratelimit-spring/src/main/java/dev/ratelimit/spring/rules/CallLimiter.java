@@ -1,0 +1,139 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.spring.RateLimitExceededException;
+import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.WebResponse;
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Charges calls of methods with {@link RateLimited} to all limits of the method, or to none. Calls of a controller's
+ * handler belong to the request: if they are refused, the request gets back what it was charged before. Thread-safe.
+ */
+public final class CallLimiter {
+
+    private static final boolean SECURITY = ClassUtils.isPresent(
+            "org.springframework.security.core.context.SecurityContextHolder", CallLimiter.class.getClassLoader());
+
+    private final RequestRules rules;
+    private final RateLimitStore store;
+    private final OutcomeCounter outcomes;
+    private final RefusalWriter refusals;
+
+    CallLimiter(RequestRules rules, RateLimitStore store, OutcomeCounter outcomes, RefusalWriter refusals) {
+        this.rules = rules;
+        this.store = store;
+        this.outcomes = outcomes;
+        this.refusals = refusals;
+    }
+
+    /**
+     * Returns a call of a method.
+     *
+     * @return {@code null} if calls of the method are not limited
+     */
+    public @Nullable Call call(Class<?> type, Method method, @Nullable Object[] arguments) {
+        RulesInForce now = rules.inForce();
+        CallRules called = now.byMethod().of(type, method);
+        return called.areNone() ? null : new Call(now, type, method, arguments);
+    }
+
+    /**
+     * Answers a request whose handler has thrown this exception.
+     *
+     * @param response not committed yet
+     * @throws IOException if the response cannot be written
+     */
+    public void writeRefusal(RateLimitExceededException refusal, WebRequest request, WebResponse response)
+            throws IOException {
+        refusals.write(refusal, request, response);
+    }
+
+    /** A call of a method. Used by one thread. */
+    public final class Call {
+
+        private RulesInForce now;
+        private CallRules called;
+        private final Class<?> type;
+        private final Method method;
+        private final @Nullable Object[] arguments;
+
+        private Call(RulesInForce now, Class<?> type, Method method, @Nullable Object[] arguments) {
+            this.now = now;
+            this.called = now.byMethod().of(type, method);
+            this.type = type;
+            this.method = method;
+            this.arguments = arguments;
+        }
+
+        /**
+         * Charges the call of a request's handler as a part of the request.
+         *
+         * @throws RateLimitExceededException if a limit refuses it
+         */
+        public void chargeAsPartOf(ChargedRequest charged, WebRequest request) {
+            now = charged.rules();
+            called = now.byMethod().of(type, method);
+            RequestContext context = charged.context().at(request);
+            context.call(called.parameters(), arguments);
+            StageCharges charges = now.applyTo(called, context, store);
+            if (!charged.chargeCall(context, charges, called.fallback() != null)) {
+                throw new RefusedCall(refusals.refusal(charges), charged.stages(), context);
+            }
+        }
+
+        /**
+         * Charges the call within a request, which stays charged if the call is refused.
+         *
+         * @param charged what the request was charged; {@code null} if it was not
+         * @throws RateLimitExceededException if a limit refuses it
+         */
+        public void chargeWithin(WebRequest request, @Nullable ChargedRequest charged) {
+            charge(request, charged == null ? List.of() : charged.stages());
+        }
+
+        /**
+         * Charges the call outside of requests; the caller is that of Spring Security's context, if there is one.
+         *
+         * @throws RateLimitExceededException if a limit refuses it
+         */
+        public void chargeOutside() {
+            charge(new NoRequest(SECURITY ? SecurityCaller.principal() : null), List.of());
+        }
+
+        private void charge(WebRequest request, List<StageCharges> before) {
+            RequestContext context = now.context(request);
+            if (called.endpoint() != null) {
+                context.enter(called.endpoint());
+            }
+            context.call(called.parameters(), arguments);
+            StageCharges charges = now.applyTo(called, context, store);
+            if (!charges.charge()) {
+                charges.countRefused(outcomes);
+                List<StageCharges> stages = new ArrayList<>(before);
+                stages.add(charges);
+                throw new RefusedCall(refusals.refusal(charges), stages, context);
+            }
+            charges.countAdmitted(outcomes);
+        }
+
+        /**
+         * Calls the method that replaces a refused one.
+         *
+         * @param target the object that was called
+         * @throws Throwable what the method throws; the refusal if there is no such method
+         */
+        public @Nullable Object fallBack(@Nullable Object target, RateLimitExceededException refusal) throws Throwable {
+            if (called.fallback() == null) {
+                throw refusal;
+            }
+            return called.fallback().invoke(target, arguments, refusal);
+        }
+    }
+}
