@@ -201,7 +201,7 @@ public abstract class RateLimitStoreContract extends StorePenaltyContract {
     }
 
     @Test
-    @Tag("slow") // for a store behind a network
+    @Tag("large") // tens of thousands of calls, long for a store behind a network
     void decide_plansTakeTurnsForLong_neverShutTheKey() throws Exception {
         List<Turns> all = plans().map(Arguments::get)
                 .map(plans -> new Turns((Limit) plans[0], (Limit) plans[1]))
