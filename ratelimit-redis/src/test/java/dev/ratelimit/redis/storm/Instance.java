@@ -61,6 +61,7 @@ final class Instance implements RedisStoreListener {
     private final Restraint restraint;
     private boolean closed;
     private boolean otherLimits;
+    private int callers;
     private int failures;
     private int failuresSinceChange;
     private int crowded;
@@ -84,7 +85,7 @@ final class Instance implements RedisStoreListener {
     /** Opens its store; waits meanwhile. */
     void open() {
         if (setup.masters() == 1) {
-            network.beforeDecisions(place, restraint::asked);
+            network.beforeDecisions(place, this::requireWanted);
         }
         Seam.Net net = network.from(place);
         Random random = new Random(history.seed() + number);
@@ -115,6 +116,22 @@ final class Instance implements RedisStoreListener {
                 .openFor(Duration.ofNanos(setup.openForNanos()))
                 .localShare(setup.localShare())
                 .denyCache(setup.denyCache() ? Duration.ofSeconds(1) : Duration.ZERO);
+    }
+
+    /** Records that a caller begins to wait for the store. */
+    void begins() {
+        callers++;
+    }
+
+    /** Records that a caller waits no longer. */
+    void ends() {
+        callers--;
+    }
+
+    private void requireWanted() {
+        restraint.asked();
+        world.require(
+                callers > 0 || store == null || setup.leased(), "%s sends a decision that nobody waits for", place);
     }
 
     /** Closes its store; waits meanwhile. */
@@ -255,17 +272,27 @@ final class Instance implements RedisStoreListener {
         failuresSinceChange = 0;
     }
 
-    /** Records that a server answered a caller. */
-    void answered() {
-        restraint.answered();
+    /**
+     * Checks what a caller was answered.
+     *
+     * @param began when it asked
+     */
+    void answered(Decision decision, long began) {
+        for (Charge charge : decision.charges()) {
+            if (Seam.byServer(decision, charge)) {
+                restraint.answered();
+            }
+            world.require(
+                    !setup.deny()
+                            || !Seam.inMemory(decision, charge)
+                            || !charge.policy().name().equals("p1"),
+                    "p1 does not fail closed");
+        }
+        requireFresh(decision, began);
     }
 
-    /**
-     * A refusal of the same permits is repeated without asking for a second at most.
-     *
-     * @param began when the caller asked
-     */
-    void requireFresh(Decision decision, long began) {
+    /** A refusal of the same permits is repeated without asking for a second at most. */
+    private void requireFresh(Decision decision, long began) {
         if (decision.admitted()) {
             return;
         }

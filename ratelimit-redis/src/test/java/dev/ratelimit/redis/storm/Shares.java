@@ -142,6 +142,7 @@ final class Shares {
                 LimitAlgorithm limit = charge.policy().algorithms().get(0);
                 if (limit instanceof TokenBucket bucket) {
                     LimitAlgorithm part = bucket.scaled(share);
+                    level.changed |= level.capacity != part.capacity();
                     level.drain(world.now(), part);
                     level.permits = Math.max(0, level.permits - Math.min(charge.permits(), part.capacity()));
                 }
@@ -153,5 +154,14 @@ final class Shares {
     void reset(Place place, Charge charge) {
         levels.remove(local(place, charge));
         forgotten.add(local(place, charge));
+    }
+
+    /** Records that it has done so: if it did nothing else meanwhile, it has forgotten what it knew. */
+    void wasReset(Place place, Charge charge) {
+        Local local = local(place, charge);
+        if (world.unfinished(place) == 1 && !levels.containsKey(local)) {
+            known.remove(local);
+            forgotten.remove(local);
+        }
     }
 }

@@ -200,6 +200,7 @@ final class Storm {
                 .filter(charge -> troubles.untouched(instance.place(), network.server(charge)))
                 .toList();
         instance.forgetFailure();
+        instance.begins();
         String outcome = "";
         try {
             switch (ask.question()) {
@@ -211,13 +212,13 @@ final class Storm {
                     if (instance.crowded() == crowdedBefore) {
                         requireAsked(instance, charges, here(decision), untouched);
                     }
-                    answered(instance, decision, began);
+                    instance.answered(decision, began);
                     outcome = (decision.admitted() ? "admitted" : "refused") + places(decision);
                 }
                 case PEEK -> {
                     Decision decision = store.peek(charges);
                     shares.answered(instance.place(), decision, false);
-                    answered(instance, decision, began);
+                    instance.answered(decision, began);
                     outcome = places(decision);
                 }
                 case REFUND -> {
@@ -238,6 +239,7 @@ final class Storm {
                     books.reset(charges.get(0));
                     shares.reset(instance.place(), charges.get(0));
                     store.reset(charges.get(0).policy(), charges.get(0).key());
+                    shares.wasReset(instance.place(), charges.get(0));
                     instance.returned(charges.get(0));
                 }
                 case INTERRUPT -> throw new IllegalStateException();
@@ -252,6 +254,7 @@ final class Storm {
                 requireAsked(instance, charges, closed, untouched);
             }
         }
+        instance.ends();
         boolean interrupted = Thread.interrupted();
         if (instance.failures() > failuresBefore || interrupted) {
             charges.forEach(books::excuse);
@@ -265,13 +268,6 @@ final class Storm {
                 "%s took %.3f ms",
                 ask,
                 took / 1e6);
-    }
-
-    private void answered(Instance instance, Decision decision, long began) {
-        if (decision.charges().stream().anyMatch(charge -> Seam.byServer(decision, charge))) {
-            instance.answered();
-        }
-        instance.requireFresh(decision, began);
     }
 
     private static List<Charge> here(Decision decision) {
@@ -345,12 +341,12 @@ final class Storm {
     private void askForEach(Instance instance, boolean requireWell) {
         for (int key = 0; key < setup.keys(); key++) {
             Charge charge = instance.charge(new Want(0, key, 0));
+            instance.begins();
             Decision decision = instance.store().peek(List.of(charge));
+            instance.ends();
             shares.answered(instance.place(), decision, false);
             withoutServer += Seam.byServer(decision, charge) ? 0 : 1;
-            if (Seam.byServer(decision, charge)) {
-                instance.answered();
-            }
+            instance.answered(decision, world.now());
             require(
                     !requireWell || Seam.byServer(decision, charge),
                     "%s does not ask for %s although all has been well for %d s: %s",
