@@ -48,10 +48,17 @@ public final class RateLimitWithoutServletAutoConfiguration {
     @ConditionalOnNotWebApplication
     static class NoWeb {
 
-        NoWeb(Environment environment) {
-            if (OnRateLimitsEnabled.in(environment) && OnRateLimitsCondition.hasPolicies(environment)) {
+        NoWeb(Environment environment, ConfigurableListableBeanFactory beans) {
+            if (!OnRateLimitsEnabled.in(environment)) {
+                return;
+            }
+            if (OnRateLimitsCondition.hasPolicies(environment)) {
                 log.warn(
                         "No rate limits: this is not a web application, so the policies under ratelimit.policies limit nothing");
+            }
+            if (OnRateLimitsCondition.anyAnnotated(beans)) {
+                log.warn("No rate limits: this is not a web application, so @RateLimited limits nothing;"
+                        + " use RateLimiter of ratelimit-core");
             }
         }
     }

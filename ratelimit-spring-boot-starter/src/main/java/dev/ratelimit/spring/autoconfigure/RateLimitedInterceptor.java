@@ -2,16 +2,22 @@ package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.rules.CallLimiter;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.MethodClassKey;
 
 /** Charges calls of limited methods, and calls their fallbacks if a limit refuses. Thread-safe. */
 final class RateLimitedInterceptor implements MethodInterceptor {
 
     private final Supplier<@Nullable CallCharger> charger;
+
+    /** By the called method and the class of the object, because looking for them takes time. */
+    private final Map<MethodClassKey, CallTarget> targets = new ConcurrentHashMap<>();
 
     /**
      * Creates the interceptor.
@@ -29,9 +35,9 @@ final class RateLimitedInterceptor implements MethodInterceptor {
             return invocation.proceed();
         }
         Object target = invocation.getThis();
-        CallTarget called = CallTarget.of(
-                target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target),
-                invocation.getMethod());
+        Class<?> type = target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
+        CallTarget called = targets.computeIfAbsent(
+                new MethodClassKey(invocation.getMethod(), type), key -> CallTarget.of(type, invocation.getMethod()));
         CallLimiter.Call call = limits.call(called, invocation.getArguments());
         if (call != null) {
             try {
