@@ -14,8 +14,13 @@ public final class Penalty implements LimitAlgorithm {
 
     private static final Duration MAX = Duration.ofDays(365);
 
-    /** A key without a penalty is one whose penalty ended this long ago: 146 years, so that no clock is set back so far. */
+    /**
+     * The penalty of a key that has none ended so long ago, 146 years. A real one may have ended up to 137 years ago, while
+     * a very slow limit is not full again.
+     */
     private static final long LONG_AGO = 1L << 62;
+
+    private static final long NINE_YEARS = 1L << 58;
 
     private final LimitAlgorithm limit;
     private final long nanos;
@@ -45,7 +50,7 @@ public final class Penalty implements LimitAlgorithm {
 
     /** Whether a refusal now would start a penalty, so that {@link #refuse} would write. */
     public boolean starts(long[] state, int at, long now) {
-        boolean none = state[at] - now < -LONG_AGO / 2;
+        boolean none = state[at] - now < NINE_YEARS - LONG_AGO;
         return none || (leftNanos(state, at, now) == 0 && limit.fullAfterNanos(state, at + 1, now) == 0);
     }
 

@@ -4,6 +4,7 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.Ticker;
 import java.util.ArrayList;
 import java.util.List;
@@ -108,6 +109,7 @@ final class AnswerCache {
         for (Charge charge : charges) {
             Known known = get(charge);
             if (known != null
+                    && !othersMayPenalize(charge, charges)
                     && known.charge.permits() == charge.permits()
                     && known.charge.policy().equals(charge.policy())) {
                 List<LimitStatus> refused = refused(charge, known, age(known));
@@ -117,6 +119,16 @@ final class AnswerCache {
             }
         }
         return null;
+    }
+
+    /** Whether a policy of the other charges has a penalty: Redis must be asked, because it may start now. */
+    private static boolean othersMayPenalize(Charge charge, List<Charge> charges) {
+        for (Charge other : charges) {
+            if (other != charge && other.policy().limits().get(0) instanceof Penalty) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The age of the entry. */

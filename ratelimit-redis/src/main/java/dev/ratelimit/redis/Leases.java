@@ -2,6 +2,7 @@ package dev.ratelimit.redis;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
@@ -96,7 +97,10 @@ final class Leases {
 
     private record Budget(String policy, String key) {}
 
-    /** Smaller limits are decided exactly: their leases would hold only a few permits. */
+    /**
+     * Smaller limits are decided exactly: their leases would hold only a few permits. So are those with a penalty, which
+     * must reach all instances at once.
+     */
     private static final long MIN_CAPACITY = 100;
 
     private static final int FIRST = 8;
@@ -248,7 +252,8 @@ final class Leases {
     }
 
     private static boolean eligible(Policy policy) {
-        return policy.limits().stream().allMatch(limit -> limit.capacity() >= MIN_CAPACITY);
+        return policy.limits().stream()
+                .allMatch(limit -> limit.capacity() >= MIN_CAPACITY && !(limit instanceof Penalty));
     }
 
     private @Nullable KeyLeases leasesOf(Charge charge) {

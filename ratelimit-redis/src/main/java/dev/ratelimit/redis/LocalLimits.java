@@ -1,6 +1,7 @@
 package dev.ratelimit.redis;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +31,7 @@ final class LocalLimits {
         this.share = share;
     }
 
-    /** The shares of this policy's limits, each as a separate policy, because each is seeded with its own usage. */
+    /** The shares of this policy's limits, each as a separate policy, because each is seeded with its own usage; each has the penalty. */
     List<Policy> of(Policy policy) {
         List<Policy> known = shares.get(policy);
         if (known != null) {
@@ -46,9 +47,11 @@ final class LocalLimits {
         List<Limit> limits = policy.algorithms().stream()
                 .<Limit>map(limit -> limit.scaled(share))
                 .toList();
+        Limit first = limits.get(0);
         int number = numbers.computeIfAbsent(policy.name(), name -> lastNumber.incrementAndGet());
         return IntStream.range(0, limits.size())
                 .mapToObj(i -> Policy.of(number + "." + i, limits.get(i)))
+                .map(single -> first instanceof Penalty penalty ? single.withPenalty(penalty.duration()) : single)
                 .toList();
     }
 }

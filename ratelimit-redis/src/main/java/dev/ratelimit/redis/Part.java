@@ -21,6 +21,7 @@ final class Part {
     private Decider decider = Decider.NONE;
     private long serverNanos;
     private List<LimitStatus> statuses = List.of();
+    private boolean corrected;
 
     Part(Charge charge) {
         this.charge = charge;
@@ -40,6 +41,12 @@ final class Part {
     /** Replaces the statuses by later ones. */
     void corrected(List<LimitStatus> told) {
         statuses = told;
+        corrected = true;
+    }
+
+    /** Whether the statuses are later than the decision. */
+    boolean isCorrected() {
+        return corrected;
     }
 
     Charge charge() {

@@ -37,6 +37,19 @@ abstract class RedisLimit {
         this.signature = text.getBytes(StandardCharsets.US_ASCII);
     }
 
+    /** Creates a limit with the same parameters around another one. */
+    RedisLimit(LimitAlgorithm limit, RedisLimit inside, String signature) {
+        this.limit = limit;
+        this.algorithm = inside.algorithm;
+        this.parameters = inside.parameters;
+        this.signature = signature.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** Whether it is the limit of an algorithm with a penalty around it. */
+    boolean hasPenalty() {
+        return false;
+    }
+
     /** The limit in ratelimit-core. */
     final LimitAlgorithm limit() {
         return limit;

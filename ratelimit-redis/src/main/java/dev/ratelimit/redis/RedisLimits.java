@@ -3,6 +3,7 @@ package dev.ratelimit.redis;
 import static dev.ratelimit.redis.RedisLimit.periodMicros;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.IntervalTokenBucket;
 import dev.ratelimit.algorithm.SlidingLog;
@@ -34,6 +35,7 @@ final class RedisLimits {
                         periodMicros(limit),
                         limit.rounding() == Rounding.FLOOR ? 1 : 0));
         register(SlidingLog.class, RedisSlidingLog::of);
+        register(Penalty.class, RedisPenalty::of);
     }
 
     private RedisLimits() {}

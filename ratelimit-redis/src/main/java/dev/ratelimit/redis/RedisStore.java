@@ -178,7 +178,7 @@ public final class RedisStore implements RateLimitStore {
         if (!round.admitted() && operation == Operation.CHARGE) {
             giveBack(round, deadline);
         }
-        round.remember(answerCache, asked);
+        round.remember(answerCache, asked, operation == Operation.CHARGE);
         if (leases != null && round.admitted() && operation == Operation.CHARGE) {
             round.tell(leases);
         }

@@ -3,6 +3,7 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.redis.Part.Decider;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -87,13 +88,24 @@ final class Round {
         return unanswered;
     }
 
-    /** Caches the answers of the servers to what was asked at this moment. */
-    void remember(AnswerCache answerCache, long asked) {
+    /**
+     * Caches the answers of the servers to what was asked at this moment. A key under a policy with a penalty that was
+     * only found exhausted is not cached as refused: its next charge starts the penalty, on the server.
+     *
+     * @param charging whether charges were tried, and not only peeked at
+     */
+    void remember(AnswerCache answerCache, long asked, boolean charging) {
         for (Part part : parts) {
-            if (part.byServer()) {
+            boolean refusedForGood = charging && !part.isCorrected();
+            if (part.byServer() && (refusedForGood || !mayPenalize(part))) {
                 answerCache.put(part.charge(), part.statuses(), asked);
             }
         }
+    }
+
+    private static boolean mayPenalize(Part part) {
+        return part.charge().policy().limits().get(0) instanceof Penalty
+                && part.statuses().stream().anyMatch(status -> !status.admitted());
     }
 
     void tell(Leases leases) {

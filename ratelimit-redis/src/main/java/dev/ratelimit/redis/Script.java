@@ -38,7 +38,9 @@ record Script(String text, String sha) {
         TOKEN_BUCKET_INTERVAL('i', Refund.ANY_PERMITS),
         FIXED_WINDOW('f', Refund.ITS_PERMITS),
         SLIDING_WINDOW('s', Refund.ITS_PERMITS),
-        SLIDING_LOG('l', Refund.ITS_PERMITS);
+        SLIDING_LOG('l', Refund.ITS_PERMITS),
+        /** Around the others, each under its letter in upper case. */
+        PENALTY('-', Refund.ANY_PERMITS);
 
         private final char letter;
         private final Refund refund;
@@ -95,6 +97,7 @@ record Script(String text, String sha) {
         for (Batch batch : batches) {
             for (Batch.Entry entry : batch.entries()) {
                 bits |= entry.limit().algorithm().bit();
+                bits |= entry.limit().hasPenalty() ? Algorithm.PENALTY.bit() : 0;
             }
         }
         return known(bits);

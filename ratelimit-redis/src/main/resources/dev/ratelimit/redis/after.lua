@@ -12,6 +12,10 @@ if rare then
     if not algorithm then
       return nil, notation
     end
+    if algorithm.inside and not find(notation, '!%d+;$') then
+      -- no penalty has this notation
+      return nil
+    end
     p1, p2, p3 = tonumber(p1), tonumber(p2), tonumber(p3)
     local whole = capacity(algorithm, p1, p3)
     local most = 9223372036854775807
@@ -31,18 +35,32 @@ if rare then
       -- a refusal leaves the key under the former limit
       write(key, oldNotation, state, micros)
     end
-    local same = algorithm.same
+    local penalty, outside = 0, algorithm.inside and algorithm
+    if old.inside then
+      if outside and s1[1] > 0 then
+        -- a shorter penalty counts from the same refusal
+        penalty = s1[1] - math.max(0, lengthOf(oldNotation) - lengthOf(notation))
+      end
+      old, oldNotation, s1, s2, s3 = old.inside, withoutPenalty(oldNotation), s1[2], s1[3], s1[4]
+    end
+    if outside then
+      algorithm, notation = outside.inside, withoutPenalty(notation)
+    end
+    local same, new1, new2, new3 = algorithm.same
     if old == algorithm and same and string.match(notation, same) == string.match(oldNotation, same) then
-      local new1, new2, new3 = algorithm.adopt(p1, old1, s1, s2, s3)
+      new1, new2, new3 = algorithm.adopt(p1, old1, s1, s2, s3)
+    end
+    if not new1 then
+      local used = share(old.used(old1, old2, old3, s1, s2, s3), capacity(algorithm, p1, p3), oldCapacity)
+      new1, new2, new3 = algorithm.read(nil, 1, p1, p2, p3, more)
       if new1 then
-        return micros, new1, new2, new3
+        new1, new2, new3 = select(3, algorithm.add(used, p1, p2, p3, new1, new2, new3))
       end
     end
-    local used = share(old.used(old1, old2, old3, s1, s2, s3), capacity(algorithm, p1, p3), oldCapacity)
-    s1, s2, s3 = algorithm.read(nil, 1, p1, p2, p3, more)
-    if s1 then
-      return micros, select(3, algorithm.add(used, p1, p2, p3, s1, s2, s3))
+    if outside then
+      new1 = new1 and {penalty, new1, new2, new3}
     end
+    return micros, new1, new2, new3
   end
 
   for i, value in ipairs(values) do
@@ -80,7 +98,7 @@ if operation == 'refund' then
   return {now, 1}
 end
 
-local states, times = {}, {}
+local states, times, asked, refused = {}, {}, {}, {}
 local onlyByChanged
 
 -- adds the numbers of these limits to the reply, after taking the permits or only asking for them. Returns false as soon
@@ -110,7 +128,7 @@ local function try(first, last, take)
       if take then
         return false
       end
-      reply[verdict] = 0
+      reply[verdict], refused[l] = 0, true
       onlyByChanged = onlyByChanged and before
       if before then
         -- written only if the key is full sooner: otherwise two limits that take turns would restart its wait each time
@@ -125,11 +143,13 @@ local function try(first, last, take)
       -- also for a mere question: otherwise each question would restart the wait
       write(key, notation, algorithm.add(0, p1, p2, p3, s1, s2, s3))
     end
+    local s5
     if algorithm.answer then
-      s1, s2, s3, s4 = algorithm.answer(permits, p1, p2, p3, s1, s2, s3)
+      asked[l] = algorithm.inside and {algorithm, p1, p2, p3, s1, permits = permits, at = size + 1}
+      s1, s2, s3, s4, s5 = algorithm.answer(permits, p1, p2, p3, s1, s2, s3)
     end
-    reply[size + 1], reply[size + 2], reply[size + 3], reply[size + 4] = s1, s2, s3, s4
-    size = size + (s4 and 4 or s3 and 3 or s2 and 2 or 1)
+    reply[size + 1], reply[size + 2], reply[size + 3], reply[size + 4], reply[size + 5] = s1, s2, s3, s4, s5
+    size = size + (s5 and 5 or s4 and 4 or s3 and 3 or s2 and 2 or 1)
   end
   return true
 end
@@ -154,6 +174,9 @@ while decided < #lastOf do
         write(keyOf[l], ARGV[termsOf[l]], states[l], times[l])
       end
     end
+  end
+  if known == true and not taken and operation == 'charge' and penalize then
+    penalize(first, last, asked, refused)
   end
   decided = decided + 1
 end

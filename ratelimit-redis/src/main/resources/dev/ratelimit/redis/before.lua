@@ -2,6 +2,8 @@
 -- whether a key has, or will have, a value of another limit than that of a decision about it
 local rare = operation == 'refund'
 local algorithms, notations = {}, {}
+-- defined only if a limit has a penalty, or may have had one
+local penalize, lengthOf, withoutPenalty
 for l = 1, limits do
   local key, notation = keyOf[l], ARGV[termsOf[l]]
   if values[key] then

@@ -26,7 +26,7 @@
 --   same: a pattern for what both notations must have in common
 --   adopt(p1, p1 of the other, s1, s2, s3) -> s1, s2, s3   or nil
 -- and, if the client needs other numbers than the state,
---   answer(permits, p1, p2, p3, s1, s2, s3) -> up to four numbers
+--   answer(permits, p1, p2, p3, s1, s2, s3) -> up to five numbers
 --
 -- Every instruction costs the server, so code that most decisions do not need is defined only when needed.
 

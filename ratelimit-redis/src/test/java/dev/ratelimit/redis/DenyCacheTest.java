@@ -94,6 +94,33 @@ class DenyCacheTest {
     }
 
     @Test
+    void penalty_peekFoundItExhausted_startsAtTheNextCharge() {
+        Policy policy = TEN.withPenalty(Duration.ofMinutes(10));
+        store.decide(List.of(policy.charge("k", 10)));
+        assertThat(store.peek(List.of(policy.charge("k"))).admitted()).isFalse();
+
+        assertThat(decide(policy).retryAfter()).hasMinutes(10);
+
+        long before = evaluated();
+        time.advance(Duration.ofMillis(500));
+        assertThat(decide(policy).retryAfterNanos())
+                .isEqualTo(Duration.ofMinutes(10).minusMillis(500).toNanos());
+        assertThat(evaluated()).isEqualTo(before);
+    }
+
+    @Test
+    void penalty_anotherPolicyRefusesHere_startsNevertheless() {
+        Policy login =
+                Policy.of("login", TokenBucket.of(Rate.parse("1/minute"))).withPenalty(Duration.ofMinutes(10));
+        store.decide(List.of(TEN.charge("k", 10), login.charge("k")));
+        decide(TEN);
+
+        store.decide(List.of(TEN.charge("k"), login.charge("k")));
+
+        assertThat(store.peek(List.of(login.charge("k"))).retryAfter()).hasMinutes(10);
+    }
+
+    @Test
     @DisplayName(
             "G4: a key is never refused here longer than it has to wait, nor told another wait than Redis would tell")
     void refusedHere_endsWithTheWait() {

@@ -119,6 +119,15 @@ class LeasedStoreTest {
     }
 
     @Test
+    void decide_penalty_takesNoLease() {
+        Policy policy = GLOBAL.withPenalty(Duration.ofMinutes(1));
+
+        warm(policy, "penalized");
+
+        assertThat(remaining("penalized")).isEqualTo(CAPACITY - 1000);
+    }
+
+    @Test
     void decide_smallLimit_isExact() {
         Policy small = Policy.of("small", TokenBucket.of(Rate.parse("99/day")));
         for (int i = 0; i < 50; i++) {

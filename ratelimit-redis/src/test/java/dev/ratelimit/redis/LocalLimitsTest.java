@@ -7,6 +7,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingLog;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,6 +38,21 @@ class LocalLimitsTest {
         String before = limits.of(Policy.of("p", FixedWindow.of(TEN))).get(0).name();
 
         assertThat(limits.of(Policy.of("p", FixedWindow.of(ONE))).get(0).name()).isEqualTo(before);
+    }
+
+    @Test
+    void of_policyWithAPenalty_eachShareHasIt() {
+        Policy policy = Policy.of("p", FixedWindow.of(TEN), SlidingLog.of(TEN)).withPenalty(Duration.ofMinutes(5));
+
+        assertThat(new LocalLimits(0.1).of(policy))
+                .extracting(Policy::limits)
+                .containsExactly(
+                        Policy.of("a", FixedWindow.of(ONE))
+                                .withPenalty(Duration.ofMinutes(5))
+                                .limits(),
+                        Policy.of("a", SlidingLog.of(ONE))
+                                .withPenalty(Duration.ofMinutes(5))
+                                .limits());
     }
 
     @Test

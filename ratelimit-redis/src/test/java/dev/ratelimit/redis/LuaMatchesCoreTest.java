@@ -149,7 +149,7 @@ class LuaMatchesCoreTest {
         }
 
         private Policy policy(List<Limit> all) {
-            return new Policy(name, all);
+            return limits.policy(name, all);
         }
 
         void run() {
@@ -173,7 +173,7 @@ class LuaMatchesCoreTest {
                 case 0, 1 -> 0;
                 case 2 -> 1000 * limits.number(12);
                 case 3 -> hinted() + 1000L * (random.nextInt(3) - 1);
-                default -> limits.number(62) % (2 * longest() + 1);
+                default -> limits.number(62) % (2 * RandomLimits.longestNanos(policy) + 1);
             };
             long whole = Math.max(0, micros(nanos) * 1000);
             if (elapsed + whole <= MAX_NANOS) {
@@ -190,10 +190,14 @@ class LuaMatchesCoreTest {
         private void setBack(int step) {
             if (writers.stream().flatMap(writer -> writer.algorithms().stream()).allMatch(LimitAlgorithm::wallClock)) {
                 peek(0, step);
-                if (last.limits().stream().anyMatch(status -> status.fullAfterNanos() == 0)) {
+                // a penalty keeps the state of a limit that is full
+                Charge alone = new Policy(name, RandomLimits.limitsOf(policy)).charge("k", 0);
+                if (core.peek(List.of(alone)).limits().stream().anyMatch(status -> status.fullAfterNanos() == 0)) {
                     forget();
                 }
-                long most = random.nextBoolean() ? 10 * Math.min(longest(), YEAR_NANOS) : 100_000_000L;
+                long most = random.nextBoolean()
+                        ? 10 * Math.min(RandomLimits.longestNanos(policy), YEAR_NANOS)
+                        : 100_000_000L;
                 long nanos = random.nextLong(Math.min(most, elapsed - setBack + 1000)) / 1000 * 1000;
                 setBack += nanos;
                 TIME.setWallClock(Duration.ofNanos(-nanos));
@@ -201,13 +205,6 @@ class LuaMatchesCoreTest {
                 // core knows only how long ago a charge was, the server knows its time
                 taken.clear();
             }
-        }
-
-        private long longest() {
-            return policy.limits().stream()
-                    .mapToLong(Limit::replenishNanos)
-                    .max()
-                    .orElseThrow();
         }
 
         private long hinted() {
@@ -272,13 +269,14 @@ class LuaMatchesCoreTest {
         }
 
         private void change(int step) {
-            List<Limit> next = policy.limits().stream()
+            List<Limit> next = RandomLimits.limitsOf(policy).stream()
                     .map(limit -> exact(limits.successorOf(limit)))
                     .toList();
             List<Change> changes = IntStream.range(0, next.size())
                     .boxed()
                     .flatMap(i -> writers.stream()
-                            .map(writer -> new Change(writer.limits().get(i), next.get(i))))
+                            .map(writer ->
+                                    new Change(RandomLimits.limitsOf(writer).get(i), next.get(i))))
                     .toList();
             if (changes.stream().anyMatch(Change::log)) {
                 taken.clear();

@@ -1,6 +1,8 @@
 package dev.ratelimit.redis;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.Penalty;
+import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.IntervalTokenBucket;
@@ -12,6 +14,7 @@ import java.time.Duration;
 import java.time.Period;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +46,31 @@ final class RandomLimits {
             limit = kept(random.nextInt(8), random.nextInt(3) == 0 ? BITS : 12);
         }
         return limit;
+    }
+
+    /** A policy with these limits, with or without a penalty. */
+    Policy policy(String name, List<Limit> limits) {
+        Policy policy = new Policy(name, limits);
+        return random.nextInt(3) > 0
+                ? policy
+                : policy.withPenalty(Duration.ofNanos(1000 * number(random.nextBoolean() ? 44 : 24)));
+    }
+
+    /** The limits of a policy without its penalty. */
+    static List<Limit> limitsOf(Policy policy) {
+        return policy.limits().stream()
+                .map(limit -> limit instanceof Penalty penalty ? penalty.limit() : limit)
+                .toList();
+    }
+
+    /** The longest period or penalty of a policy. */
+    static long longestNanos(Policy policy) {
+        return policy.limits().stream()
+                .mapToLong(limit -> limit instanceof Penalty penalty
+                        ? Math.max(penalty.duration().toNanos(), limit.replenishNanos())
+                        : limit.replenishNanos())
+                .max()
+                .orElseThrow();
     }
 
     /** A token bucket whose ticks are rounded on Redis, but not in core. */

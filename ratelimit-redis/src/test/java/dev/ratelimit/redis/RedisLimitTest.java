@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Seeds;
 import dev.ratelimit.algorithm.FixedWindow;
@@ -43,6 +44,15 @@ class RedisLimitTest {
         BigInteger given = parameter(written, 3).multiply(permits);
         BigInteger exact = parameter(written, 2).multiply(period);
         return given.subtract(exact).multiply(BigInteger.TEN.pow(9)).divide(exact);
+    }
+
+    @Test
+    void penalty_notWholeMicroseconds_isRefused() {
+        Policy policy = Policy.of("p", TokenBucket.of(Rate.parse("10/minute"))).withPenalty(Duration.ofNanos(1500));
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RedisStore.check(policy.limits().get(0)))
+                .withMessage("on Redis a penalty must be a whole number of microseconds but was PT0.0000015S");
     }
 
     @Test

@@ -2,7 +2,6 @@ package dev.ratelimit.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Seeds;
 import dev.ratelimit.redis.server.RedisServer;
@@ -93,7 +92,7 @@ class ScriptServerMatchesRedisTest {
             int size = 1 + random.nextInt(3);
             this.keys = IntStream.range(0, size).mapToObj(i -> name + i).toArray(String[]::new);
             this.policy =
-                    new Policy(name, Stream.generate(limits::any).limit(size).toList());
+                    limits.policy(name, Stream.generate(limits::any).limit(size).toList());
         }
 
         private long now() {
@@ -110,9 +109,9 @@ class ScriptServerMatchesRedisTest {
                 switch (random.nextInt(16)) {
                     case 0 -> damage(keys[random.nextInt(keys.length)]);
                     case 1 ->
-                        policy = new Policy(
+                        policy = limits.policy(
                                 name,
-                                policy.limits().stream()
+                                RandomLimits.limitsOf(policy).stream()
                                         .map(limits::successorOf)
                                         .toList());
                     case 2 -> simulated.flushScripts();
@@ -130,11 +129,7 @@ class ScriptServerMatchesRedisTest {
 
         /** No time, a little, or up to two periods; sometimes backwards. */
         private void pass() {
-            long longest = policy.limits().stream()
-                            .mapToLong(Limit::replenishNanos)
-                            .max()
-                            .orElseThrow()
-                    / 1000;
+            long longest = RandomLimits.longestNanos(policy) / 1000;
             long passed = switch (random.nextInt(4)) {
                 case 0 -> 0;
                 case 1 -> limits.number(12);

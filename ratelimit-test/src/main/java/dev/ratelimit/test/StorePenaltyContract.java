@@ -2,7 +2,6 @@ package dev.ratelimit.test;
 
 import static dev.ratelimit.test.RateLimitAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
@@ -20,8 +19,6 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -33,18 +30,6 @@ abstract class StorePenaltyContract extends StoreChargeContract {
 
     /** Longer than any limit here takes to be full. */
     private static final Duration PENALTY = Duration.ofSeconds(5);
-
-    /** Whether the store supports penalties. */
-    boolean keepsPenalties() {
-        return !getClass().getName().contains("Redis");
-    }
-
-    /** Subclasses inherit this, so it must let the tests of other parts of the contract pass. */
-    @BeforeEach
-    void assumePenalties(TestInfo test) {
-        boolean needsPenalties = test.getTestMethod().orElseThrow().getDeclaringClass() == StorePenaltyContract.class;
-        assumeTrue(!needsPenalties || keepsPenalties());
-    }
 
     private static Policy penalized(Limit... limits) {
         return Policy.of("p", limits).withPenalty(PENALTY);

@@ -28,7 +28,7 @@ import org.luaj.vm2.lib.VarArgFunction;
 final class LuaLibrary {
 
     private static final Set<String> BASE = Set.of("error", "ipairs", "pairs", "select", "tonumber");
-    private static final Set<String> STRING = Set.of("byte", "find", "match", "sub");
+    private static final Set<String> STRING = Set.of("byte", "find", "gsub", "lower", "match", "sub", "upper");
 
     /** How many values a Lua function may return. */
     private static final int MAX_RESULTS = 7999;
