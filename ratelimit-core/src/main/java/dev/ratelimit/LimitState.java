@@ -82,7 +82,11 @@ public final class LimitState {
      */
     public long[] carriedTo(LimitAlgorithm other, long ownNow, long otherNow) {
         if (other instanceof Penalty penalty) {
-            return penalty.around(carriedTo(penalty.limit(), ownNow, otherNow), limit, state, at, ownNow, otherNow);
+            long[] inside = carriedTo(penalty.limit(), ownNow, otherNow);
+            long[] carried = new long[1 + inside.length];
+            carried[0] = penalty.carriedEnd(limit, state, at, ownNow, otherNow);
+            System.arraycopy(inside, 0, carried, 1, inside.length);
+            return carried;
         }
         if (limit instanceof Penalty penalty) {
             return new LimitState(penalty.limit(), state, at + 1).carriedTo(other, ownNow, otherNow);

@@ -71,18 +71,13 @@ public final class Penalty implements LimitAlgorithm {
     }
 
     /**
-     * The state of this limit around a converted state of the limit inside. A penalty that has started stays, and if it
-     * is shorter now, it is shorter by that.
-     *
-     * @param former the limit that wrote the former state
+     * The end of the penalty in the state of another limit, as this one writes it. A penalty that has started stays, and
+     * if it is shorter now, it is shorter by that.
      */
-    long[] around(long[] converted, LimitAlgorithm former, long[] formerState, int formerAt, long formerNow, long now) {
-        long[] state = new long[1 + converted.length];
-        System.arraycopy(converted, 0, state, 1, converted.length);
-        state[0] = former instanceof Penalty penalty
-                ? now + (formerState[formerAt] - formerNow) - Math.max(0, penalty.nanos - nanos)
+    long carriedEnd(LimitAlgorithm former, long[] formerState, int at, long formerNow, long now) {
+        return former instanceof Penalty penalty
+                ? now + (formerState[at] - formerNow) - Math.max(0, penalty.nanos - nanos)
                 : now - LONG_AGO;
-        return state;
     }
 
     @Override

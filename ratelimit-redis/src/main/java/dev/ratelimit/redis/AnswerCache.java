@@ -124,7 +124,7 @@ final class AnswerCache {
     /** Whether a policy of the other charges has a penalty: Redis must be asked, because it may start now. */
     private static boolean othersMayPenalize(Charge charge, List<Charge> charges) {
         for (Charge other : charges) {
-            if (other != charge && other.policy().limits().get(0) instanceof Penalty) {
+            if (!other.sameBudget(charge) && other.policy().limits().get(0) instanceof Penalty) {
                 return true;
             }
         }
