@@ -4,6 +4,7 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RejectionHandler;
+import dev.ratelimit.spring.autoconfigure.ExplainedRequest.RequestFacts;
 import dev.ratelimit.spring.rules.OutcomeCounter;
 import dev.ratelimit.spring.rules.RateLimitOperations;
 import dev.ratelimit.spring.rules.RateLimitProperties;
@@ -12,6 +13,7 @@ import dev.ratelimit.spring.rules.RequestRules;
 import jakarta.servlet.Filter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -180,6 +182,16 @@ final class ActiveRules implements SmartInitializingSingleton {
     /** What applications and operators do with these rules. */
     RateLimitOperations operations(RateLimitStore store) {
         return new RateLimitOperations(rules, store);
+    }
+
+    /** Describes what would become of a request by this user; anonymous for {@code null}. */
+    Map<String, Object> explain(
+            RateLimitOperations operations, RequestFacts facts, @Nullable String user, boolean showKeys) {
+        ServletWebRequest after = new ServletWebRequest(ExplainedRequest.of(facts, user), paths());
+        ServletWebRequest before = context.containsBean(BEFORE_SECURITY)
+                ? new ServletWebRequest(ExplainedRequest.of(facts, null), paths())
+                : null;
+        return operations.explain(before, after, showKeys);
     }
 
     ServletPaths paths() {

@@ -5,7 +5,6 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
-import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.rules.RateLimitOperations;
 import dev.ratelimit.spring.rules.RateLimitProperties;
 import dev.ratelimit.spring.rules.RequestRules;
@@ -49,6 +48,8 @@ import org.springframework.web.servlet.DispatcherServlet;
     RateLimitMetricsConfiguration.class,
     RateLimitFilterConfiguration.class,
     MethodLimitsConfiguration.class,
+    RateLimitsEndpointConfiguration.class,
+    RateLimitAuditConfiguration.class,
     NoPolicyConfiguration.class
 })
 public final class RateLimitAutoConfiguration {
@@ -88,24 +89,24 @@ public final class RateLimitAutoConfiguration {
 
     /** Lazy, so that mistakes in policies that are disabled do not stop the start. */
     @Bean("dev.ratelimit.policies")
-    @ConditionalOnMissingBean(RateLimitPolicies.class)
     @Lazy
     RateLimitOperations rateLimitPolicies(
             ObjectProvider<ActiveRules> rules,
             RateLimitStore store,
             RateLimitProperties properties,
-            ApplicationContext context,
-            ObjectProvider<LimitValidator> validator) {
+            ApplicationContext context) {
         ActiveRules active = properties.enabled() ? rules.getIfAvailable() : null;
-        return active != null
+        RateLimitOperations operations = active != null
                 ? active.operations(store)
                 : new RateLimitOperations(
                         RequestRules.withoutRequests(
                                 properties,
                                 context,
                                 context.getEnvironment()::resolveRequiredPlaceholders,
-                                validator.getIfAvailable(() -> limit -> {})),
+                                context.getBeanProvider(LimitValidator.class).getIfAvailable(() -> limit -> {})),
                         store);
+        context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
+        return operations;
     }
 
     @Configuration(proxyBeanMethods = false)

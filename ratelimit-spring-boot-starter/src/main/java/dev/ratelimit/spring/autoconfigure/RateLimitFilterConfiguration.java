@@ -54,7 +54,7 @@ class RateLimitFilterConfiguration {
             decorated = decorator.apply(decorated);
         }
         return rules.limiter(
-                decorated, outcomes.getIfAvailable(() -> (policy, outcome) -> {}), handler.getIfAvailable());
+                decorated, OutcomeCounter.of(outcomes.orderedStream().toList()), handler.getIfAvailable());
     }
 
     @Bean("dev.ratelimit.filters")

@@ -8,6 +8,7 @@ import dev.ratelimit.redis.RedisStoreBuilder;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.rules.RateLimitProperties;
 import io.lettuce.core.RedisClient;
+import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -83,6 +84,11 @@ class RedisStoreConfiguration {
         RedisStore store = builder.build();
         observers.ifAvailable(observer -> observer.watch(store));
         return store;
+    }
+
+    @Bean("dev.ratelimit.storeReport")
+    StoreReport rateLimitStoreReport(RedisStore store) {
+        return () -> Map.of("type", "redis", "available", store.available());
     }
 
     @Bean("dev.ratelimit.limitValidator")

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules;
 
+import java.util.List;
 import java.util.Locale;
 
 /** Counts the outcomes of requests. Called by many threads at once. */
@@ -29,4 +30,24 @@ public interface OutcomeCounter {
 
     /** Counts one request under this policy. */
     void count(String policy, Outcome outcome);
+
+    /** Tells whose request this policy has refused, in addition to counting it. By default, nothing is done with it. */
+    default void refused(String policy, String key) {}
+
+    /** A counter that passes everything on to all of these. */
+    static OutcomeCounter of(List<OutcomeCounter> counters) {
+        return counters.size() == 1
+                ? counters.get(0)
+                : new OutcomeCounter() {
+                    @Override
+                    public void count(String policy, Outcome outcome) {
+                        counters.forEach(counter -> counter.count(policy, outcome));
+                    }
+
+                    @Override
+                    public void refused(String policy, String key) {
+                        counters.forEach(counter -> counter.refused(policy, key));
+                    }
+                };
+    }
 }

@@ -4,11 +4,18 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitPolicies;
+import dev.ratelimit.spring.WebRequest;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,6 +27,9 @@ public final class RateLimitOperations implements RateLimitPolicies {
 
     private final RequestRules rules;
     private final RateLimitStore store;
+    private final KeyDisplay keys = new KeyDisplay();
+    private final List<BiConsumer<String, Map<String, Object>>> observers = new CopyOnWriteArrayList<>();
+    private volatile @Nullable Traffic traffic;
 
     /** Operates on these rules, and on the keys in this store. */
     public RateLimitOperations(RequestRules rules, RateLimitStore store) {
@@ -61,10 +71,12 @@ public final class RateLimitOperations implements RateLimitPolicies {
     public List<LimitStatus> state(String policy, String... key) {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
-        PlainKey plain = PlainKey.of(rule, now.sources(), List.of(key));
-        LimitOverride override = rule.overrides().ofKey(plain.parts(), plain.address());
-        return override instanceof LimitOverride.Limited limited
-                ? store.peek(List.of(limited.policy().charge(plain.key(), 0))).limits()
+        return state(rule, PlainKey.of(rule, now.sources(), List.of(key)));
+    }
+
+    private List<LimitStatus> state(Rule rule, PlainKey key) {
+        return rule.overrides().ofKey(key.parts(), key.address()) instanceof LimitOverride.Limited limited
+                ? store.peek(List.of(limited.policy().charge(key.key(), 0))).limits()
                 : List.of();
     }
 
@@ -81,7 +93,9 @@ public final class RateLimitOperations implements RateLimitPolicies {
                 .max(Comparator.comparingInt(limited -> limited.limits().size()))
                 .orElse(rule.policy());
         store.reset(longest, plain.key());
-        log.info("Rate limit {}: a key was reset", Quotation.of(policy));
+        String hash = keys.hash(plain.key());
+        log.info("Rate limit {}: key {} was reset", Quotation.of(policy), hash);
+        tell(policy, Map.of("reset", hash));
     }
 
     @Override
@@ -91,16 +105,94 @@ public final class RateLimitOperations implements RateLimitPolicies {
             apply(policy, earlier == null ? change : change.after(earlier));
         }
         log.warn("Rate limit {} was changed, until a restart: {}", Quotation.of(policy), change);
+        tell(policy, Map.of("change", change.toString()));
     }
 
     @Override
     public void restore(String policy) {
         apply(policy, null);
         log.warn("Rate limit {} is as configured again", Quotation.of(policy));
+        tell(policy, Map.of("change", "as configured"));
+    }
+
+    /** Calls this with the policy and what was done, after each change and each reset. */
+    public void observe(BiConsumer<String, Map<String, Object>> observer) {
+        observers.add(observer);
+    }
+
+    private void tell(String policy, Map<String, Object> what) {
+        observers.forEach(observer -> observer.accept(policy, what));
     }
 
     private void apply(String policy, @Nullable Change change) {
         Rule unused = rules.inForce().rule(policy);
         rules.change(policy, change);
+    }
+
+    /**
+     * Starts to record what becomes of requests, for {@link #report}.
+     *
+     * @param scheduler ends the minutes
+     * @return what all requests are to be counted by; if it is {@link AutoCloseable}, to be closed in the end
+     */
+    public OutcomeCounter record(Scheduler scheduler) {
+        Traffic recorded = new Traffic(scheduler);
+        traffic = recorded;
+        return recorded;
+    }
+
+    /**
+     * Describes all policies, for JSON.
+     *
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     */
+    public List<Map<String, Object>> report(boolean showKeys) {
+        RulesInForce now = rules.inForce();
+        PolicyReport report = new PolicyReport(now, traffic, keys, showKeys);
+        return new TreeMap<>(now.byPolicy())
+                .values().stream()
+                        .map(rule ->
+                                report.policy(rule, rules.changeOf(rule.policy().name())))
+                        .toList();
+    }
+
+    /**
+     * Describes a policy and, unless {@code key} is {@code null}, the state of a key, for JSON.
+     *
+     * @param key the plain values of its parts
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     * @throws IllegalArgumentException if there is no such policy, or its key has other parts
+     */
+    public Map<String, Object> report(String policy, @Nullable List<String> key, boolean showKeys) {
+        RulesInForce now = rules.inForce();
+        Rule rule = now.rule(policy);
+        if (key == null) {
+            return new PolicyReport(now, traffic, keys, showKeys).policy(rule, rules.changeOf(policy));
+        }
+        PlainKey plain = PlainKey.of(rule, now.sources(), key);
+        LimitOverride override = rule.overrides().ofKey(plain.parts(), plain.address());
+        Map<String, Object> state = new LinkedHashMap<>();
+        state.put("policy", policy);
+        state.put("mode", PolicyReport.name(now.mode(policy)));
+        if (!plain.key().isEmpty()) {
+            state.put("key", keys.show(rule, plain.key(), showKeys));
+        }
+        if (override instanceof LimitOverride.Fixed fixed) {
+            state.put("override", PolicyReport.name(fixed));
+        }
+        state.put(
+                "limits", state(rule, plain).stream().map(PolicyReport::status).toList());
+        return state;
+    }
+
+    /**
+     * Describes what would become of a request, for JSON. Takes nothing.
+     *
+     * @param before the request before Spring Security; {@code null} if all rules apply at once
+     * @param after the request after Spring Security
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     */
+    public Map<String, Object> explain(@Nullable WebRequest before, WebRequest after, boolean showKeys) {
+        return new Explanation(rules.inForce(), store).of(before, after, keys, showKeys);
     }
 }

@@ -9,12 +9,13 @@ import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeReference;
 import org.springframework.http.HttpCookie;
 import org.springframework.util.ClassUtils;
 
 /**
- * Keeps in a native image: the annotations, the short forms of policies and plans, the methods of expressions, and the
- * scripts.
+ * Keeps in a native image: the annotations, the short forms of policies and plans, the methods of expressions, the
+ * scripts, and what the actuator endpoint needs.
  */
 final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -29,6 +30,9 @@ final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
                     .registerMethod(ClassUtils.getMethod(shorthand, "of", String.class), ExecutableMode.INVOKE);
         }
         hints.resources().registerPattern("dev/ratelimit/redis/*.lua");
+        // the page and the explanations of the actuator endpoint
+        hints.resources().registerPattern("dev/ratelimit/spring/autoconfigure/*.html");
+        hints.proxies().registerJdkProxy(TypeReference.of("jakarta.servlet.http.HttpServletRequest"));
         for (Class<?> type : List.of(
                 ExpressionVariables.Request.class,
                 ExpressionVariables.Session.class,

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
@@ -81,6 +82,13 @@ record RulesInForce(
         return false;
     }
 
+    /** The rules that may apply to the request, in the order in which they are asked. */
+    List<Rule> inOrder(RequestContext context) {
+        EndpointRules own = ownOf(context);
+        return Stream.concat(own.rules().stream(), configured.stream().filter(rule -> !own.names(rule.policy())))
+                .toList();
+    }
+
     /** The rules of this stage, or of all stages, that apply to the request. */
     StageCharges applyTo(RequestContext context, @Nullable Stage stage, RateLimitStore store) {
         EndpointRules own = ownOf(context);
@@ -105,6 +113,11 @@ record RulesInForce(
         return context.mayLeadToAnnotated()
                 ? byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE)
                 : EndpointRules.NONE;
+    }
+
+    /** The rules that are charged when the request's handler is called. */
+    List<Rule> atCall(RequestContext context) {
+        return ownOf(context).call();
     }
 
     /** Whether the call of the request's handler is charged, too. */

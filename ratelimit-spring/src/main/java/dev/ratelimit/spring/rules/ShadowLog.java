@@ -50,6 +50,11 @@ final class ShadowLog implements OutcomeCounter {
     }
 
     @Override
+    public void refused(String policy, String key) {
+        counter.refused(policy, key);
+    }
+
+    @Override
     public void count(String policy, Outcome outcome) {
         counter.count(policy, outcome);
         if (outcome == Outcome.SHADOW_REFUSED) {

@@ -8,6 +8,7 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.spring.rules.OutcomeCounter.Outcome;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -247,6 +248,16 @@ final class StageCharges {
         }
     }
 
+    /** What is charged, one for each budget; without the policies in shadow mode that have refused. */
+    List<Charge> charges() {
+        return Collections.unmodifiableList(charges);
+    }
+
+    /** The state of each limit in the last decision, including those in shadow mode. */
+    List<LimitStatus> asked() {
+        return decision == null ? List.of() : decision.limits();
+    }
+
     /** The state of each limit that was asked; without those that the store could not read. */
     List<LimitStatus> statuses() {
         return decision == null ? List.of() : enforced(decision.limits());
@@ -299,6 +310,12 @@ final class StageCharges {
         }
         for (int i = 0; i < violatedPolicies.size(); i++) {
             outcomes.count(violatedPolicies.get(i), Outcome.REFUSED);
+        }
+        for (int i = 0; i < charges.size(); i++) {
+            Charge charge = charges.get(i);
+            if (violatedPolicies.contains(charge.policy().name())) {
+                outcomes.refused(charge.policy().name(), charge.key());
+            }
         }
         for (int i = 0; i < uncharged.size(); i++) {
             if (uncharged.get(i).outcome() == Outcome.SHADOW_REFUSED) {

@@ -1,0 +1,203 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.autoconfigure.ExplainedRequest.RequestFacts;
+import dev.ratelimit.spring.rules.RateLimitOperations;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.util.MimeType;
+import org.springframework.util.MimeTypeUtils;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.context.request.ServletRequestAttributes;
+
+/**
+ * The actuator endpoint {@code ratelimits}: what is limited and how much of it was refused, the state of a key, what
+ * would become of a request, and, if {@code management.endpoint.ratelimits.access} is unrestricted, changes. Keys are
+ * hashed unless {@code show-keys} says otherwise.
+ */
+@WebEndpoint(id = RateLimitsEndpoint.ID, defaultAccess = Access.READ_ONLY)
+final class RateLimitsEndpoint {
+
+    static final String ID = "ratelimits";
+
+    /** In place of a policy's name. */
+    private static final String EXPLAIN = "explain";
+
+    private static final String PAGE = "page";
+
+    private static final MimeType HTML = new MimeType("text", "html", StandardCharsets.UTF_8);
+
+    private final RateLimitOperations operations;
+    private final ActiveRules rules;
+    private final StoreReport store;
+    private final RateLimitsEndpointProperties properties;
+
+    /** Whether changes are possible, for the page. */
+    private final boolean writable;
+
+    RateLimitsEndpoint(
+            RateLimitOperations operations,
+            ActiveRules rules,
+            StoreReport store,
+            RateLimitsEndpointProperties properties,
+            boolean writable) {
+        this.operations = operations;
+        this.rules = rules;
+        this.store = store;
+        this.properties = properties;
+        this.writable = writable;
+    }
+
+    /** All policies. */
+    @ReadOperation
+    Map<String, Object> list(SecurityContext security) {
+        Map<String, Object> all = new LinkedHashMap<>();
+        all.put("writable", writable);
+        all.put("changesLast", "until this instance restarts, which returns to the configuration");
+        all.put("store", store.get());
+        all.put("policies", operations.report(showsKeys(security)));
+        return all;
+    }
+
+    private boolean showsKeys(SecurityContext security) {
+        return properties.showKeys().isShown(security, properties.roles());
+    }
+
+    /**
+     * A policy, or the state of a key under it; under the name {@code explain}, what would become of a request; under
+     * the name {@code page}, a page for people.
+     *
+     * @param name the policy's
+     * @param key the plain value of the key, one for each part
+     * @param path of the request to explain, perhaps with a query
+     */
+    @ReadOperation(produces = {MimeTypeUtils.APPLICATION_JSON_VALUE, MimeTypeUtils.TEXT_HTML_VALUE})
+    WebEndpointResponse<Object> read(
+            SecurityContext security, @Selector String name, @Nullable Object key, @Nullable String path) {
+        if (name.equals(PAGE) && key == null) {
+            return new WebEndpointResponse<>(page(), HTML);
+        }
+        return answer(() -> name.equals(EXPLAIN) && path != null
+                ? explain(path, showsKeys(security))
+                : operations.report(name, key == null ? null : values(key), showsKeys(security)));
+    }
+
+    /**
+     * Explains a request with the {@code method}, {@code address}, {@code user} and {@code header} that the parameters
+     * of this request say.
+     */
+    private Map<String, Object> explain(String path, boolean showKeys) {
+        HttpServletRequest asked =
+                ((ServletRequestAttributes) RequestContextHolder.currentRequestAttributes()).getRequest();
+        String[] headers = asked.getParameterValues("header");
+        RequestFacts facts = new RequestFacts(
+                Objects.requireNonNullElse(asked.getParameter("method"), "GET"),
+                path,
+                Objects.requireNonNullElse(asked.getParameter("address"), "127.0.0.1"),
+                headers == null ? List.of() : List.of(headers));
+        return rules.explain(operations, facts, asked.getParameter("user"), showKeys);
+    }
+
+    /**
+     * Changes a policy.
+     *
+     * @param limit as in the configuration, such as 100/minute
+     * @param burst the maximum number of permits in a token bucket; 0 for the permits of one period
+     * @param mode enforce, shadow or off
+     * @param restore true to return to the configuration
+     */
+    @WriteOperation
+    WebEndpointResponse<Object> change(
+            @Selector String policy,
+            @Nullable String limit,
+            @Nullable Long burst,
+            @Nullable String mode,
+            @Nullable Boolean restore) {
+        return answer(() -> {
+            if (Boolean.TRUE.equals(restore)) {
+                operations.restore(policy);
+            }
+            if (limit != null || burst != null || mode != null) {
+                operations.change(policy, new Change(limit, burst, mode == null ? null : modeOf(mode)));
+            } else if (restore == null) {
+                throw new IllegalArgumentException("nothing to change; write limit, burst, mode or restore");
+            }
+            return operations.report(policy, null, false);
+        });
+    }
+
+    private static Mode modeOf(String text) {
+        return Stream.of(Mode.values())
+                .filter(mode -> mode.name().equalsIgnoreCase(text.strip()))
+                .findFirst()
+                .orElseThrow(() ->
+                        new IllegalArgumentException("mode must be enforce, shadow or off but was '" + text + "'"));
+    }
+
+    /**
+     * Resets a key to a full budget.
+     *
+     * @param key the plain value of the key, one for each part
+     */
+    @DeleteOperation
+    WebEndpointResponse<Object> reset(@Selector String policy, @Nullable Object key) {
+        return answer(() -> {
+            operations.reset(policy, values(key).toArray(String[]::new));
+            return Map.of();
+        });
+    }
+
+    private WebEndpointResponse<Object> answer(Supplier<Object> work) {
+        try {
+            return new WebEndpointResponse<>(work.get(), MimeTypeUtils.APPLICATION_JSON);
+        } catch (IllegalArgumentException | RateLimitConfigurationException e) {
+            return new WebEndpointResponse<>(
+                    Map.of("error", String.valueOf(e.getMessage())),
+                    WebEndpointResponse.STATUS_BAD_REQUEST,
+                    MimeTypeUtils.APPLICATION_JSON);
+        }
+    }
+
+    /** As sent, one or several times: the type String would be split at its commas, if it were a list. */
+    private static List<String> values(@Nullable Object sent) {
+        // "?key=" asks for the only budget of a policy that all callers share
+        if (sent == null || sent.equals("")) {
+            return List.of();
+        }
+        List<String> values = new ArrayList<>();
+        (sent instanceof Collection<?> several ? several : List.of(sent))
+                .forEach(value -> values.add(String.valueOf(value)));
+        return values;
+    }
+
+    private static String page() {
+        try {
+            return new ClassPathResource("ratelimits.html", RateLimitsEndpoint.class)
+                    .getContentAsString(StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.rules.OutcomeCounter;
+import dev.ratelimit.spring.rules.RateLimitOperations;
+import java.util.Map;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.EndpointId;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** The actuator endpoint and the counts that it shows, if it is exposed. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
+@ConditionalOnBean(ActiveRules.class)
+@ConditionalOnAvailableEndpoint(endpoint = RateLimitsEndpoint.class)
+@EnableConfigurationProperties(RateLimitsEndpointProperties.class)
+class RateLimitsEndpointConfiguration {
+
+    @Bean("dev.ratelimit.traffic")
+    OutcomeCounter rateLimitTraffic(
+            RateLimitOperations operations, ObjectProvider<Scheduler> scheduler, ObjectProvider<Ticker> ticker) {
+        return operations.record(scheduler.getIfAvailable(() -> Scheduler.of(ticker.getIfAvailable(Ticker::system))));
+    }
+
+    /** Of a store that has none of its own. */
+    @Bean("dev.ratelimit.storeReport")
+    @ConditionalOnMissingBean(StoreReport.class)
+    StoreReport rateLimitStoreReport(RateLimitStore store) {
+        return () -> Map.of("type", store instanceof InMemoryStore ? "memory" : "custom", "available", true);
+    }
+
+    @Bean("dev.ratelimit.endpoint")
+    RateLimitsEndpoint rateLimitsEndpoint(
+            RateLimitOperations operations,
+            ActiveRules rules,
+            StoreReport store,
+            RateLimitsEndpointProperties properties,
+            ObjectProvider<EndpointAccessResolver> access) {
+        EndpointAccessResolver resolver = access.getIfAvailable();
+        boolean writable = resolver != null
+                && resolver.accessFor(EndpointId.of(RateLimitsEndpoint.ID), Access.READ_ONLY) == Access.UNRESTRICTED;
+        return new RateLimitsEndpoint(operations, rules, store, properties, writable);
+    }
+}

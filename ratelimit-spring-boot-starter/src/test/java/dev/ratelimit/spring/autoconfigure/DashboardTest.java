@@ -1,0 +1,115 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.spring.rules.OutcomeCounter.Outcome;
+import io.lettuce.core.RedisClient;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The dashboard asks for metrics that exist, by labels that they have. */
+class DashboardTest {
+
+    private static final Pattern METRIC = Pattern.compile("\\b(ratelimit_[a-z_]+)\\{([^}]*)}");
+    private static final Pattern LABEL = Pattern.compile("(\\w+)=~?\"([^\"]*)\"");
+
+    /** What Prometheus or the scraping adds. */
+    private static final Set<String> FOREIGN_LABELS = Set.of("application", "instance");
+
+    private final MeterRegistry registry = new SimpleMeterRegistry();
+
+    private Stream<String> names(Meter meter) {
+        String name = meter.getId().getName().replace('.', '_');
+        if (meter instanceof Timer) {
+            return Stream.of(name + "_seconds_sum", name + "_seconds_count", name + "_seconds_max");
+        }
+        String unit =
+                meter.getId().getBaseUnit() == null ? "" : "_" + meter.getId().getBaseUnit();
+        return Stream.of(name + unit + (meter instanceof Counter || meter instanceof FunctionCounter ? "_total" : ""));
+    }
+
+    private Stream<Meter> meters(String metric) {
+        return registry.getMeters().stream().filter(meter -> names(meter).anyMatch(metric::equals));
+    }
+
+    private void register() {
+        new WebApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        RateLimitAutoConfiguration.class,
+                        WebMvcAutoConfiguration.class,
+                        DispatcherServletAutoConfiguration.class))
+                .withBean(MeterRegistry.class, () -> registry, bean -> bean.setDestroyMethodName(""))
+                .withPropertyValues("ratelimit.policies.api.limit=1/hour")
+                .run(context -> {
+                    context.getBean("dev.ratelimit.outcomes", MeteredOutcomeCounter.class)
+                            .count("api", Outcome.ADMITTED);
+                    try (RedisClient client = RedisClient.create("redis://127.0.0.1:1");
+                            RedisStore store = RedisStore.builder(client).build();
+                            RedisStoreMeters meters = new RedisStoreMeters(registry)) {
+                        meters.watch(store);
+                        check();
+                    }
+                });
+    }
+
+    private void check() throws IOException {
+        JsonNode dashboard = JsonMapper.shared().readTree(Files.readString(Path.of("../docs/grafana.json")));
+        Set<String> asked = new TreeSet<>();
+        dashboard
+                .findValuesAsString("expr")
+                .forEach(expression -> METRIC.matcher(expression).results().forEach(found -> {
+                    asked.add(found.group(1));
+                    checkLabels(found.group(1), found.group(2));
+                }));
+        assertThat(asked).hasSizeGreaterThanOrEqualTo(8);
+        Set<String> known = registry.getMeters().stream().flatMap(this::names).collect(Collectors.toSet());
+        assertThat(known).containsAll(asked);
+        // as the import dialog expects it
+        assertThat(dashboard.get("__inputs").get(0).get("name").asString()).isEqualTo("DS_PROMETHEUS");
+        assertThat(dashboard
+                        .get("panels")
+                        .valueStream()
+                        .map(panel -> panel.get("id").asInt()))
+                .doesNotHaveDuplicates();
+    }
+
+    private void checkLabels(String metric, String selector) {
+        assertThat(meters(metric)).as(metric).isNotEmpty();
+        LABEL.matcher(selector).results().forEach(label -> {
+            if (!FOREIGN_LABELS.contains(label.group(1))) {
+                Set<String> values = meters(metric)
+                        .map(meter -> String.valueOf(meter.getId().getTag(label.group(1))))
+                        .collect(Collectors.toSet());
+                assertThat(values).as("%s of %s", label.group(1), metric).doesNotContain("null");
+                if (!label.group(2).startsWith("$")) {
+                    assertThat(values).containsAll(Set.of(label.group(2).split("\\|", -1)));
+                }
+            }
+        });
+    }
+
+    @Test
+    void dashboard_asksForMetricsThatExist() {
+        register();
+    }
+}

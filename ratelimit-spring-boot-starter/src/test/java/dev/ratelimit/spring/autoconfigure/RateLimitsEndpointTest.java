@@ -1,0 +1,296 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.spring.AppPerTest;
+import dev.ratelimit.spring.RateLimitPolicies;
+import dev.ratelimit.spring.TestApi;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.actuate.audit.AuditEvent;
+import org.springframework.boot.actuate.audit.AuditEventRepository;
+import org.springframework.boot.actuate.audit.InMemoryAuditEventRepository;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import tools.jackson.databind.JsonNode;
+
+/** The actuator endpoint on a running server. */
+@Tag("servers")
+class RateLimitsEndpointTest extends AppPerTest {
+
+    private static final String EXPOSED = "management.endpoints.web.exposure.include=ratelimits,auditevents";
+    private static final String WRITABLE = "management.endpoint.ratelimits.access=unrestricted";
+    private static final String SHOW = "management.endpoint.ratelimits.show-keys=always";
+
+    @Configuration(proxyBeanMethods = false)
+    static class Audit {
+
+        @Bean
+        AuditEventRepository audit() {
+            return new InMemoryAuditEventRepository();
+        }
+    }
+
+    private ActuatorClient app(String... properties) {
+        start(
+                List.of(TestApi.class, Audit.class),
+                Stream.concat(
+                                Stream.of(
+                                        EXPOSED,
+                                        "p.limit=2/hour",
+                                        "p.key=header:X-Id",
+                                        "p.match.paths=/orders/**",
+                                        "ratelimit.policies.off.limit=1/hour",
+                                        "ratelimit.policies.off.mode=off"),
+                                Stream.of(properties))
+                        .toArray(String[]::new));
+        return new ActuatorClient(app);
+    }
+
+    private static JsonNode policy(ActuatorClient actuator, String name) {
+        return actuator.get("")
+                .json()
+                .get("policies")
+                .valueStream()
+                .filter(policy -> policy.get("name").asString().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private void askOrders(int times, String id) {
+        for (int i = 0; i < times; i++) {
+            app.get("/orders/1", "X-Id: " + id);
+        }
+    }
+
+    @Test
+    void list_describesPolicies_andCountsRequests() {
+        ActuatorClient actuator = app();
+        askOrders(5, "a");
+        askOrders(1, "b");
+
+        JsonNode all = actuator.get("").json();
+        JsonNode policy = policy(actuator, "p");
+
+        assertThat(all.get("writable").asBoolean()).isFalse();
+        assertThat(all.get("store").get("type").asString()).isEqualTo("memory");
+        assertThat(policy.get("limit").asString()).isEqualTo("2/hour");
+        assertThat(policy.get("limits").get(0).asString()).isEqualTo("2/hour (token-bucket)");
+        assertThat(policy.get("key").get(0).asString()).isEqualTo("header:x-id");
+        assertThat(policy.get("applies").asString()).isEqualTo("on /orders/**");
+        assertThat(policy.get("mode").asString()).isEqualTo("enforce");
+        assertThat(policy.get("counts").get("admitted").asLong()).isEqualTo(3);
+        assertThat(policy.get("counts").get("refused").asLong()).isEqualTo(3);
+        assertThat(policy.get("lastHour").get("refused").get(59).asLong()).isEqualTo(3);
+        assertThat(policy(actuator, "off").get("mode").asString()).isEqualTo("off");
+        app.ticker().advance(Duration.ofMinutes(1));
+        assertThat(policy(actuator, "p").get("lastHour").get("refused").get(58).asLong())
+                .isEqualTo(3);
+    }
+
+    @Test
+    void keys_areHashed_unlessTheyAreShown() {
+        ActuatorClient actuator = app();
+        askOrders(5, "alice");
+
+        String hidden =
+                policy(actuator, "p").get("mostRefused").get(0).get("key").asString();
+
+        assertThat(hidden).matches("#[0-9a-f]{12}");
+        assertThat(actuator.get("/p?key=alice").json().get("key").asString()).isEqualTo(hidden);
+        assertThat(actuator.get("/explain?path=/orders/1&header=X-Id:alice").body())
+                .contains(hidden)
+                .doesNotContain("alice");
+        assertThat(actuator.get("").body()).doesNotContain("alice");
+
+        ActuatorClient shown = app(SHOW);
+        askOrders(5, "alice");
+        JsonNode most = policy(shown, "p").get("mostRefused").get(0);
+        assertThat(most.get("key").get(0).asString()).isEqualTo("alice");
+        assertThat(most.get("refused").asLong()).isEqualTo(3);
+        assertThat(shown.get("/p?key=alice").json().get("key").get(0).asString())
+                .isEqualTo("alice");
+    }
+
+    @Test
+    void state_ofAKey_isThatOfItsRequests() {
+        ActuatorClient actuator = app();
+        askOrders(1, "a,b");
+
+        JsonNode limit = actuator.get("/p?key=a%2Cb").json().get("limits").get(0);
+
+        assertThat(limit.get("remaining").asLong()).isEqualTo(1);
+        assertThat(limit.get("capacity").asLong()).isEqualTo(2);
+        assertThat(limit.get("fullAfter").asDouble()).isEqualTo(1800);
+        assertThat(actuator.get("/p?key=b")
+                        .json()
+                        .get("limits")
+                        .get(0)
+                        .get("remaining")
+                        .asLong())
+                .isEqualTo(2);
+    }
+
+    @Test
+    void questions_thatAreWrong_areAnsweredWithTheReason() {
+        ActuatorClient actuator = app();
+
+        assertThat(actuator.get("/q").status()).isEqualTo(400);
+        assertThat(actuator.get("/q").json().get("error").asString()).contains("there is no policy 'q'");
+        assertThat(actuator.get("/p?key=a&key=b").json().get("error").asString())
+                .contains("has 1 part: [header:x-id], but there are 2 values");
+        assertThat(actuator.get("/explain?path=orders").json().get("error").asString())
+                .contains("path must start with /");
+        assertThat(actuator.get("/explain?path=/&header=X").json().get("error").asString())
+                .contains("write X-Api-Key: a");
+    }
+
+    @Test
+    void writes_byDefault_areNotPossible() {
+        ActuatorClient actuator = app();
+        askOrders(3, "a");
+
+        assertThat(actuator.post("/p", Map.of("limit", "9/hour")).status()).isEqualTo(405);
+        assertThat(actuator.delete("/p?key=a").status()).isEqualTo(405);
+        assertThat(actuator.get("/p?key=a")
+                        .json()
+                        .get("limits")
+                        .get(0)
+                        .get("remaining")
+                        .asLong())
+                .isZero();
+    }
+
+    @Test
+    void change_andReset_applyAtOnce_andAreAudited() {
+        ActuatorClient actuator = app(WRITABLE);
+        askOrders(3, "a");
+        assertThat(actuator.get("").json().get("writable").asBoolean()).isTrue();
+
+        assertThat(actuator.post("/p", Map.of("limit", "4/hour", "mode", "shadow"))
+                        .json()
+                        .get("changed")
+                        .asString())
+                .isEqualTo("limit 4/hour, mode shadow");
+        assertThat(app.get("/orders/1", "X-Id: a").status()).isEqualTo(200);
+        assertThat(actuator.post("/p", Map.of("mode", "enforce", "burst", 9))
+                        .json()
+                        .get("limits")
+                        .get(0)
+                        .asString())
+                .isEqualTo("4/hour (token-bucket, burst 9)");
+        assertThat(app.get("/orders/1", "X-Id: a").status()).isEqualTo(429);
+        assertThat(actuator.delete("/p?key=a").status()).isEqualTo(200);
+        assertThat(app.get("/orders/1", "X-Id: a").status()).isEqualTo(200);
+        assertThat(actuator.post("/p", Map.of("restore", true)).json().has("changed"))
+                .isFalse();
+        assertThat(app.bean(RateLimitPolicies.class).policy("p").limits().get(0).capacity())
+                .isEqualTo(2);
+
+        List<AuditEvent> events = app.bean(AuditEventRepository.class).find(null, null, "RATE_LIMIT_CHANGED");
+        assertThat(events)
+                .hasSize(4)
+                .allMatch(event -> "p".equals(event.getData().get("policy")));
+        assertThat(events.get(0).getPrincipal()).isEqualTo("anonymous");
+        assertThat(events.get(0).getData()).containsEntry("change", "limit 4/hour, mode shadow");
+        assertThat(Objects.requireNonNull(events.get(2).getData().get("reset")).toString())
+                .matches("#[0-9a-f]{12}");
+    }
+
+    @Test
+    void change_thatIsWrong_isRefusedWhole_withTheMessageOfTheStart() {
+        ActuatorClient actuator = app(WRITABLE);
+
+        ActuatorClient.Answer answer = actuator.post("/p", Map.of("limit", "4/eternity", "mode", "off"));
+
+        assertThat(answer.status()).isEqualTo(400);
+        assertThat(answer.json().get("error").asString()).startsWith("ratelimit.policies.p.limit: ");
+        assertThat(actuator.post("/p", Map.of("mode", "on")).json().get("error").asString())
+                .isEqualTo("mode must be enforce, shadow or off but was 'on'");
+        assertThat(actuator.post("/p", Map.of()).status()).isEqualTo(400);
+        assertThat(policy(actuator, "p").get("mode").asString()).isEqualTo("enforce");
+        assertThat(policy(actuator, "p").has("changed")).isFalse();
+    }
+
+    @Test
+    void page_isHtml_thatNeedsNothingElse_andReadsFieldsThatExist() {
+        ActuatorClient actuator = app(WRITABLE, SHOW);
+        askOrders(4, "a");
+
+        ActuatorClient.Answer page = new ActuatorClient(app, "Accept", "text/html").get("/page");
+
+        assertThat(page.status()).isEqualTo(200);
+        assertThat(page.type()).startsWith("text/html");
+        assertThat(page.body())
+                .contains("<title>Rate limits</title>")
+                .doesNotContain("http://www.w3.org/2000/svg\"")
+                .doesNotContainPattern("(src|href)=\"(?!data:)");
+        JsonNode all = actuator.get("").json();
+        JsonNode policy = policy(actuator, "p");
+        JsonNode explained =
+                actuator.get("/explain?path=/orders/1&header=X-Id:a").json();
+        Map.of(
+                        "all",
+                        all,
+                        "policy",
+                        policy,
+                        "counts",
+                        policy.get("counts"),
+                        "hour",
+                        policy.get("lastHour"),
+                        "limit",
+                        actuator.get("/p?key=a").json().get("limits").get(0),
+                        "answer",
+                        explained)
+                .forEach((variable, json) -> fieldsRead(page.body(), variable)
+                        .forEach(field -> assertThat(json.has(field))
+                                .as("%s.%s in %s", variable, field, json)
+                                .isTrue()));
+        assertThat(policy.get("mostRefused").get(0).has("key")).isTrue();
+        assertThat(policy.get("mostRefused").get(0).has("refused")).isTrue();
+        assertThat(explained.get("policies").get(0).propertyNames())
+                .contains("policy", "outcome", "key", "permits", "limits");
+    }
+
+    /** The fields that the script reads of a variable; some exist only sometimes. */
+    private static Stream<String> fieldsRead(String page, String variable) {
+        return Pattern.compile("\\b" + variable + "\\.([a-zA-Z]+)\\b(?!\\()")
+                .matcher(page)
+                .results()
+                .map(found -> found.group(1))
+                .distinct()
+                .filter(field -> !List.of("changed", "waiting", "waited", "delayed", "value", "defaultValue", "remark")
+                        .contains(field));
+    }
+
+    @Test
+    void endpoint_unlessExposed_costsNothing() {
+        WebApplicationContextRunner runner = new WebApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        RateLimitAutoConfiguration.class,
+                        WebMvcAutoConfiguration.class,
+                        DispatcherServletAutoConfiguration.class))
+                .withPropertyValues("ratelimit.policies.api.limit=1/hour");
+
+        runner.run(context -> assertThat(context)
+                .hasNotFailed()
+                .doesNotHaveBean(RateLimitsEndpoint.class)
+                .doesNotHaveBean("dev.ratelimit.traffic"));
+        runner.withPropertyValues("management.endpoints.web.exposure.include=ratelimits")
+                .run(context -> assertThat(context).hasSingleBean(RateLimitsEndpoint.class));
+        runner.withPropertyValues(
+                        "management.endpoints.web.exposure.include=ratelimits",
+                        "management.endpoint.ratelimits.access=NONE")
+                .run(context -> assertThat(context).doesNotHaveBean(RateLimitsEndpoint.class));
+    }
+}

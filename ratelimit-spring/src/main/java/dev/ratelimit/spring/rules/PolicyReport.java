@@ -1,0 +1,84 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Describes policies and the state of keys in terms of maps, lists, texts and numbers, for JSON. */
+record PolicyReport(RulesInForce rules, @Nullable Traffic traffic, KeyDisplay keys, boolean plain) {
+
+    /** A policy: what it limits and, if requests are counted, what it did. */
+    Map<String, Object> policy(Rule rule, @Nullable Change change) {
+        String name = rule.policy().name();
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("name", name);
+        map.put("limit", rates(rule.policy().limits()));
+        map.put("limits", rule.policy().limits().stream().map(Object::toString).toList());
+        map.put("key", rule.key().parts().stream().map(Object::toString).toList());
+        map.put("applies", rule.match().toString() + rule.overrides());
+        map.put("permits", rule.cost().written());
+        map.put("stage", name(rule.stage()));
+        map.put("mode", name(rules.mode(name)));
+        if (change != null) {
+            map.put("changed", change.toString());
+        }
+        if (traffic != null) {
+            map.put("counts", traffic.counts(name));
+            map.put("lastHour", traffic.history(name));
+            map.put("mostRefused", mostRefused(rule, traffic));
+        }
+        return map;
+    }
+
+    private List<Map<String, Object>> mostRefused(Rule rule, Traffic recorded) {
+        return recorded.mostRefused(rule.policy().name()).stream()
+                .filter(one -> !one.key().isEmpty())
+                .map(one -> {
+                    Map<String, Object> map = new LinkedHashMap<>();
+                    map.put("key", keys.show(rule, one.key(), plain));
+                    map.put("refused", one.count());
+                    if (one.lost() > 0) {
+                        map.put("atMost", one.count() + one.lost());
+                    }
+                    return map;
+                })
+                .toList();
+    }
+
+    /** As in the configuration: {@code 10/second; 100/hour}. */
+    private static String rates(List<Limit> limits) {
+        return limits.stream().map(limit -> limit.rate().toString()).collect(Collectors.joining("; "));
+    }
+
+    /** The status of a limit; times in seconds. */
+    static Map<String, Object> status(LimitStatus status) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("limit", status.limit().toString());
+        map.put("capacity", status.limit().capacity());
+        map.put("remaining", status.remaining());
+        map.put("admitted", status.admitted());
+        Duration retry = status.retryAfter();
+        if (!status.admitted() && retry != null) {
+            map.put("retryAfter", seconds(retry));
+        }
+        map.put("nextAvailable", seconds(status.nextAvailable()));
+        map.put("fullAfter", seconds(status.fullAfter()));
+        return map;
+    }
+
+    private static double seconds(Duration time) {
+        return time.toNanos() / 1e9;
+    }
+
+    /** As in the configuration. */
+    static String name(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}
