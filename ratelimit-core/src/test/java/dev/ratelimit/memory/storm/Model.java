@@ -187,13 +187,14 @@ final class Model {
     }
 
     /**
-     * The model after the call looked at its budgets and was then not decided, at this moment; {@code null} if no clock
-     * was set back before.
+     * The model after the call looked at its budgets from this one on and was then not decided, at this moment;
+     * {@code null} if no clock was set back before.
      */
     @Nullable
-    Model afterLook(Call call, Moment moment) {
+    Model afterLook(Call call, Moment moment, int from) {
         Model next = copy();
-        for (Budget budget : budgets(call)) {
+        List<Budget> asked = budgets(call);
+        for (Budget budget : asked.subList(from, asked.size())) {
             Kept kept = next.known(budget);
             next.steppedBack |= kept != null && kept.look(moment);
         }

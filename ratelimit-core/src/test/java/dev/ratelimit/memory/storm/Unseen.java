@@ -63,13 +63,18 @@ final class Unseen {
         return all;
     }
 
-    /** A state remembers that the clock was set back at the first look, even if the call starts again or throws. */
+    /**
+     * A state remembers that the clock was set back at the first look, even if the call starts again or throws. It may
+     * have looked at its last limits only.
+     */
     private void looks(Call call, List<Model> all) {
+        int limits = model.budgets(call).size();
         for (Reading reading : call.readings) {
-            Model next =
-                    reading.ofWall() ? model.afterLook(call, new Moment(reading.nanos(), reading.epochNanos())) : null;
-            if (next != null) {
-                all.add(next);
+            for (int from = 0; reading.ofWall() && from < limits; from++) {
+                Model next = model.afterLook(call, new Moment(reading.nanos(), reading.epochNanos()), from);
+                if (next != null) {
+                    all.add(next);
+                }
             }
         }
     }
