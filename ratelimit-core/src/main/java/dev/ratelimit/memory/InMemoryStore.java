@@ -10,7 +10,6 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
-import dev.ratelimit.memory.SharedBudgetCache.SharedBudget;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,7 +50,7 @@ public final class InMemoryStore implements RateLimitStore {
     private final ConcurrentHashMap<String, List<Keyspace>> keyspaces = new ConcurrentHashMap<>();
     private final TransactionPool transactions;
     private final StackTransaction stack;
-    private final SharedBudgetCache sharedBudgets = new SharedBudgetCache();
+    private final HotSlots hotSlots = new HotSlots();
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private volatile Scheduler.@Nullable Alarm alarm;
     private volatile boolean closed;
@@ -82,14 +81,13 @@ public final class InMemoryStore implements RateLimitStore {
 
     @Override
     public boolean tryCharge(Policy policy, String key, long permits) {
-        boolean shared = key.isEmpty() && permits > 0;
-        SharedBudget sharedBudget = shared ? sharedBudgets.find(policy) : null;
-        if (sharedBudget != null) {
-            Outcome known = sharedBudget.tryCharge(permits, clock);
+        HotSlot hot = hotSlots.find(policy, key);
+        if (hot != null && permits > 0) {
+            Outcome known = hot.tryCharge(permits, clock);
             if (known.decided()) {
                 return known == Outcome.ADMITTED;
             }
-            sharedBudgets.forget(policy);
+            hotSlots.forget(hot);
         }
         LimitAlgorithm limit = policy.algorithms().get(0);
         boolean simple = policy.limits().size() == 1
@@ -100,11 +98,11 @@ public final class InMemoryStore implements RateLimitStore {
         }
         // before anything is charged: after an exception, the call has no effect
         sweepLater();
-        List<Keyspace> keyspaces = keyspaces(policy);
-        if (shared && limit.stateSize() == 1) {
-            sharedBudgets.remember(policy, keyspaces.get(0).segment(KeyHash.OF_EMPTY));
+        Keyspace keys = keyspaces(policy).get(0);
+        if (!limit.grows() && !closed) {
+            hotSlots.offer(policy, key, keys);
         }
-        Outcome outcome = keyspaces.get(0).tryCharge(key, limit, permits);
+        Outcome outcome = keys.tryCharge(key, limit, permits);
         return outcome == Outcome.OTHER_LIMIT
                 ? tryCharge(List.of(policy.charge(key, permits)))
                 : outcome == Outcome.ADMITTED;
@@ -226,6 +224,7 @@ public final class InMemoryStore implements RateLimitStore {
     @Override
     public void close() {
         closed = true;
+        hotSlots.clear();
         Scheduler.Alarm set = alarm;
         if (set != null) {
             set.cancel();
@@ -296,7 +295,7 @@ public final class InMemoryStore implements RateLimitStore {
 
     private void sweep() {
         sweeping.set(false); // first: a new key may be missed from here on, and sets the next alarm
-        sharedBudgets.clear();
+        hotSlots.clear();
         boolean left = false;
         Throwable failure = null;
         for (List<Keyspace> limits : keyspaces.values()) {

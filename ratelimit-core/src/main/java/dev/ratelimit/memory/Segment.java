@@ -277,7 +277,7 @@ final class Segment {
             }
             return true;
         } catch (Throwable thrown) {
-            all.failed = true;
+            Slots.failed = true;
             all.longs[slot] &= ~Table.LOCK;
             throw thrown;
         }
@@ -384,7 +384,7 @@ final class Segment {
             there = true;
             old.moved(slot);
         } catch (Throwable thrown) {
-            old.failed = true;
+            Slots.failed = true;
             old.longs[slot] = there ? Table.MOVED : old.longs[slot] & ~Table.LOCK;
             throw thrown;
         }

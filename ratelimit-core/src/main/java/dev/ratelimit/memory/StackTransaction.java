@@ -151,7 +151,7 @@ final class StackTransaction {
             table.longs[slot + 1] = first;
             table.longs[slot + table.second] = second;
             table.longs[slot + table.third] = third;
-            table.failed = true;
+            Slots.failed = true;
             table.longs[slot] &= ~Table.LOCK;
             throw thrown;
         }

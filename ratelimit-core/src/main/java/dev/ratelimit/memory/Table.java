@@ -1,8 +1,6 @@
 package dev.ratelimit.memory;
 
 import dev.ratelimit.LimitAlgorithm;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -16,13 +14,16 @@ import org.jspecify.annotations.Nullable;
  * key. Only the {@link Segment} of the table adds and removes keys, one thread at a time.
  *
  * <p>No exception while a slot is locked, including a {@link StackOverflowError}, may leave it locked. A handler
- * therefore calls no method, which may need more stack: it sets {@link #failed}, which orders the previous writes, and
+ * therefore calls no method, which may need more stack: it sets {@link Slots#failed}, which orders the previous writes, and
  * clears {@link #LOCK} in the header by a plain store. For that, the arrays are visible in the package.
  */
 final class Table {
 
     /** No slot. */
     static final int NONE = -1;
+
+    /** A header that no slot has. */
+    static final long NO_HEADER = -1;
 
     private static final long EMPTY = 0;
     private static final long REMOVED = 1;
@@ -33,16 +34,12 @@ final class Table {
     private static final long KEY = ~(LIMIT | LOCK);
 
     private static final AtomicLong SERIALS = new AtomicLong();
-    private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
 
     /** Defines the order for locking slots of several tables. */
     final long serial = SERIALS.getAndIncrement();
 
     /** The table that keys are moved to, once that has started. */
     volatile @Nullable Table next;
-
-    /** Written before the header when a handler releases a lock. */
-    volatile boolean failed;
 
     /** Headers, each followed by the longs of a state. */
     final long[] longs;
@@ -123,7 +120,7 @@ final class Table {
     }
 
     private long header(int slot) {
-        return (long) LONGS.getAcquire(longs, slot);
+        return Slots.header(longs, slot);
     }
 
     /** The next slot; after the last, the first. */
@@ -163,7 +160,7 @@ final class Table {
             if ((header & KEY) != hash || (limit != null && !isUnder(limit, slot, header))) {
                 return false;
             }
-            if ((header & LOCK) == 0 && LONGS.compareAndSet(longs, slot, header, header | LOCK)) {
+            if ((header & LOCK) == 0 && Slots.LONGS.compareAndSet(longs, slot, header, header | LOCK)) {
                 return true;
             }
             if (!mayWait) {
@@ -178,7 +175,7 @@ final class Table {
     }
 
     void unlock(int slot) {
-        LONGS.setRelease(longs, slot, longs[slot] & ~LOCK);
+        Slots.LONGS.setRelease(longs, slot, longs[slot] & ~LOCK);
     }
 
     /** The array of a locked slot's state, which starts at {@link #offset}. */
@@ -238,49 +235,21 @@ final class Table {
         }
     }
 
-    /**
-     * Charges a state of one long under this header without locking it first, if its limit admits and no other thread
-     * interferes. The lock is held for two stores, and not at all for a refusal. The state is read first and the clock
-     * second: so a charge is never decided with a time before one that the state knows, however long a thread is
-     * preempted in between.
-     */
+    /** Charges a state of one long under this header, as {@link Slots#replace} describes it. */
     Outcome tryChargeOptimistic(int slot, long header, LimitAlgorithm limit, long permits, StoreClock clock) {
-        long state = (long) LONGS.getAcquire(longs, slot + 1);
-        // the state belongs to this header if the header is the same before and after reading it
-        if (header(slot) != header || (long) LONGS.getAcquire(longs, slot + 1) != state) {
+        long state = Slots.state(longs, slot);
+        if (!Slots.holds(longs, slot, header, state)) {
             return Outcome.CONTENDED;
         }
         long charged = limit.tryCharge(state, permits, clock.now(limit));
-        if (charged == LimitAlgorithm.REFUSED) {
-            return Outcome.REFUSED;
-        }
-        if (!LONGS.compareAndSet(longs, slot, header, header | LOCK)) {
-            return Outcome.CONTENDED;
-        }
-        boolean same = longs[slot + 1] == state;
-        try {
-            if (same) {
-                longs[slot + 1] = charged;
-            }
-            LONGS.setRelease(longs, slot, header);
-        } catch (Throwable thrown) {
-            if (same) {
-                longs[slot + 1] = state;
-            }
-            failed = true;
-            longs[slot] = header;
-            throw thrown;
-        }
-        return same ? Outcome.ADMITTED : Outcome.CONTENDED;
+        return charged == LimitAlgorithm.REFUSED ? Outcome.REFUSED : Slots.replace(longs, slot, header, state, charged);
     }
 
-    /**
-     * The slot's header while this key is there, unlocked and under this numbered limit; otherwise one that no slot has.
-     */
+    /** The slot's header if this key is there, unlocked and under this numbered limit; otherwise {@link #NO_HEADER}. */
     long unlockedHeader(int slot, long hash, LimitAlgorithm limit) {
         long header = header(slot);
         boolean free = (header & KEY) == hash && (header & LOCK) == 0 && isUnder(limit, slot, header);
-        return free ? header : -1;
+        return free ? header : NO_HEADER;
     }
 
     /**
@@ -310,7 +279,7 @@ final class Table {
             longs[slot + 1] = first;
             longs[slot + second] = secondLong;
             longs[slot + third] = thirdLong;
-            failed = true;
+            Slots.failed = true;
             longs[slot] &= ~LOCK;
             throw thrown;
         }
@@ -340,7 +309,7 @@ final class Table {
     /** Locks an occupied slot, unless another thread has locked it. */
     boolean tryLock(int slot) {
         long header = longs[slot];
-        return (header & LOCK) == 0 && LONGS.compareAndSet(longs, slot, header, header | LOCK);
+        return (header & LOCK) == 0 && Slots.LONGS.compareAndSet(longs, slot, header, header | LOCK);
     }
 
     /** Writes the state of a new key where no other thread sees it: into a free slot or a locked one. */
@@ -357,7 +326,7 @@ final class Table {
         if (number == TableLimits.NUMBERED) {
             limits.put(limit, slot);
         }
-        LONGS.setRelease(longs, slot, hash | number);
+        Slots.LONGS.setRelease(longs, slot, hash | number);
     }
 
     /** Whether there were more limits than numbers. */
@@ -378,7 +347,7 @@ final class Table {
 
     /** Frees a locked slot. */
     void remove(int slot) {
-        LONGS.setRelease(longs, slot, REMOVED);
+        Slots.LONGS.setRelease(longs, slot, REMOVED);
         if (grown != null) {
             grown[slot / stride] = null;
         }
@@ -386,6 +355,6 @@ final class Table {
 
     /** Marks the key of a locked slot as moved to the next table. */
     void moved(int slot) {
-        LONGS.setRelease(longs, slot, MOVED);
+        Slots.LONGS.setRelease(longs, slot, MOVED);
     }
 }

@@ -158,7 +158,7 @@ final class Transaction {
                     Table table = claim.table;
                     if (claim.held && table != null) {
                         claim.held = false;
-                        table.failed = true;
+                        Slots.failed = true;
                         table.longs[claim.slot] &= ~Table.LOCK;
                     }
                 }

@@ -5,16 +5,16 @@
  * ways to decide a charge; if one of them cannot decide, it leaves the charge to the next, with nothing charged:
  *
  * <pre>
- * call                                                  SharedBudget  Keyspace  StackTransaction  Transaction
- * tryCharge, one limit of one long, the empty key            1st         2nd           -              3rd
- * tryCharge, one limit, any key                               -          1st           -              2nd
- * tryCharge of a list or of several limits, and decide        -           -           1st             2nd
- * peek, refund, reset                                         -           -            -             always
+ * call                                               HotSlot  Keyspace  StackTransaction  Transaction
+ * tryCharge, one limit of a few longs                    1st      2nd           -              3rd
+ * tryCharge, one limit whose state grows                  -       1st           -              2nd
+ * tryCharge of a list or of several limits, and decide    -        -           1st             2nd
+ * peek, refund, reset                                     -        -            -             always
  * </pre>
  *
- * <p>A cached shared budget cannot decide if the slot belongs to another key by now; the keyspace cannot if the key has
- * another limit; the stack cannot if a key is new, moving, locked, charged twice or under another limit, or if a state
- * grows. A transaction decides everything.
+ * <p>A hot slot, which is remembered from former calls, cannot decide if it belongs to another key by now; the keyspace
+ * cannot if the key has another limit; the stack cannot if a key is new, moving, locked, charged twice or under another
+ * limit, or if a state grows. A transaction decides everything.
  *
  * <p>A slot's life, by its header (1, 56 bits of hash, lock, 6 bits for the number of the limit):
  *

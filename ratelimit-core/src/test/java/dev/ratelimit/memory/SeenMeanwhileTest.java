@@ -74,13 +74,15 @@ class SeenMeanwhileTest {
         long hash = KeyHash.of("k");
         Table table = tableOf("k");
         int slot = table.find(hash);
-        long header = table.unlockedHeader(slot, hash, BUCKET);
-        assertThat(table.tryChargeOptimistic(slot, header, BUCKET, 1, clock)).isEqualTo(Outcome.REFUSED);
+        HotSlot known = new HotSlot(
+                Policy.of("p", BUCKET), "k", 0, BUCKET, table.longs, slot, table.unlockedHeader(slot, hash, BUCKET));
+        assertThat(known.tryCharge(1, clock)).isEqualTo(Outcome.REFUSED);
 
         table.lock(slot, hash);
-        assertThat(table.tryChargeOptimistic(slot, header, BUCKET, 1, clock)).isEqualTo(Outcome.CONTENDED);
+        assertThat(Slots.holds(table.longs, slot, known.header(), table.longs[slot + 1]))
+                .isFalse();
         table.remove(slot);
-        assertThat(table.tryChargeOptimistic(slot, header, BUCKET, 1, clock)).isEqualTo(Outcome.CONTENDED);
+        assertThat(known.tryCharge(1, clock)).isEqualTo(Outcome.GONE);
     }
 
     @Test

@@ -177,7 +177,9 @@ record StorePath(String name, int maxKeys, Consumer<Scene> before, Consumer<Scen
                 scene -> {
                     scene.decision = scene.store.decide(scene.all("a"));
                     scene.store.decide(scene.all(""));
+                    // the next calls find these two in the remembered slots
                     scene.store.tryCharge(scene.bucket, "", 1);
+                    scene.store.tryCharge(scene.daily, "", 1);
                     scene.store.tryCharge(scene.log, "a", 2);
                 },
                 action);

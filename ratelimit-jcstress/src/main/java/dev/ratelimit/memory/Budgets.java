@@ -26,6 +26,8 @@ class Budgets implements Ticker {
 
     private final StackTransaction chain;
 
+    private final HotSlots hotSlots = new HotSlots();
+
     final Keyspace keys;
 
     Budgets(LimitAlgorithm limit, int maxKeys) {
@@ -48,11 +50,24 @@ class Budgets implements Ticker {
                 : outcome == Outcome.ADMITTED;
     }
 
+    /** Adds a key that has its permit, and remembers its slot. */
+    void remember(String key) {
+        prepare(key);
+        hotSlots.offer(policy, key, keys);
+    }
+
+    /** Takes the only permit from the remembered slot, if it is still the key's. */
+    boolean takeHot(String key) {
+        HotSlot slot = hotSlots.find(policy, key);
+        Outcome outcome = slot == null ? Outcome.GONE : slot.tryCharge(1, clock);
+        return outcome == Outcome.GONE ? take(key) : outcome == Outcome.ADMITTED;
+    }
+
     /** Takes the only permit of both keys, or none. */
     boolean takeBoth(String key, String other) {
         List<Charge> both = List.of(policy.charge(key), policy.charge(other));
         Outcome outcome = chain.tryCharge(both);
-        return outcome == Outcome.CONTENDED ? takeLocked(both) : outcome == Outcome.ADMITTED;
+        return outcome == Outcome.UNDECIDED ? takeLocked(both) : outcome == Outcome.ADMITTED;
     }
 
     private boolean takeLocked(List<Charge> charges) {

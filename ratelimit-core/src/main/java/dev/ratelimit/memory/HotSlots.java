@@ -1,0 +1,102 @@
+package dev.ratelimit.memory;
+
+import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.Policy;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The slots of a few budgets in frequent use, such as one that all requests share, or a busy user's: charging them
+ * requires neither a hash of the key nor a look-up. For policies with a single limit whose states do not grow.
+ * Thread-safe.
+ *
+ * <p>The policy and some characters of the key select the place of a slot here. If another slot is there, one look-up in
+ * {@value #REPLACING} replaces it, so that frequently used ones stay. Equal keys are compared in full, so callers who
+ * choose their keys to meet in one place only slow each other down, by one hash and one look-up.
+ */
+final class HotSlots {
+
+    /** A power of two. */
+    private static final int PLACES = 64;
+
+    /** How rarely a slot replaces another one, on average. */
+    private static final int REPLACING = 1024;
+
+    /** Longer keys are not kept, to bound the memory. */
+    private static final int MAX_KEY_LENGTH = 128;
+
+    private static final int SPREAD = 0x9E3779B9;
+
+    private volatile AtomicReferenceArray<@Nullable HotSlot> places = new AtomicReferenceArray<>(PLACES);
+
+    /** The first slot since the last sweep, probably the busiest: it is found without even choosing a place. */
+    private volatile @Nullable HotSlot first;
+
+    /** The slot of this key; {@code null} if it is not known. */
+    @SuppressWarnings("ReferenceEquality") // an equal policy is found below
+    @Nullable
+    HotSlot find(Policy policy, String key) {
+        HotSlot busiest = first;
+        if (busiest != null && busiest.policy() == policy && busiest.key().equals(key)) {
+            return busiest;
+        }
+        int digest = digest(policy, key);
+        HotSlot found = places.getAcquire(place(digest));
+        return found != null && found.digest() == digest && found.key().equals(key) && found.isOf(policy)
+                ? found
+                : null;
+    }
+
+    /** Remembers the slot of a key if its place is free, and sometimes otherwise. */
+    void offer(Policy policy, String key, Keyspace keys) {
+        int digest = digest(policy, key);
+        boolean free = places.getAcquire(place(digest)) == null;
+        if (key.length() > MAX_KEY_LENGTH
+                || !(free || ThreadLocalRandom.current().nextInt(REPLACING) == 0)) {
+            return;
+        }
+        long hash = KeyHash.of(key);
+        Table table = keys.segment(hash).table();
+        int slot = table.find(hash);
+        LimitAlgorithm limit = policy.algorithms().get(0);
+        long header = slot == Table.NONE ? Table.NO_HEADER : table.unlockedHeader(slot, hash, limit);
+        if (header != Table.NO_HEADER) {
+            HotSlot found = new HotSlot(policy, key, digest, limit, table.longs, slot, header);
+            places.setRelease(place(digest), found);
+            if (first == null) {
+                first = found;
+            }
+        }
+    }
+
+    /** Forgets a slot that is no longer the key's. */
+    @SuppressWarnings("ReferenceEquality") // another slot stays
+    void forget(HotSlot slot) {
+        places.compareAndSet(place(slot.digest()), slot, null);
+        if (first == slot) {
+            first = null;
+        }
+    }
+
+    /** Forgets everything, so that keys that are no longer used are not kept. */
+    void clear() {
+        first = null;
+        places = new AtomicReferenceArray<>(PLACES);
+    }
+
+    private static int place(int digest) {
+        return (digest * SPREAD) >>> (Integer.SIZE - Integer.numberOfTrailingZeros(PLACES));
+    }
+
+    /** A cheap hash of the policy's name, which knows its own, and of a few characters. */
+    private static int digest(Policy policy, String key) {
+        int ofPolicy = policy.name().hashCode();
+        int length = key.length();
+        if (length == 0) {
+            return ofPolicy;
+        }
+        int last = key.charAt(length - 1) | key.charAt(length >>> 1) << 8 | key.charAt(Math.max(0, length - 2)) << 16;
+        return ofPolicy + last + (length << 24);
+    }
+}

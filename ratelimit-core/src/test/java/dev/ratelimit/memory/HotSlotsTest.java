@@ -1,0 +1,179 @@
+package dev.ratelimit.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class HotSlotsTest {
+
+    private static final Policy POLICY = Policy.of("p", TokenBucket.of(Rate.parse("5/hour")));
+
+    private final SetTicker ticker = new SetTicker();
+    private final StoreClock clock = new StoreClock(ticker);
+    private final Keyspace keys = new Keyspace(1_000, clock);
+    private final HotSlots slots = new HotSlots();
+
+    /** Limits of one long, and of several. */
+    static Stream<Limit> limits() {
+        Rate rate = Rate.parse("5/hour");
+        return Stream.of(TokenBucket.of(rate), FixedWindow.of(rate), SlidingWindow.of(rate));
+    }
+
+    private void charge(String key) {
+        assertThat(keys.tryCharge(key, POLICY.algorithms().get(0), 1)).isEqualTo(Outcome.ADMITTED);
+    }
+
+    private HotSlot known(String key) {
+        charge(key);
+        slots.offer(POLICY, key, keys);
+        return Objects.requireNonNull(slots.find(POLICY, key));
+    }
+
+    private static int admitted(InMemoryStore store, Policy policy, String key) {
+        return (int) IntStream.range(0, 10)
+                .filter(i -> store.tryCharge(policy, key, 1))
+                .count();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "a", "ab", "key of a user"})
+    void find_offeredKey_returnsItsSlot(String key) {
+        HotSlot slot = known(key);
+
+        assertThat(slot.tryCharge(4, clock)).isEqualTo(Outcome.ADMITTED);
+        assertThat(slot.tryCharge(1, clock)).isEqualTo(Outcome.REFUSED);
+        assertThat(keys.tryCharge(key, POLICY.algorithms().get(0), 1)).isEqualTo(Outcome.REFUSED);
+    }
+
+    @Test
+    @DisplayName("slots after the first one are found by their places")
+    void find_severalKeys_returnsEachSlot() {
+        HotSlot first = known("first");
+        HotSlot second = known("second");
+
+        assertThat(slots.find(POLICY, "first")).isSameAs(first);
+        assertThat(slots.find(POLICY, new String("first"))).isSameAs(first);
+        assertThat(slots.find(POLICY, "second")).isSameAs(second);
+        slots.forget(second);
+        assertThat(slots.find(POLICY, "second")).isNull();
+        assertThat(slots.find(POLICY, "first")).isSameAs(first);
+    }
+
+    @Test
+    void find_otherKeyInTheSamePlace_returnsNothing() {
+        known("xaaab");
+
+        assertThat(slots.find(POLICY, "yaaab")).isNull();
+    }
+
+    @Test
+    void offer_unknownLockedOrLongKey_remembersNothing() {
+        String longKey = "k".repeat(1_000);
+        charge("locked");
+        charge(longKey);
+        long hash = KeyHash.of("locked");
+        Table table = keys.segment(hash).table();
+        table.lock(table.find(hash), hash);
+
+        Stream.of("unknown", "locked", longKey).forEach(key -> slots.offer(POLICY, key, keys));
+
+        assertThat(Stream.of("unknown", "locked", longKey).map(key -> slots.find(POLICY, key)))
+                .containsOnlyNulls();
+    }
+
+    @Test
+    @DisplayName("a key that was moved to another table is no longer charged in its old slot")
+    void tryCharge_movedKey_isGone() {
+        HotSlot slot = known("k");
+
+        IntStream.range(0, 100).forEach(i -> charge("other" + i));
+
+        assertThat(slot.tryCharge(1, clock)).isEqualTo(Outcome.GONE);
+    }
+
+    @Test
+    @DisplayName("a slot that was given to another key is not charged for the former one")
+    void tryCharge_evictedKey_isGone() {
+        Keyspace one = new Keyspace(1, clock);
+        one.tryCharge("k", POLICY.algorithms().get(0), 1);
+        slots.offer(POLICY, "k", one);
+        HotSlot slot = Objects.requireNonNull(slots.find(POLICY, "k"));
+        ticker.advance(Duration.ofHours(1).toNanos());
+        one.tryCharge("new", POLICY.algorithms().get(0), 5);
+
+        assertThat(slot.tryCharge(1, clock)).isEqualTo(Outcome.GONE);
+    }
+
+    @Test
+    void forget_replacedSlot_keepsTheNewOne() {
+        HotSlot former = known("k");
+        slots.forget(former);
+        HotSlot latter = known("k");
+
+        slots.forget(former);
+
+        assertThat(slots.find(POLICY, "k")).isSameAs(latter);
+        slots.clear();
+        assertThat(slots.find(POLICY, "k")).isNull();
+    }
+
+    @ParameterizedTest
+    @MethodSource("limits")
+    @DisplayName("a busy key has one budget, through growth, sweeps, equal policies and keys in the same place")
+    void tryCharge_busyKey_hasOneBudget(Limit limit) {
+        InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
+        Policy policy = Policy.of("p", limit);
+        store.tryCharge(policy, "xaaab", 1);
+        store.tryCharge(policy, "xaaab", 1);
+        IntStream.range(0, 100).forEach(i -> store.tryCharge(policy, "other" + i, 1));
+        store.tryCharge(policy, "xaaab", 1);
+        ticker.ring();
+        store.tryCharge(Policy.of("p", limit), new String("xaaab"), 1);
+
+        assertThat(admitted(store, policy, "yaaab")).isEqualTo(5);
+        assertThat(admitted(store, policy, "xaaab")).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("a charge between the reading of the state and its update is seen")
+    void tryCharge_chargedMeanwhile_triesAgain() {
+        HotSlot slot = known("k");
+        ticker.whenReadNext(() -> charge("k"));
+
+        assertThat(slot.tryCharge(4, clock)).isEqualTo(Outcome.REFUSED);
+        assertThat(slot.tryCharge(3, clock)).isEqualTo(Outcome.ADMITTED);
+    }
+
+    @Test
+    void tryCharge_closedStore_remembersNothing() {
+        InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
+        store.tryCharge(POLICY, "k", 1);
+        store.close();
+
+        assertThat(admitted(store, POLICY, "k")).isEqualTo(4);
+    }
+
+    @Test
+    void tryCharge_busyKeyUnderAnotherLimit_isChargedOnce() {
+        InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
+        Policy larger = Policy.of("p", TokenBucket.of(Rate.parse("10/hour")));
+        IntStream.range(0, 4).forEach(i -> store.tryCharge(POLICY, "k", 1));
+
+        assertThat(admitted(store, larger, "k")).isEqualTo(2);
+        assertThat(admitted(store, POLICY, "k")).isZero();
+    }
+}
