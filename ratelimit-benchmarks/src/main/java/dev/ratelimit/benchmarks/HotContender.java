@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
-/** Limiters of a single key, known in advance. */
+/** Limiters of a single budget, known in advance. */
 public enum HotContender {
     /** One reading of the clock and one compare-and-swap. */
     FLOOR(rate -> {
@@ -19,10 +19,16 @@ public enum HotContender {
         AtomicLong arrival = new AtomicLong(System.nanoTime());
         return () -> gcra.tryAcquire(arrival);
     }),
-    /** This library, in memory. */
+    /** This library, in memory, with one budget for all. */
     OURS(rate -> {
         RateLimiter limiter = new RateLimiter(InMemoryStore.create());
         Charge charge = Policy.of("hot", TokenBucket.of(rate)).charge();
+        return () -> limiter.tryAcquire(charge);
+    }),
+    /** This library, in memory, with the budget of a key. */
+    OURS_BY_KEY(rate -> {
+        RateLimiter limiter = new RateLimiter(InMemoryStore.create());
+        Charge charge = Policy.of("hot", TokenBucket.of(rate)).charge("user-000042");
         return () -> limiter.tryAcquire(charge);
     }),
     /** Bucket4j, lock-free. */

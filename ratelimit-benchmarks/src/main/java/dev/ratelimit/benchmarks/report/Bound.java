@@ -25,8 +25,11 @@ record Bound(Scenario scenario, String contender, double ratio, double bytes) {
         Scenario chain = Scenario.chain("ADMITTED", "100000", 1).among("BARE_TABLE", "OURS", "OURS_IN_FULL");
         Scenario algorithms = Scenario.algorithms("admitted");
         List<Bound> bounds = new ArrayList<>();
-        bounds.add(new Bound(Scenario.hot("admitted", 1).among("FLOOR", "OURS"), "OURS", 1.6, NOTHING));
-        bounds.add(new Bound(Scenario.hot("refused", 1).among("FLOOR", "OURS"), "OURS", 1.75, NOTHING));
+        for (String method : List.of("admitted", "refused")) {
+            Scenario hot = Scenario.hot(method, 1).among("FLOOR", "OURS", "OURS_BY_KEY");
+            bounds.add(new Bound(hot, "OURS", 1.6, NOTHING));
+            bounds.add(new Bound(hot, "OURS_BY_KEY", 1.6, NOTHING));
+        }
         bounds.add(new Bound(keyed, "OURS", 2.5, NOTHING));
         bounds.add(new Bound(chain, "OURS", 3, CHARGES));
         bounds.add(new Bound(chain, "OURS_IN_FULL", 4, CHARGES + 400));

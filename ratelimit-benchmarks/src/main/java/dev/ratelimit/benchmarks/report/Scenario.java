@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 record Scenario(String title, String method, Map<String, String> parameters, int threads, Contenders contenders) {
 
     private static final Contenders HOT =
-            new Contenders("contender", List.of("FLOOR", "OURS", "BUCKET4J", "RESILIENCE4J", "GUAVA"));
+            new Contenders("contender", List.of("FLOOR", "OURS", "OURS_BY_KEY", "BUCKET4J", "RESILIENCE4J", "GUAVA"));
     private static final Contenders KEYED = new Contenders(
             "contender", List.of("BARE_TABLE", "NOTHING", "MAP", "OURS", "BUCKET4J", "RESILIENCE4J", "GUAVA"));
     private static final Contenders CHAIN =
@@ -68,7 +68,7 @@ record Scenario(String title, String method, Map<String, String> parameters, int
 
     static Scenario hot(String method, int threads) {
         return new Scenario(
-                "One hot key, " + method, method(HotLimiterBenchmark.class, method), Map.of(), threads, HOT);
+                "One hot budget, " + method, method(HotLimiterBenchmark.class, method), Map.of(), threads, HOT);
     }
 
     static Scenario keyed(String keys, String access, int threads) {
