@@ -159,7 +159,7 @@ class HotSlotsTest {
     }
 
     @Test
-    void tryCharge_closedStore_remembersNothing() {
+    void tryCharge_closedStore_stillCounts() {
         InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
         store.tryCharge(POLICY, "k", 1);
         store.close();
