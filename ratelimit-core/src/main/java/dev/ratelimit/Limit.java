@@ -16,4 +16,14 @@ public sealed interface Limit permits LimitAlgorithm {
 
     /** The time in which {@link #capacity()} permits come back, in nanoseconds. */
     long replenishNanos();
+
+    /** Whether permits come back when they are refunded rather than with time: a limit of what is done at once. */
+    default boolean concurrency() {
+        return false;
+    }
+
+    /** A description for readers: {@code 600 per minute}. */
+    default String describe() {
+        return rate().describe();
+    }
 }

@@ -59,7 +59,8 @@ public final class LimitState {
     }
 
     /**
-     * Refunds permits to this limit, which may have replaced the charged one in the meantime: then in proportion.
+     * Refunds permits to this limit, which may have replaced the charged one in the meantime: then in proportion, except
+     * that one concurrency limit refunds what another one was charged.
      *
      * @param paid the limit that was charged
      * @param permits the permits charged to it, at most its capacity
@@ -67,6 +68,10 @@ public final class LimitState {
      * @param now the time on this limit's timeline
      */
     public void refund(Limit paid, long permits, long ageNanos, long now) {
+        if (limit.concurrency() && paid.concurrency()) {
+            limit.refund(state, at, permits, ageNanos, now);
+            return;
+        }
         long kept = limit.share(paid.capacity() - permits, paid.capacity());
         limit.refund(state, at, limit.capacity() - kept, ageNanos, now);
     }
@@ -91,7 +96,9 @@ public final class LimitState {
         if (limit instanceof Penalty penalty) {
             return new LimitState(penalty.limit(), state, at + 1).carriedTo(other, ownNow, otherNow);
         }
-        long[] carried = new long[other.stateSize()];
+        int size = other.stateSize();
+        // a state that grows has its own array, of any length
+        long[] carried = new long[other.grows() ? Math.max(size, state.length - at) : size];
         other.clear(carried, 0, otherNow);
         if (!other.adopt(carried, 0, limit, own(), otherNow)) {
             long share = share(other, limit.remaining(state, at, ownNow));

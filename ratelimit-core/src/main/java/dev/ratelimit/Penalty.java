@@ -29,6 +29,9 @@ public final class Penalty implements LimitAlgorithm {
         if (duration.isNegative() || duration.isZero() || duration.compareTo(MAX) > 0) {
             throw new IllegalArgumentException("penalty must be above 0 and at most 365 days but was " + duration);
         }
+        if (limit.concurrency()) {
+            throw new IllegalArgumentException("a concurrency limit cannot have a penalty: " + limit);
+        }
         this.limit = limit;
         this.nanos = duration.toNanos();
     }

@@ -188,7 +188,7 @@ public final class RateLimiter {
             return reserve(charges);
         }
         Decision now = store.peek(charges);
-        return new Reservation(store, new Decision(false, now.charges(), now.limits(), null));
+        return Reservation.of(store, new Decision(false, now.charges(), now.limits(), null));
     }
 
     private boolean worthWaiting(Reservation reservation, long deadline) {
@@ -197,7 +197,7 @@ public final class RateLimiter {
 
     /** Takes all charges or none, so that they can later be refunded or settled at another cost. */
     public Reservation reserve(List<Charge> charges) {
-        return new Reservation(store, store.decide(charges));
+        return Reservation.of(store, store.decide(charges));
     }
 
     /** Between two attempts, only an alarm exists, which is cancelled when the future is completed or cancelled. */

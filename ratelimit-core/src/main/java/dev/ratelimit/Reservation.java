@@ -2,11 +2,13 @@ package dev.ratelimit;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.Predicate;
 
 /**
  * Taken permits that can be settled. The first call of {@link #commit}, {@link #settle} or {@link #refund} settles the
- * reservation; later calls have no effect. Thread-safe. A reservation that is never settled stays charged.
+ * reservation; later calls have no effect. A {@link #part} can be settled on its own, before or after the rest: each
+ * charge is settled once. Thread-safe. A reservation that is never settled stays charged.
  */
 public final class Reservation {
 
@@ -15,12 +17,27 @@ public final class Reservation {
 
     private final RateLimitStore store;
     private final Decision decision;
-    private final AtomicBoolean settled;
 
-    Reservation(RateLimitStore store, Decision decision) {
+    /** 1 for each charge of the decision that is settled; all parts share it. */
+    private final AtomicIntegerArray settled;
+
+    private final Predicate<Charge> covers;
+
+    private Reservation(RateLimitStore store, Decision decision, AtomicIntegerArray settled, Predicate<Charge> covers) {
         this.store = store;
         this.decision = decision;
-        this.settled = new AtomicBoolean(!decision.admitted());
+        this.settled = settled;
+        this.covers = covers;
+    }
+
+    /**
+     * A reservation of what a decision took. Only one reservation of a decision may be settled.
+     *
+     * @param store the store that decided
+     */
+    public static Reservation of(RateLimitStore store, Decision decision) {
+        int charges = decision.admitted() ? decision.charges().size() : 0;
+        return new Reservation(store, decision, new AtomicIntegerArray(charges), charge -> true);
     }
 
     /** The decision. A refused reservation holds nothing and counts as settled. */
@@ -33,20 +50,45 @@ public final class Reservation {
         return decision.admitted();
     }
 
-    /** Keeps the charges. Returns whether this call settled the reservation. */
+    /**
+     * The part of this reservation with these charges only. Settling it leaves the others open; settling the whole later
+     * does not settle these again. It may have no charges; settling it then has no effect.
+     */
+    public Reservation part(Predicate<Charge> charges) {
+        return new Reservation(store, decision, settled, covers.and(charges));
+    }
+
+    /** The part with the charges to the policy of this name. */
+    public Reservation forPolicy(String name) {
+        return part(charge -> charge.policy().name().equals(name));
+    }
+
+    /** Keeps the charges. Returns whether this call settled any of them. */
     @CanIgnoreReturnValue
     public boolean commit() {
-        return settled.compareAndSet(false, true);
+        return !takeOpen().isEmpty();
     }
 
     /**
-     * Refunds the charges, as far as they are still charged. Returns whether this call settled the reservation.
+     * Refunds the charges, as far as they are still charged. Returns whether this call settled any of them.
      *
      * @throws StoreUnavailableException if the store cannot refund; the reservation is then settled
      */
     @CanIgnoreReturnValue
     public boolean refund() {
         return settle(0);
+    }
+
+    /** The charges that were not settled before, which this call settles. */
+    private List<Charge> takeOpen() {
+        List<Charge> open = new ArrayList<>(settled.length());
+        for (int i = 0; i < settled.length(); i++) {
+            Charge charge = decision.charges().get(i);
+            if (covers.test(charge) && settled.compareAndSet(i, 0, 1)) {
+                open.add(charge);
+            }
+        }
+        return open;
     }
 
     /**
@@ -56,7 +98,7 @@ public final class Reservation {
      * this cost as well: so a call whose cost is unknown beforehand can be admitted first and pay afterwards.
      *
      * @param actual permits, 0 or more
-     * @return whether this call settled the reservation
+     * @return whether this call settled any of the charges
      * @throws IllegalArgumentException if {@code actual} is negative
      * @throws StoreUnavailableException if the store cannot settle all charges; the reservation is settled and the
      *     others are, too: one charge that fails does not prevent a refund
@@ -66,12 +108,10 @@ public final class Reservation {
         if (actual < 0) {
             throw new IllegalArgumentException("actual must be at least 0 but was " + actual);
         }
-        if (!settled.compareAndSet(false, true)) {
-            return false;
-        }
+        List<Charge> open = takeOpen();
         List<Charge> excess = new ArrayList<>();
         List<Runnable> steps = new ArrayList<>();
-        for (Charge charge : decision.charges()) {
+        for (Charge charge : open) {
             if (charge.permits() > actual) {
                 excess.add(charge.policy().charge(charge.key(), charge.permits() - actual));
             } else if (charge.permits() < actual) {
@@ -83,7 +123,7 @@ public final class Reservation {
             steps.add(0, () -> store.refund(decision, excess));
         }
         runAll(steps);
-        return true;
+        return !open.isEmpty();
     }
 
     /** Runs all steps, and then throws the first failure with the others suppressed. */

@@ -22,7 +22,9 @@ public enum Algorithm {
     /** {@link SlidingWindow}. */
     SLIDING_WINDOW(List.of("rounding"), Algorithm::slidingWindow),
     /** {@link SlidingLog}. */
-    SLIDING_LOG(List.of(), (rate, options) -> SlidingLog.of(rate));
+    SLIDING_LOG(List.of(), (rate, options) -> SlidingLog.of(rate)),
+    /** {@link Concurrency}: the permits of the rate at once, each for at most its period. */
+    CONCURRENCY(List.of(), (rate, options) -> Concurrency.of(rate));
 
     private final List<String> options;
     private final BiFunction<Rate, LimitOptions, Limit> factory;

@@ -142,20 +142,31 @@ public final class SlidingLog implements LimitAlgorithm {
     public long[] grow(long[] state, int at, long permits, long now) {
         int expired = firstAfter(state, at, now - window);
         int live = (int) state[at + COUNT] - expired;
-        long needed = Math.min(limit, live + permits);
+        // more than the limit may be live if a concurrency limit was lowered
+        long needed = Math.max(live, Math.min(limit, live + permits));
         int times = times(state, at);
         boolean tooLarge = times > FIRST_TIMES && needed <= times / 4;
         if (needed <= times && !tooLarge) {
             return state;
         }
         long wanted = tooLarge ? Math.max(FIRST_TIMES, 2 * needed) : Math.max(needed, 2L * times);
-        long[] other = new long[at + TIMES + (int) Math.min(limit, wanted)];
+        long[] other = new long[at + TIMES + (int) Math.max(live, Math.min(limit, wanted))];
         System.arraycopy(state, 0, other, 0, at);
         for (int i = 0; i < live; i++) {
             other[at + TIMES + i] = time(state, at, expired + i);
         }
         other[at + COUNT] = live;
         return other;
+    }
+
+    /** Writes the times of one state to another one that has at least as many places. */
+    static void copy(long[] from, long[] to, int at) {
+        int count = (int) from[COUNT];
+        for (int i = 0; i < count; i++) {
+            to[at + TIMES + i] = time(from, 0, i);
+        }
+        to[at + HEAD] = 0;
+        to[at + COUNT] = count;
     }
 
     private void dropExpired(long[] state, int at, long now) {

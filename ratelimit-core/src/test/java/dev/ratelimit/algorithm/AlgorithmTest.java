@@ -52,14 +52,14 @@ class AlgorithmTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Algorithm.named(name))
                 .withMessage("unknown algorithm '" + name
-                        + "'; write token-bucket, fixed-window, sliding-window or sliding-log");
+                        + "'; write token-bucket, fixed-window, sliding-window, sliding-log or concurrency");
     }
 
     @Test
     void named_leakyBucket_saysWhatItIsHere() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Algorithm.named("leaky-bucket"))
-                .withMessageEndingWith(" or sliding-log (a leaky bucket is called token-bucket)");
+                .withMessageEndingWith(" or concurrency (a leaky bucket is called token-bucket)");
     }
 
     @Test
@@ -129,7 +129,7 @@ class AlgorithmTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Algorithm.class)
+    @EnumSource(value = Algorithm.class, names = "CONCURRENCY", mode = EnumSource.Mode.EXCLUDE)
     void limit_equalParameters_isEqual(Algorithm algorithm) {
         Limit limit = algorithm.limit(RATE, LimitOptions.NONE);
         Limit same = algorithm.limit(Rate.parse("10/1000ms"), LimitOptions.NONE);

@@ -140,7 +140,8 @@ final class AnswerCache {
         List<LimitStatus> refused = new ArrayList<>(0);
         for (LimitStatus status : known.statuses) {
             boolean stands = age < Math.min(maxRefusalNanos, status.nextAvailableNanos());
-            if (!status.admitted() && stands) {
+            // another instance may give back a permit of a concurrency limit at any time
+            if (!status.admitted() && stands && !status.limit().concurrency()) {
                 boolean never = status.retryAfterNanos() == LimitAlgorithm.NEVER;
                 refused.add(new LimitStatus(
                         charge,

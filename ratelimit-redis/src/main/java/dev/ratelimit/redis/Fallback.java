@@ -148,7 +148,9 @@ final class Fallback implements AutoCloseable {
         for (int i = 0; i < count; i++) {
             LimitStatus status = known.statuses().get(i);
             Policy limit = shares.get(i);
-            if (answerCache.age(known) < status.fullAfterNanos()) {
+            // permits held on the server come back there, and would stay in use here
+            if (answerCache.age(known) < status.fullAfterNanos()
+                    && !status.limit().concurrency()) {
                 long capacity = status.limit().capacity();
                 long used = limit.algorithms().get(0).share(capacity - status.remaining(), capacity);
                 raise(limit.charge(charge.key(), 0), used);

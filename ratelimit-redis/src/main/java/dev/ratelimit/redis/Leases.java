@@ -253,7 +253,8 @@ final class Leases {
 
     private static boolean eligible(Policy policy) {
         return policy.limits().stream()
-                .allMatch(limit -> limit.capacity() >= MIN_CAPACITY && !(limit instanceof Penalty));
+                .allMatch(limit ->
+                        limit.capacity() >= MIN_CAPACITY && !limit.concurrency() && !(limit instanceof Penalty));
     }
 
     private @Nullable KeyLeases leasesOf(Charge charge) {

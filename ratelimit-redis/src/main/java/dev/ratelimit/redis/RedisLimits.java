@@ -4,6 +4,7 @@ import static dev.ratelimit.redis.RedisLimit.periodMicros;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Penalty;
+import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.IntervalTokenBucket;
 import dev.ratelimit.algorithm.SlidingLog;
@@ -36,6 +37,7 @@ final class RedisLimits {
                         limit.rounding() == Rounding.FLOOR ? 1 : 0));
         register(SlidingLog.class, RedisSlidingLog::of);
         register(Penalty.class, RedisPenalty::of);
+        register(Concurrency.class, RedisSlidingLog::of);
     }
 
     private RedisLimits() {}

@@ -1,9 +1,11 @@
 package dev.ratelimit.redis;
 
+import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.SlidingLog;
 
 /**
- * {@code sliding-log.lua}. It answers with the number of permits in the window, the admission time of the permit that
+ * {@code sliding-log.lua}, and {@code concurrency.lua}, whose state is a log, too. Both answer with the number of permits in the window, the admission time of the permit that
  * must expire to admit the requested ones, and the admission times of the first and last permit.
  */
 final class RedisSlidingLog extends RedisLimit {
@@ -12,10 +14,12 @@ final class RedisSlidingLog extends RedisLimit {
     private static final long MAX_PERMITS = 10_000;
 
     private final long window;
+    private final long maxWait;
 
-    private RedisSlidingLog(SlidingLog limit, long window) {
-        super(limit, Script.Algorithm.SLIDING_LOG, limit.capacity(), window, 0, "");
+    private RedisSlidingLog(LimitAlgorithm limit, Script.Algorithm algorithm, long window, long maxWait) {
+        super(limit, algorithm, limit.capacity(), window, 0, "");
         this.window = window;
+        this.maxWait = maxWait;
     }
 
     static RedisSlidingLog of(SlidingLog limit) {
@@ -24,7 +28,17 @@ final class RedisSlidingLog extends RedisLimit {
                     + " permits per window, because each decision reads and writes the whole log;"
                     + " use algorithm sliding-window");
         }
-        return new RedisSlidingLog(limit, periodMicros(limit));
+        long window = periodMicros(limit);
+        return new RedisSlidingLog(limit, Script.Algorithm.SLIDING_LOG, window, window);
+    }
+
+    static RedisSlidingLog of(Concurrency limit) {
+        if (limit.capacity() > MAX_PERMITS) {
+            throw new IllegalArgumentException(limit + ": on Redis at most " + MAX_PERMITS
+                    + " permits can be held at once, because each decision reads and writes the time of each");
+        }
+        return new RedisSlidingLog(
+                limit, Script.Algorithm.CONCURRENCY, periodMicros(limit), Concurrency.MAX_RETRY.toNanos() / 1000);
     }
 
     @Override
@@ -34,7 +48,8 @@ final class RedisSlidingLog extends RedisLimit {
 
     @Override
     long remaining(long[] answer, int at, long now) {
-        return limit().capacity() - answer[at];
+        // more may be held under a former concurrency limit
+        return Math.max(0, limit().capacity() - answer[at]);
     }
 
     /** Called only for the permits of the charge and for one more than remain. */
@@ -44,7 +59,7 @@ final class RedisSlidingLog extends RedisLimit {
         if (permits <= remaining) {
             return 0;
         }
-        return (permits == remaining + 1 ? answer[at + 2] : answer[at + 1]) + window - now;
+        return Math.min(maxWait, (permits == remaining + 1 ? answer[at + 2] : answer[at + 1]) + window - now);
     }
 
     @Override

@@ -39,6 +39,8 @@ record Script(String text, String sha) {
         FIXED_WINDOW('f', Refund.ITS_PERMITS),
         SLIDING_WINDOW('s', Refund.ITS_PERMITS),
         SLIDING_LOG('l', Refund.ITS_PERMITS),
+        /** Uses the file of the sliding log, too. */
+        CONCURRENCY('c', Refund.ITS_PERMITS),
         /** Around the others, each under its letter in upper case. */
         PENALTY('-', Refund.ANY_PERMITS);
 
@@ -121,7 +123,8 @@ record Script(String text, String sha) {
         }
         text.append(read("before.lua"));
         for (Algorithm algorithm : Algorithm.values()) {
-            if (algorithms.contains(algorithm)) {
+            if (algorithms.contains(algorithm)
+                    || (algorithm == Algorithm.SLIDING_LOG && algorithms.contains(Algorithm.CONCURRENCY))) {
                 text.append(read(algorithm.file()));
             }
         }

@@ -86,9 +86,12 @@ if operation == 'refund' then
       local permits, p1, p2, p3 = unpackFrom('>dddd', ARGV[termsOf[l] + 1])
       local algorithm, written, oldCapacity, old1, old2, old3, s1, s2, s3 = former(values[key])
       if written ~= notation then
-        local chargedCapacity = capacity(algorithms[sub(notation, 1, 1)], p1, p3)
-        local kept, rest = proportion(chargedCapacity - permits, oldCapacity, chargedCapacity)
-        permits = oldCapacity - kept - (rest > 0 and 1 or 0)
+        local chargedAlgorithm = algorithms[sub(notation, 1, 1)]
+        if not (algorithm.held and chargedAlgorithm.held) then
+          local chargedCapacity = capacity(chargedAlgorithm, p1, p3)
+          local kept, rest = proportion(chargedCapacity - permits, oldCapacity, chargedCapacity)
+          permits = oldCapacity - kept - (rest > 0 and 1 or 0)
+        end
       end
       s1, s2, s3 = algorithm.remove(permits, charged, old1, old2, old3, s1, s2, s3)
       write(key, written, algorithm.add(0, old1, old2, old3, s1, s2, s3))

@@ -4,6 +4,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.IntervalTokenBucket;
 import dev.ratelimit.algorithm.SlidingLog;
@@ -43,7 +44,7 @@ final class RandomLimits {
     Limit any() {
         Limit limit = null;
         while (limit == null) {
-            limit = kept(random.nextInt(8), random.nextInt(3) == 0 ? BITS : 12);
+            limit = kept(random.nextInt(9), random.nextInt(3) == 0 ? BITS : 12);
         }
         return limit;
     }
@@ -108,7 +109,8 @@ final class RandomLimits {
             case 6 ->
                 SlidingWindow.of(
                         rate, random.nextBoolean() ? SlidingWindow.Rounding.EXACT : SlidingWindow.Rounding.FLOOR);
-            default -> SlidingLog.of(Rate.of(number(random.nextInt(10) == 0 ? 13 : 5), (Duration) rate.period()));
+            case 7 -> SlidingLog.of(Rate.of(number(random.nextInt(10) == 0 ? 13 : 5), (Duration) rate.period()));
+            default -> Concurrency.of(number(random.nextInt(10) == 0 ? 13 : 5), (Duration) rate.period());
         };
     }
 
@@ -142,6 +144,9 @@ final class RandomLimits {
         }
         if (limit instanceof SlidingLog) {
             return SlidingLog.of(rate);
+        }
+        if (limit instanceof Concurrency concurrency) {
+            return Concurrency.of(rate.permits(), concurrency.maxHold());
         }
         FixedWindow window = (FixedWindow) limit;
         return window.wallClock()

@@ -32,9 +32,17 @@ class SnippetsTest {
             import org.springframework.http.ResponseEntity;
             import org.springframework.web.bind.annotation.GetMapping;
             import org.springframework.web.bind.annotation.PostMapping;
+            import org.springframework.web.bind.annotation.RequestBody;
             import org.springframework.web.bind.annotation.RequestParam;
+            import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
             interface Tenants { String of(String serverName); }
             interface Customers { String planOf(String user); }
+            record Question() {}
+            record Answer(long tokens) {}
+            interface Model {
+                static Answer ask(Question question) { return new Answer(1); }
+                static void stream(String prompt, SseEmitter to, java.util.function.LongConsumer used) {}
+            }
             record Hit() {}
             record Report() {}
             """;

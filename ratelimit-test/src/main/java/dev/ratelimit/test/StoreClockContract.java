@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The part of the {@link RateLimitStoreContract} on a wall clock that is set back. */
 @SuppressWarnings("CheckReturnValue") // charges prepare the state of keys
-abstract class StoreClockContract extends StoreTimeContract {
+abstract class StoreClockContract extends StoreConcurrencyContract {
 
     private static final Rate HOURLY = Rate.parse("10/hour");
 

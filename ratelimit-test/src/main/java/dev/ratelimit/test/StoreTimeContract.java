@@ -102,7 +102,9 @@ abstract class StoreTimeContract {
      */
     protected Stream<Limit> limits(Rate rate) {
         return Stream.concat(
-                Stream.of(Algorithm.values()).map(algorithm -> algorithm.limit(rate, LimitOptions.NONE)),
+                Stream.of(Algorithm.values())
+                        .map(algorithm -> algorithm.limit(rate, LimitOptions.NONE))
+                        .filter(limit -> !limit.concurrency()),
                 Stream.of(
                         TokenBucket.of(rate, rate.permits(), TokenBucket.Refill.INTERVAL),
                         SlidingWindow.of(rate, SlidingWindow.Rounding.FLOOR)));

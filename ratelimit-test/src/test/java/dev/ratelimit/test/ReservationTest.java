@@ -125,6 +125,31 @@ class ReservationTest {
     }
 
     @Test
+    void part_settled_leavesTheRestOpen_andIsNotSettledAgain() {
+        Policy all = Policy.of("all", TokenBucket.of(Rate.parse("500/day")));
+        Reservation reservation = limiter.reserve(TOKENS.charge("alice", 50), all.charge("", 10));
+
+        assertThat(reservation.forPolicy("tokens").settle(70)).isTrue();
+        assertThat(reservation.forPolicy("tokens").refund()).isFalse();
+        assertThat(reservation.forPolicy("nobody").refund()).isFalse();
+        assertThat(reservation.refund()).isTrue();
+        assertThat(reservation.refund()).isFalse();
+
+        assertThat(limiter.peek(TOKENS.charge("alice", 0), all.charge("", 0))).hasRemaining(30, 930, 500);
+    }
+
+    @Test
+    void part_ofAPart_hasTheChargesOfBoth() {
+        Policy all = Policy.of("all", TokenBucket.of(Rate.parse("500/day")));
+        Reservation reservation = limiter.reserve(all.charge("a", 10), all.charge("b", 10), TOKENS.charge("b", 10));
+
+        reservation.forPolicy("all").part(charge -> charge.key().equals("b")).refund();
+
+        assertThat(limiter.peek(all.charge("a", 0), all.charge("b", 0), TOKENS.charge("b", 0)))
+                .hasRemaining(490, 500, 90, 990);
+    }
+
+    @Test
     void settle_refused_holdsNothing() {
         Reservation reservation = tokens.reserve("alice", 101);
 

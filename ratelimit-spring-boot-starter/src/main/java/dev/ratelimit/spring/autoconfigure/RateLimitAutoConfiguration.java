@@ -8,6 +8,7 @@ import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.rules.RateLimitOperations;
 import dev.ratelimit.spring.rules.RateLimitProperties;
 import dev.ratelimit.spring.rules.RequestRules;
+import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -25,7 +26,9 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.core.env.Environment;
+import org.springframework.web.method.support.HandlerMethodArgumentResolver;
 import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /**
  * Auto-configuration of rate limits: a store and a limiter for use by the application, and the filter if there is a
@@ -124,6 +127,22 @@ public final class RateLimitAutoConfiguration {
             }
             rules.ifAvailable(made -> {});
             return server -> {};
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(DispatcherServlet.class)
+    static class Handlers {
+
+        /** Also while limits are off, because handlers have the parameter. */
+        @Bean("dev.ratelimit.handlerArguments")
+        WebMvcConfigurer rateLimitHandlerArguments(ObjectProvider<RateLimitStore> store) {
+            return new WebMvcConfigurer() {
+                @Override
+                public void addArgumentResolvers(List<HandlerMethodArgumentResolver> resolvers) {
+                    resolvers.add(new ReservationArgumentResolver(store.getObject()));
+                }
+            };
         }
     }
 

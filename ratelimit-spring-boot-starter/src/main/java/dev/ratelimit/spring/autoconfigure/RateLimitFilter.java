@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.Reservation;
 import dev.ratelimit.spring.rules.ChargedRequest;
 import dev.ratelimit.spring.rules.RequestLimiter;
 import jakarta.servlet.FilterChain;
@@ -61,14 +62,19 @@ final class RateLimitFilter extends OncePerRequestFilter {
         if (charged.isRefused()) {
             return;
         }
-        Settlement.cover(request, charged);
         try {
+            Settlement.cover(request, charged);
+            Reservation reservation = charged.reservation();
+            if (reservation != null) {
+                request.setAttribute(Reservation.class.getName(), reservation);
+            }
             web.rethrowFailure();
             boolean hasHeaders = charged.writeHeaders(new ServletWebResponse(response));
             chain.doFilter(request, hasHeaders ? new RedirectWithout(limiter.headers(), response) : response);
         } finally {
             if (first) {
                 charged.countAdmitted();
+                HeldPermits.releaseAfter(request, charged);
             }
         }
     }

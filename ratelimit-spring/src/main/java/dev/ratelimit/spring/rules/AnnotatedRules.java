@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.Policy;
+import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.LimitOptions;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
@@ -67,7 +68,7 @@ final class AnnotatedRules {
     /** The rules created so far that do not refer to a configured policy. */
     List<Rule> inline() {
         return all.stream()
-                .filter(rule -> !known.contains(rule.policy().name()))
+                .filter(rule -> !policies.containsKey(rule.policy().name()))
                 .toList();
     }
 
@@ -131,6 +132,7 @@ final class AnnotatedRules {
                 // checked each time, so it cannot overflow
                 parser.checkSum(costs.merge(rule.policy().name(), annotation.permits(), Long::sum), rule);
                 rules.add(rule);
+                addConcurrency(rule, rules);
             }
         }
         all.addAll(rules);
@@ -163,6 +165,15 @@ final class AnnotatedRules {
     static RateLimitConfigurationException mistake(Class<?> type, Method method, String reason) {
         String where = "@RateLimited on " + type.getSimpleName() + "." + method.getName() + "()";
         return new RateLimitConfigurationException(where, null, reason);
+    }
+
+    /** A policy may also limit how many requests there are at once. */
+    private void addConcurrency(Rule rule, List<Rule> rules) {
+        Rule beside = policies.get(Rule.concurrencyOf(rule.policy().name()));
+        if (beside != null && rules.stream().noneMatch(other -> other.policy().equals(beside.policy()))) {
+            named.add(beside.policy().name());
+            rules.add(rule.shadow() ? beside.withCost(1).inShadow() : beside.withCost(1));
+        }
     }
 
     /**
@@ -256,6 +267,7 @@ final class AnnotatedRules {
             LimitParser parser = new LimitParser(
                     LimitParser.algorithm(resolved(annotation.algorithm())),
                     LimitOptions.NONE.with("burst", burst),
+                    Concurrency.DEFAULT_MAX_HOLD,
                     context.store());
             BudgetKey key = context.keys().parse(List.of(resolved(annotation.key())), MissingKey.IP, parameters);
             Policy policy = new Policy(name, parser.parse(Objects.requireNonNullElse(change.limit(), limits)));

@@ -1,10 +1,12 @@
 package dev.ratelimit.spring.rules;
 
+import dev.ratelimit.Reservation;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.WebResponse;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A request on its way through the stages, with the charges of each. The web stack keeps it with the request between
@@ -164,6 +166,31 @@ public final class ChargedRequest {
             }
         }
         return false;
+    }
+
+    /** Whether the request holds permits until it is complete. */
+    public boolean holds() {
+        for (int i = 0; i < stages.size(); i++) {
+            if (stages.get(i).holds()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns the permits that the request holds. Idempotent; may be called by any thread. */
+    public void release() {
+        for (int i = 0; i < stages.size(); i++) {
+            stages.get(i).release();
+        }
+    }
+
+    /**
+     * The last stage's charges whose permits do not count requests, for the application to settle at their actual cost;
+     * {@code null} if there are none.
+     */
+    public @Nullable Reservation reservation() {
+        return stages.isEmpty() ? null : stages.get(stages.size() - 1).settleable();
     }
 
     /** Whether a conditional or range request can turn another status into this one, so that both must be free. */

@@ -12,6 +12,11 @@ import java.util.function.ToLongFunction;
  */
 record Cost(String written, Set<String> arguments, ToLongFunction<RequestContext> permits) {
 
+    /** Whether each request costs one permit, so that permits count requests. */
+    boolean isOne() {
+        return written.equals("1");
+    }
+
     /** The same cost for all requests. */
     static Cost of(long permits) {
         return new Cost(Long.toString(permits), Set.of(), context -> permits);

@@ -5,6 +5,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.algorithm.LimitOptions;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
@@ -16,9 +17,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param algorithm the algorithm
  * @param options the options of all limits
+ * @param maxHold how long a permit of a concurrency limit can be held
  * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
  */
-record LimitParser(Algorithm algorithm, LimitOptions options, Consumer<Limit> store) {
+record LimitParser(Algorithm algorithm, LimitOptions options, Duration maxHold, Consumer<Limit> store) {
 
     private static final String UNLIMITED = "unlimited";
     private static final String BLOCKED = "blocked";
@@ -45,7 +47,7 @@ record LimitParser(Algorithm algorithm, LimitOptions options, Consumer<Limit> st
      * @throws IllegalArgumentException if the text is not a limit, or the algorithm or the store does not support it
      */
     List<Limit> parse(String written) {
-        List<Rate> rates = Rate.parseAll(written);
+        List<Rate> rates = rates(written);
         if (rates.size() > 1 && options.names().contains("burst")) {
             throw new IllegalArgumentException("burst needs a single limit, but there are " + rates.size());
         }
@@ -53,6 +55,24 @@ record LimitParser(Algorithm algorithm, LimitOptions options, Consumer<Limit> st
                 rates.stream().map(rate -> algorithm.limit(rate, options)).toList();
         limits.forEach(store);
         return limits;
+    }
+
+    /** The rates in this text; for a concurrency limit, the text is only a number. */
+    List<Rate> rates(String written) {
+        if (algorithm != Algorithm.CONCURRENCY) {
+            return Rate.parseAll(written);
+        }
+        try {
+            return List.of(Rate.of(Long.parseLong(written.strip()), maxHold));
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    Quotation.of(written) + " is not a number of requests at once; write a number only, such as 20", e);
+        }
+    }
+
+    /** Whether this text means no limit or no requests at all. */
+    boolean isFixed(String written) {
+        return written.strip().equals(UNLIMITED) || written.strip().equals(BLOCKED);
     }
 
     /** Parses the limits of some keys: limits, {@code unlimited} or {@code blocked}. */
@@ -80,6 +100,6 @@ record LimitParser(Algorithm algorithm, LimitOptions options, Consumer<Limit> st
     }
 
     private LimitParser withBurst(@Nullable Long burst) {
-        return new LimitParser(algorithm, options.with("burst", burst), store);
+        return new LimitParser(algorithm, options.with("burst", burst), maxHold, store);
     }
 }

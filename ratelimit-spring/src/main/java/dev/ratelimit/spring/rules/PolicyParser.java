@@ -4,6 +4,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.Algorithm;
+import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.LimitOptions;
 import dev.ratelimit.algorithm.TokenBucket;
@@ -21,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 final class PolicyParser {
 
     private static final String DEFAULT_PLAN = "default";
+
+    private static final Duration MAX_HOLD = Duration.ofDays(365);
 
     private final String name;
     private final PolicyProperties properties;
@@ -41,11 +44,12 @@ final class PolicyParser {
     }
 
     /**
-     * Creates the rule.
+     * Creates the rule, and a second one if the policy limits both the rate and the concurrency.
      *
      * @throws RateLimitConfigurationException at the first mistake
      */
-    Rule parse() {
+    List<Rule> parse() {
+        checkConcurrency();
         LimitParser limits = limitParser();
         LimitOverride.Limited own = own(limits);
         BudgetKey key = checked(
@@ -59,7 +63,7 @@ final class PolicyParser {
         Policy policy = otherwise instanceof LimitOverride.Limited limited ? limited.policy() : anyPolicy(limits);
         RequestMatcher match = match();
         RetryJitter jitter = jitter();
-        return new Rule(
+        Rule rule = new Rule(
                 policy,
                 match,
                 key,
@@ -69,6 +73,66 @@ final class PolicyParser {
                 free(),
                 jitter,
                 context.modeOf(name, properties.mode()) == Mode.SHADOW);
+        return isConcurrencyOnly() ? List.of(rule) : withConcurrency(rule);
+    }
+
+    private void checkConcurrency() {
+        boolean algorithm = properties.algorithm().equals(Algorithm.CONCURRENCY.toString());
+        if (properties.concurrency() != null && algorithm) {
+            throw mistake(
+                    "concurrency",
+                    properties.concurrency(),
+                    "algorithm: concurrency makes limit the number of requests at once; write only one of the two");
+        }
+        if (properties.maxHold() != null && properties.concurrency() == null && !algorithm) {
+            throw mistake(
+                    "max-hold", properties.maxHold(), "only concurrency limits hold permits; write concurrency: 20");
+        }
+    }
+
+    /** Whether the policy limits only how many requests there are at once. */
+    private boolean isConcurrencyOnly() {
+        boolean noRate = (properties.limit() == null || properties.limit().isEmpty())
+                && properties.plans().isEmpty();
+        return properties.concurrency() == null || noRate;
+    }
+
+    /** The number of requests at once is a limit of its own, because its permits come back alone. */
+    private List<Rule> withConcurrency(Rule rule) {
+        LimitParser parser = new LimitParser(Algorithm.CONCURRENCY, LimitOptions.NONE, maxHold(), context.store());
+        String written = String.valueOf(properties.concurrency());
+        Policy policy =
+                checked("concurrency", written, () -> new Policy(Rule.concurrencyOf(name), parser.parse(written)));
+        LimitOverrideParser exceptions = context.overrides(rule.key());
+        properties.overrides().forEach((value, text) -> {
+            if (parser.isFixed(text)) {
+                exceptions.override(value, parser.override(policy.name(), text, null));
+            }
+        });
+        context.exemptKeys().forEach(exceptions::exempt);
+        return List.of(
+                rule,
+                new Rule(
+                        policy,
+                        rule.match(),
+                        rule.key(),
+                        exceptions.parse(new LimitOverride.Limited(policy)),
+                        Cost.of(1),
+                        rule.stage(),
+                        null,
+                        rule.jitter(),
+                        rule.shadow()));
+    }
+
+    private Duration maxHold() {
+        Duration maxHold = properties.maxHold();
+        if (maxHold == null) {
+            return Concurrency.DEFAULT_MAX_HOLD;
+        }
+        if (maxHold.isNegative() || maxHold.isZero() || maxHold.compareTo(MAX_HOLD) > 0) {
+            throw mistake("max-hold", maxHold, "max-hold must be above 0 and at most 365d; write 10m");
+        }
+        return maxHold;
     }
 
     /** Only annotations have methods; each checks that its method has the parameters. */
@@ -77,8 +141,9 @@ final class PolicyParser {
     }
 
     private LimitParser limitParser() {
-        Algorithm algorithm =
+        Algorithm written =
                 checked("algorithm", properties.algorithm(), () -> LimitParser.algorithm(properties.algorithm()));
+        Algorithm algorithm = properties.concurrency() != null && isConcurrencyOnly() ? Algorithm.CONCURRENCY : written;
         LimitOptions options = LimitOptions.NONE
                 .with("burst", burst)
                 .with("refill", properties.refill())
@@ -94,7 +159,7 @@ final class PolicyParser {
             throw mistake("zone", properties.zone(), "a zone needs windows aligned with the clock; write align: clock");
         }
         checkPenalty(properties.penalty());
-        return new LimitParser(algorithm, options, context.store());
+        return new LimitParser(algorithm, options, maxHold(), context.store());
     }
 
     private void checkPenalty(@Nullable Duration penalty) {
@@ -131,6 +196,10 @@ final class PolicyParser {
     private LimitOverride.@Nullable Limited own(LimitParser limits) {
         List<String> texts = limitTexts;
         if (texts == null || texts.isEmpty()) {
+            Long concurrency = properties.concurrency();
+            if (concurrency != null && properties.plans().isEmpty()) {
+                return own(limits, "concurrency", concurrency.toString());
+            }
             if (properties.plans().isEmpty()) {
                 throw mistake("limit", null, "a policy needs a limit; write 10/second, 100/minute or 1000/hour");
             }
@@ -142,7 +211,7 @@ final class PolicyParser {
         }
         // Spring Boot has split the number at its commas
         String written = String.join("; ", texts).replaceAll("(?<=\\d); (?=\\d{3}\\b)", ",");
-        int count = checked("limit", written, () -> Rate.parseAll(written)).size();
+        int count = checked("limit", written, () -> limits.rates(written)).size();
         if (count > 1 && burst != null) {
             throw mistake(
                     "burst",
@@ -150,7 +219,11 @@ final class PolicyParser {
                     "burst needs a policy with a single limit, but this one has " + count
                             + "; write a separate policy for each limit");
         }
-        List<Limit> own = checked("limit", written, () -> limits.parse(written));
+        return own(limits, "limit", written);
+    }
+
+    private LimitOverride.Limited own(LimitParser limits, String property, String written) {
+        List<Limit> own = checked(property, written, () -> limits.parse(written));
         Policy policy = checked("", name, () -> penalized(new Policy(name, own)));
         return checkCost("permits", new LimitOverride.Limited(policy));
     }

@@ -19,8 +19,11 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
  * One policy, under {@code ratelimit.policies.<name>}.
  *
  * @param limit how many permits in which period, such as 100/minute; several limits separated by semicolons or as a
- *     list. Required unless there are plans
- * @param algorithm token-bucket, fixed-window, sliding-window or sliding-log
+ *     list. Required unless there are plans or concurrency
+ * @param algorithm token-bucket, fixed-window, sliding-window, sliding-log or concurrency
+ * @param concurrency how many permits requests may hold at once, alone or beside the limit; each request holds one until
+ *     its response is complete
+ * @param maxHold how long a request may hold a permit of the concurrency limit, which is then free again; by default, 10m
  * @param burst the maximum number of permits in a token bucket; by default, the permits of one period
  * @param refill whether a token bucket is refilled continuously or once per period
  * @param align whether fixed windows start with the first request or are aligned with the clock
@@ -47,6 +50,8 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 record PolicyProperties(
         @Nullable List<String> limit,
         @DefaultValue("token-bucket") String algorithm,
+        @Nullable Long concurrency,
+        @Nullable Duration maxHold,
         @Nullable Long burst,
         @Nullable Refill refill,
         @Nullable Align align,

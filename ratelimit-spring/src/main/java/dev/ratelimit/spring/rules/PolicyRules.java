@@ -55,10 +55,10 @@ final class PolicyRules {
 
     private void parseRules() {
         properties.policies().forEach((name, policy) -> {
-            Rule rule = new PolicyParser(name, policy, context).parse();
-            all.add(rule);
+            List<Rule> own = new PolicyParser(name, policy, context).parse();
+            all.addAll(own);
             if (modeOf(name) != Mode.OFF) {
-                rules.add(rule);
+                rules.addAll(own);
             }
         });
         rules.sort(Comparator.comparingInt((Rule rule) -> rule.key().parts().size())

@@ -115,15 +115,21 @@ final class RateLimitHeaders {
         void add(LimitStatus status) {
             if (draft) {
                 sequence = after(sequence, status);
-                String limit =
-                        sequence.name + ";r=" + status.remaining() + ";t=" + seconds(status.nextAvailableNanos());
+                String limit = sequence.name + ";r=" + status.remaining();
+                if (!status.limit().concurrency()) {
+                    // nobody knows when a request will be complete
+                    limit += ";t=" + seconds(status.nextAvailableNanos());
+                }
                 limits = limits.isEmpty() ? limit : limits + ", " + limit;
+            }
+            if (status.limit().concurrency()) {
+                return;
             }
             tightest = tightest == null || TIGHTEST_FIRST.compare(status, tightest) < 0 ? status : tightest;
         }
 
         boolean areEmpty() {
-            return tightest == null;
+            return limits.isEmpty() && tightest == null;
         }
 
         void write(WebResponse response) {
@@ -188,8 +194,10 @@ final class RateLimitHeaders {
             this.limit = status.limit();
             this.name = RateLimitHeaders.name(status);
             this.policies = (before.policies.isEmpty() ? "" : before.policies + ", ") + name + ";q="
-                    + status.limit().capacity() + ";w="
-                    + seconds(status.limit().replenishNanos());
+                    + status.limit().capacity()
+                    + (status.limit().concurrency()
+                            ? ";qu=\"concurrent-requests\""
+                            : ";w=" + seconds(status.limit().replenishNanos()));
         }
 
         @SuppressWarnings("ReferenceEquality") // an equal policy is written again

@@ -3,10 +3,10 @@ package dev.ratelimit.spring.rules;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -78,8 +78,14 @@ public record RateLimitProperties(
     }
 
     private <T> Map<String, T> byPolicy(Function<PolicyProperties, T> setting) {
-        return policies.entrySet().stream()
-                .collect(Collectors.toMap(Map.Entry::getKey, policy -> setting.apply(policy.getValue())));
+        Map<String, T> byPolicy = new HashMap<>();
+        policies.forEach((name, policy) -> {
+            byPolicy.put(name, setting.apply(policy));
+            if (policy.concurrency() != null) {
+                byPolicy.put(Rule.concurrencyOf(name), setting.apply(policy));
+            }
+        });
+        return byPolicy;
     }
 
     /** Whether a policy charges only some responses. */

@@ -185,7 +185,7 @@ final class RefusalWriter {
     }
 
     private static String describe(LimitStatus status) {
-        return "'" + status.policy().name() + "' of " + status.limit().rate().describe();
+        return "'" + status.policy().name() + "' of " + status.limit().describe();
     }
 
     private static String neverBy(String limit) {

@@ -27,6 +27,18 @@ record Rule(
         RetryJitter jitter,
         boolean shadow) {
 
+    private static final String CONCURRENCY = "/concurrency";
+
+    /** The name of the concurrency limit of a policy that also has a rate. */
+    static String concurrencyOf(String policy) {
+        return policy + CONCURRENCY;
+    }
+
+    /** Whether requests hold their permits until they are complete. */
+    boolean holds() {
+        return policy.limits().get(0).concurrency();
+    }
+
     /** The same rule at an endpoint that names its policy, with another cost. */
     Rule withCost(Cost other) {
         return new Rule(policy, match.whereAnnotated(), key, overrides, other, stage, free, jitter, shadow);

@@ -5,6 +5,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Reservation;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.spring.rules.OutcomeCounter.Outcome;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The rules that apply to a request at one stage, and what the request was charged by each. Not thread-safe. */
@@ -39,6 +41,15 @@ final class StageCharges {
     private final List<String> shadows = new ArrayList<>(0);
 
     private boolean denied;
+
+    /** Whether the request holds permits until it is complete. */
+    private boolean holding;
+
+    /** The names of the policies whose permits do not count requests, so that the application may settle them. */
+    private final List<String> metered = new ArrayList<>(0);
+
+    private @Nullable Reservation reservation;
+
     private @Nullable Lack lack;
     private @Nullable Decision decision;
     private @Nullable StoreUnavailableException unavailable;
@@ -78,6 +89,10 @@ final class StageCharges {
     private void charge(Rule rule, LimitOverride.Limited limits, RequestContext context) {
         String key = rule.key().of(context);
         if (key != null) {
+            holding |= rule.holds();
+            if (!rule.cost().isOne() && !rule.holds()) {
+                metered.add(rule.policy().name());
+            }
             add(limits.charge(key, rule.cost().permits().applyAsLong(context)));
         } else if (rule.key().missing() == MissingKey.REJECT) {
             if (lack == null && !rule.shadow()) {
@@ -199,7 +214,7 @@ final class StageCharges {
     /** Refunds all charges of a refused request and updates the limits. */
     void giveBack() {
         if (decision != null && decision.admitted()) {
-            store.refund(decision);
+            reservation(decision).refund();
             decision = peek();
         }
     }
@@ -231,21 +246,46 @@ final class StageCharges {
         return false;
     }
 
-    /** Refunds the charges of rules for which all these statuses are free. */
+    /** Refunds the charges of rules for which all these statuses are free, unless they are settled. */
     void settle(List<Integer> statuses) {
-        if (decision == null || !decision.admitted()) {
-            return;
+        refund(charge -> {
+            FreeStatuses free = ruleOf(charge.policy()).free();
+            return free != null && statuses.stream().allMatch(free::contains);
+        });
+    }
+
+    /** Whether the request holds permits until it is complete. */
+    boolean holds() {
+        return holding && decision != null && decision.admitted();
+    }
+
+    /** Returns the permits that the request holds, once. */
+    void release() {
+        refund(charge -> ruleOf(charge.policy()).holds());
+    }
+
+    private void refund(Predicate<Charge> part) {
+        if (decision != null && decision.admitted()) {
+            reservation(decision).part(part).refund();
         }
-        List<Charge> free = new ArrayList<>();
-        for (Charge charge : charges) {
-            FreeStatuses statusesOfRule = ruleOf(charge.policy()).free();
-            if (statusesOfRule != null && statuses.stream().allMatch(statusesOfRule::contains)) {
-                free.add(charge);
-            }
+    }
+
+    /** The charges whose permits do not count requests, to be settled by the application; {@code null} if none. */
+    @Nullable
+    Reservation settleable() {
+        if (metered.isEmpty() || decision == null || !decision.admitted()) {
+            return null;
         }
-        if (!free.isEmpty()) {
-            store.refund(decision, free);
+        return reservation(decision)
+                .part(charge -> metered.contains(charge.policy().name()));
+    }
+
+    /** The charges of the decision, each of which is settled once. */
+    private synchronized Reservation reservation(Decision of) {
+        if (reservation == null) {
+            reservation = Reservation.of(store, of);
         }
+        return reservation;
     }
 
     /** What is charged, one for each budget; without the policies in shadow mode that have refused. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.Algorithm;
+import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.LimitOptions;
 import dev.ratelimit.algorithm.TokenBucket;
@@ -16,11 +17,12 @@ import org.junit.jupiter.api.Test;
 class LimitParserTest {
 
     private static LimitParser parser(Algorithm algorithm, @Nullable Long burst) {
-        return new LimitParser(algorithm, LimitOptions.NONE.with("burst", burst), limit -> {
-            if (limit.capacity() > 1_000) {
-                throw new IllegalArgumentException("the store cannot keep " + limit.capacity());
-            }
-        });
+        return new LimitParser(
+                algorithm, LimitOptions.NONE.with("burst", burst), Concurrency.DEFAULT_MAX_HOLD, limit -> {
+                    if (limit.capacity() > 1_000) {
+                        throw new IllegalArgumentException("the store cannot keep " + limit.capacity());
+                    }
+                });
     }
 
     private final LimitParser buckets = parser(Algorithm.TOKEN_BUCKET, null);

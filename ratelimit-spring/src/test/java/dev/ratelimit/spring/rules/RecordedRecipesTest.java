@@ -252,6 +252,40 @@ class RecordedRecipesTest {
     }
 
     @Test
+    void tokens_areReservedAndSettledApartFromRequests() throws IOException {
+        RequestLimiter limits = recipe("Tokens of a language model");
+
+        for (int i = 0; i < 50; i++) {
+            ChargedRequest charged = limits.charge(null, get("/chat").by("alice"));
+            assertThat(charged.isRefused()).isFalse();
+            Objects.requireNonNull(charged.reservation()).settle(2_000);
+        }
+
+        assertThat(limits.charge(null, get("/chat").by("alice")).isRefused()).isTrue();
+        assertThat(admitted(20, limits, i -> get("/other").by("alice"))).isEqualTo(10);
+        assertThat(limits.charge(null, get("/other").by("bob")).reservation()).isNull();
+    }
+
+    @Test
+    void longRunningWork_isLimitedAtOnce() throws IOException {
+        RequestLimiter limits = recipe("Long-running work");
+        ChargedRequest first = limits.charge(null, get("/exports/1").by("alice"));
+        ChargedRequest second = limits.charge(null, get("/exports/2").by("alice"));
+        assertThat(first.holds()).isTrue();
+        assertThat(limits.charge(null, get("/exports/3").by("alice")).isRefused())
+                .isTrue();
+
+        second.release();
+        second.release();
+
+        assertThat(limits.charge(null, get("/exports/3").by("alice")).isRefused())
+                .isFalse();
+        assertThat(limits.charge(null, get("/exports/3").by("alice")).isRefused())
+                .isTrue();
+        assertThat(admitted(30, limits, i -> get("/exports/1").by("user" + i))).isEqualTo(18);
+    }
+
+    @Test
     void tryALimit_shadowBeyondItsLimit_refusesNobody() throws IOException {
         RequestLimiter limits = recipe("Try a limit before it refuses anybody");
 

@@ -1,0 +1,76 @@
+package dev.ratelimit.algorithm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.LimitState;
+import dev.ratelimit.Rate;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** What {@code StoreConcurrencyContract} does not see; it has the behaviour in a store. */
+class ConcurrencyTest {
+
+    private static final long NOW = Duration.ofDays(20_000).toNanos();
+
+    @Test
+    void of_parameters_areShownAndCompared() {
+        Concurrency limit = Concurrency.of(20);
+
+        assertThat(limit)
+                .hasToString("20 at once (concurrency, max-hold 10m)")
+                .isEqualTo(Concurrency.of(20, Duration.ofMinutes(10)))
+                .hasSameHashCodeAs(Concurrency.of(20, Duration.ofMinutes(10)))
+                .isNotEqualTo(Concurrency.of(20, Duration.ofMinutes(9)))
+                .isNotEqualTo(SlidingLog.of(Rate.parse("20/10m")));
+        assertThat(limit.describe()).isEqualTo("20 at once");
+        assertThat(limit.concurrency()).isTrue();
+        assertThat(limit.scaled(0.1)).isEqualTo(Concurrency.of(2));
+    }
+
+    @Test
+    void of_noPermits_isRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Concurrency.of(0))
+                .withMessage("permits must be at least 1 but was 0");
+    }
+
+    @Test
+    void refund_afterTheLimitWasLowered_returnsPermitsOneByOne() {
+        Concurrency ten = Concurrency.of(10);
+        Concurrency three = Concurrency.of(3);
+        long[] state = charged(ten, 8);
+
+        state = new LimitState(ten, state, 0).carriedTo(three, NOW + 5, NOW + 5);
+
+        for (int held = 8; held > 3; held--) {
+            assertThat(three.remaining(state, 0, NOW + 5)).isZero();
+            new LimitState(three, state, 0).refund(ten, 1, 5, NOW + 5);
+        }
+        assertThat(three.remaining(state, 0, NOW + 5)).isZero();
+        new LimitState(three, state, 0).refund(ten, 1, 5, NOW + 5);
+        assertThat(three.remaining(state, 0, NOW + 5)).isEqualTo(1);
+    }
+
+    @Test
+    void grow_moreHeldThanTheLimit_keepsAll() {
+        Concurrency ten = Concurrency.of(10);
+        Concurrency one = Concurrency.of(1);
+        long[] state = new LimitState(ten, charged(ten, 9), 0).carriedTo(one, NOW, NOW);
+
+        state = one.grow(state, 1, NOW);
+        new LimitState(one, state, 0).refund(ten, 8, 0, NOW);
+
+        assertThat(one.remaining(state, 0, NOW)).isZero();
+        assertThat(one.fullAfterNanos(state, 0, NOW)).isEqualTo(ten.replenishNanos());
+    }
+
+    private static long[] charged(LimitAlgorithm limit, long permits) {
+        long[] state = new long[limit.stateSize()];
+        limit.clear(state, 0, NOW);
+        state = limit.grow(state, permits, NOW);
+        limit.charge(state, 0, permits, NOW);
+        return state;
+    }
+}
