@@ -151,8 +151,8 @@ public final class Concurrency implements LimitAlgorithm {
     }
 
     @Override
-    public long[] grow(long[] state, long permits, long now) {
-        return held.grow(state, permits, now);
+    public long[] grow(long[] state, int at, long permits, long now) {
+        return held.grow(state, at, permits, now);
     }
 
     @Override

@@ -59,7 +59,7 @@ class ConcurrencyTest {
         Concurrency one = Concurrency.of(1);
         long[] state = new LimitState(ten, charged(ten, 9), 0).carriedTo(one, NOW, NOW);
 
-        state = one.grow(state, 1, NOW);
+        state = one.grow(state, 0, 1, NOW);
         new LimitState(one, state, 0).refund(ten, 8, 0, NOW);
 
         assertThat(one.remaining(state, 0, NOW)).isZero();
@@ -69,7 +69,7 @@ class ConcurrencyTest {
     private static long[] charged(LimitAlgorithm limit, long permits) {
         long[] state = new long[limit.stateSize()];
         limit.clear(state, 0, NOW);
-        state = limit.grow(state, permits, NOW);
+        state = limit.grow(state, 0, permits, NOW);
         limit.charge(state, 0, permits, NOW);
         return state;
     }

@@ -55,7 +55,12 @@ class ConfigurationMistakesTest {
                 "limit=10/month | login.limit: a token bucket cannot follow the calendar; for 10/month use algorithm fixed-window",
                 "key=ip | login.limit: a policy needs a limit; write 10/second, 100/minute or 1000/hour",
                 "limit=9/s,algorithm=bucket | login.algorithm: unknown algorithm 'bucket'; write token-bucket, fixed-window, sliding",
-                "limit=9/s,algorithm=concurrency | login.algorithm: unknown algorithm 'concurrency'; write token-bucket, fixed-window",
+                "limit=9/s,algorithm=concurrency | login.limit: '9/s' is not a number of requests at once",
+                "limit=9/s,algorithm=parallel | login.algorithm: unknown algorithm 'parallel'; write token-bucket, fixed-window",
+                "limit=9/s,concurrency=0 | login.concurrency: permits must be at least 1 but was 0",
+                "limit=9/s,max-hold=5m | login.max-hold: only concurrency limits hold permits",
+                "concurrency=2,max-hold=0s | login.max-hold: max-hold must be above 0 and at most 365d",
+                "limit=5,algorithm=concurrency,concurrency=2 | login.concurrency: algorithm: concurrency makes limit",
                 "limit=9/s,algorithm=fixed-window,burst=3 | login.burst: burst is not an option of fixed-window, which has align and zone",
                 "limit=9/s,rounding=floor | login.rounding: rounding is not an option of token-bucket, which has burst and refill",
                 "limit=9/s; 99/m,burst=3 | login.burst: burst needs a policy with a single limit, but this one has 2",
@@ -131,14 +136,14 @@ class ConfigurationMistakesTest {
                 "ratelimit.policies.login.limitt=9/s | did you mean 'limit'?",
                 "ratelimit.policies.login.match.path=/x | did you mean 'paths'?",
                 "ratelimit.polices.login.limit=9/s | did you mean 'policies'?",
-                "ratelimit.policies.login.shadow=true | the properties here are limit, algorithm, burst",
+                "ratelimit.policies.login.shadow=true | the properties here are limit, algorithm, concurrency",
                 "ratelimit.policies.login.plans.free.limitt=9/s | did you mean 'limit'?",
                 "ratelimit.policies.login.penalti=10m | did you mean 'penalty'?",
                 "ratelimit.trusted-proxy=10.0.0.0/8 | did you mean 'trusted-proxies'?",
                 "ratelimit.exempt.path=/x | did you mean 'paths'?",
                 "ratelimit.store.tipe=redis | did you mean 'type'?",
                 "ratelimit.store.redis.deadlin=1s | did you mean 'deadline'?",
-                "ratelimit.policies.login.on-failure=deny | the properties here are limit, algorithm, burst"
+                "ratelimit.policies.login.on-failure=deny | the properties here are limit, algorithm, concurrency"
             })
     @DisplayName("F3 an unknown property is reported with the one that was probably meant")
     void property_unknown_isNeverIgnored(String property, String report, CapturedOutput output) {
