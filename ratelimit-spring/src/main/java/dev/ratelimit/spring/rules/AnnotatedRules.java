@@ -172,7 +172,7 @@ final class AnnotatedRules {
         Rule beside = policies.get(Rule.concurrencyOf(rule.policy().name()));
         if (beside != null && rules.stream().noneMatch(other -> other.policy().equals(beside.policy()))) {
             named.add(beside.policy().name());
-            rules.add(rule.shadow() ? beside.withCost(1).inShadow() : beside.withCost(1));
+            rules.add(rule.shadow() ? beside.withCost(Cost.of(1)).inShadow() : beside.withCost(Cost.of(1)));
         }
     }
 
