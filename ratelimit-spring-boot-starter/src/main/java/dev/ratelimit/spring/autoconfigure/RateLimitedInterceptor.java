@@ -3,6 +3,7 @@ package dev.ratelimit.spring.autoconfigure;
 import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.rules.CallLimiter;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -45,7 +46,28 @@ final class RateLimitedInterceptor implements MethodInterceptor {
             } catch (RateLimitExceededException e) {
                 return call.fallBack(target, e);
             }
+            if (call.holds()) {
+                return proceedHolding(invocation, call);
+            }
         }
         return invocation.proceed();
+    }
+
+    /** Returns the permits when the method has returned or, if its result comes later, when that is there. */
+    private static @Nullable Object proceedHolding(MethodInvocation invocation, CallLimiter.Call call)
+            throws Throwable {
+        boolean later = false;
+        try {
+            Object result = invocation.proceed();
+            if (result instanceof CompletionStage<?> stage) {
+                later = true;
+                return stage.whenComplete((value, failure) -> call.end());
+            }
+            return result;
+        } finally {
+            if (!later) {
+                call.end();
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringValueResolver;
 
 /**
@@ -51,6 +52,11 @@ record CallCheck(Class<?> type, Method method) {
                 throw mistake("policy " + Quotation.of(rule.policy().name())
                         + " has count or free, but a call of this method has no status; use a policy without them");
             }
+            if (rule.holds() && isReactive()) {
+                throw mistake("policy " + Quotation.of(rule.policy().name())
+                        + " limits concurrency, but the method's reactive result says nothing about when its work ends;"
+                        + " return a CompletionStage, or use a rate");
+            }
             if (rule.key().parts().stream().anyMatch(part -> part.toString().startsWith("path:"))) {
                 throw mistake("the key " + rule.key()
                         + " has a path variable, but this method handles no requests; use a parameter of the method");
@@ -65,6 +71,12 @@ record CallCheck(Class<?> type, Method method) {
                     throw mistake("#" + name + " is that of the current request, and this method has a parameter of the"
                             + " same name; write #a0 for the first parameter, or rename it");
                 });
+    }
+
+    /** Whether the result is a Publisher, such as a Mono, whose work begins only when somebody subscribes. */
+    private boolean isReactive() {
+        return ClassUtils.getAllInterfacesForClassAsSet(method.getReturnType()).stream()
+                .anyMatch(each -> each.getName().equals("org.reactivestreams.Publisher"));
     }
 
     private static boolean uses(String expression, String variable) {

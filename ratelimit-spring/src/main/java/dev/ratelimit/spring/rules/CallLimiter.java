@@ -64,6 +64,9 @@ public final class CallLimiter {
         private final Method method;
         private final @Nullable Object[] arguments;
 
+        /** What the call itself was charged, not as a part of a request. */
+        private @Nullable StageCharges charged;
+
         private Call(RulesInForce now, Class<?> type, Method method, @Nullable Object[] arguments) {
             this.now = now;
             this.called = now.byMethod().of(type, method);
@@ -121,6 +124,19 @@ public final class CallLimiter {
                 throw new RefusedCall(refusals.refusal(charges), stages, context);
             }
             charges.countAdmitted(outcomes);
+            charged = charges;
+        }
+
+        /** Whether the call holds permits until it {@linkplain #end ends}. */
+        public boolean holds() {
+            return charged != null && charged.holds();
+        }
+
+        /** Returns the permits that the call holds. Idempotent; may be called by any thread. */
+        public void end() {
+            if (charged != null) {
+                charged.release();
+            }
         }
 
         /**

@@ -4,7 +4,6 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.Algorithm;
-import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.LimitOptions;
 import dev.ratelimit.algorithm.TokenBucket;
@@ -23,11 +22,10 @@ final class PolicyParser {
 
     private static final String DEFAULT_PLAN = "default";
 
-    private static final Duration MAX_HOLD = Duration.ofDays(365);
-
     private final String name;
     private final PolicyProperties properties;
     private final RuleContext context;
+    private final ConcurrencyParser concurrency;
 
     /** Those of the properties, unless they were changed. */
     private final @Nullable List<String> limitTexts;
@@ -38,6 +36,7 @@ final class PolicyParser {
         this.name = name;
         this.properties = properties;
         this.context = context;
+        this.concurrency = new ConcurrencyParser(name, properties, context);
         Change change = context.changeOf(name);
         this.limitTexts = change.limit() == null ? properties.limit() : List.of(change.limit());
         this.burst = context.burstOf(name, properties.burst());
@@ -49,7 +48,6 @@ final class PolicyParser {
      * @throws RateLimitConfigurationException at the first mistake
      */
     List<Rule> parse() {
-        checkConcurrency();
         LimitParser limits = limitParser();
         LimitOverride.Limited own = own(limits);
         BudgetKey key = checked(
@@ -73,66 +71,7 @@ final class PolicyParser {
                 free(),
                 jitter,
                 context.modeOf(name, properties.mode()) == Mode.SHADOW);
-        return isConcurrencyOnly() ? List.of(rule) : withConcurrency(rule);
-    }
-
-    private void checkConcurrency() {
-        boolean algorithm = properties.algorithm().equals(Algorithm.CONCURRENCY.toString());
-        if (properties.concurrency() != null && algorithm) {
-            throw mistake(
-                    "concurrency",
-                    properties.concurrency(),
-                    "algorithm: concurrency makes limit the number of requests at once; write only one of the two");
-        }
-        if (properties.maxHold() != null && properties.concurrency() == null && !algorithm) {
-            throw mistake(
-                    "max-hold", properties.maxHold(), "only concurrency limits hold permits; write concurrency: 20");
-        }
-    }
-
-    /** Whether the policy limits only how many requests there are at once. */
-    private boolean isConcurrencyOnly() {
-        boolean noRate = (properties.limit() == null || properties.limit().isEmpty())
-                && properties.plans().isEmpty();
-        return properties.concurrency() == null || noRate;
-    }
-
-    /** The number of requests at once is a limit of its own, because its permits come back alone. */
-    private List<Rule> withConcurrency(Rule rule) {
-        LimitParser parser = new LimitParser(Algorithm.CONCURRENCY, LimitOptions.NONE, maxHold(), context.store());
-        String written = String.valueOf(properties.concurrency());
-        Policy policy =
-                checked("concurrency", written, () -> new Policy(Rule.concurrencyOf(name), parser.parse(written)));
-        LimitOverrideParser exceptions = context.overrides(rule.key());
-        properties.overrides().forEach((value, text) -> {
-            if (parser.isFixed(text)) {
-                exceptions.override(value, parser.override(policy.name(), text, null));
-            }
-        });
-        context.exemptKeys().forEach(exceptions::exempt);
-        return List.of(
-                rule,
-                new Rule(
-                        policy,
-                        rule.match(),
-                        rule.key(),
-                        exceptions.parse(new LimitOverride.Limited(policy)),
-                        Cost.of(1),
-                        rule.stage(),
-                        null,
-                        rule.jitter(),
-                        rule.shadow()));
-    }
-
-    private Duration maxHold() {
-        Duration maxHold = properties.maxHold();
-        if (maxHold == null) {
-            return Concurrency.DEFAULT_MAX_HOLD;
-        }
-        if (maxHold.isNegative() || maxHold.isZero() || maxHold.compareTo(MAX_HOLD) > 0) {
-            throw mistake("max-hold", maxHold, "max-hold must be above 0 and at most 365d; write 10m");
-        }
-        return maxHold;
+        return concurrency.withRule(rule);
     }
 
     /** Only annotations have methods; each checks that its method has the parameters. */
@@ -143,7 +82,7 @@ final class PolicyParser {
     private LimitParser limitParser() {
         Algorithm written =
                 checked("algorithm", properties.algorithm(), () -> LimitParser.algorithm(properties.algorithm()));
-        Algorithm algorithm = properties.concurrency() != null && isConcurrencyOnly() ? Algorithm.CONCURRENCY : written;
+        Algorithm algorithm = concurrency.isAlone() ? Algorithm.CONCURRENCY : written;
         LimitOptions options = LimitOptions.NONE
                 .with("burst", burst)
                 .with("refill", properties.refill())
@@ -159,7 +98,7 @@ final class PolicyParser {
             throw mistake("zone", properties.zone(), "a zone needs windows aligned with the clock; write align: clock");
         }
         checkPenalty(properties.penalty());
-        return new LimitParser(algorithm, options, maxHold(), context.store());
+        return new LimitParser(algorithm, options, concurrency.maxHold(), context.store());
     }
 
     private void checkPenalty(@Nullable Duration penalty) {
@@ -196,9 +135,8 @@ final class PolicyParser {
     private LimitOverride.@Nullable Limited own(LimitParser limits) {
         List<String> texts = limitTexts;
         if (texts == null || texts.isEmpty()) {
-            Long concurrency = properties.concurrency();
-            if (concurrency != null && properties.plans().isEmpty()) {
-                return own(limits, "concurrency", concurrency.toString());
+            if (concurrency.isAlone()) {
+                return own(limits, "concurrency", String.valueOf(properties.concurrency()));
             }
             if (properties.plans().isEmpty()) {
                 throw mistake("limit", null, "a policy needs a limit; write 10/second, 100/minute or 1000/hour");

@@ -1,0 +1,100 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.Policy;
+import dev.ratelimit.algorithm.Algorithm;
+import dev.ratelimit.algorithm.Concurrency;
+import dev.ratelimit.algorithm.LimitOptions;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import java.time.Duration;
+import java.util.List;
+
+/** Creates the rule of a policy's concurrency limit beside its rate; a mistake is reported with its property. */
+final class ConcurrencyParser {
+
+    private static final Duration MAX_HOLD = Duration.ofDays(365);
+
+    private final String name;
+    private final PolicyProperties properties;
+    private final RuleContext context;
+    private final Duration maxHold;
+
+    /**
+     * Checks how the properties fit together.
+     *
+     * @throws RateLimitConfigurationException if they do not
+     */
+    ConcurrencyParser(String name, PolicyProperties properties, RuleContext context) {
+        this.name = name;
+        this.properties = properties;
+        this.context = context;
+        boolean algorithm = properties.algorithm().equals(Algorithm.CONCURRENCY.toString());
+        if (properties.concurrency() != null && algorithm) {
+            throw mistake(
+                    "concurrency",
+                    properties.concurrency(),
+                    "algorithm: concurrency makes limit the number of requests at once; write only one of the two");
+        }
+        if (properties.maxHold() != null && properties.concurrency() == null && !algorithm) {
+            throw mistake(
+                    "max-hold", properties.maxHold(), "only concurrency limits hold permits; write concurrency: 20");
+        }
+        this.maxHold = properties.maxHold() == null ? Concurrency.DEFAULT_MAX_HOLD : properties.maxHold();
+        if (maxHold.isNegative() || maxHold.isZero() || maxHold.compareTo(MAX_HOLD) > 0) {
+            throw mistake("max-hold", maxHold, "max-hold must be above 0 and at most 365d; write 10m");
+        }
+    }
+
+    /** How long a permit can be held. */
+    Duration maxHold() {
+        return maxHold;
+    }
+
+    /** Whether the concurrency is all that the policy limits. */
+    boolean isAlone() {
+        return properties.concurrency() != null
+                && (properties.limit() == null || properties.limit().isEmpty())
+                && properties.plans().isEmpty();
+    }
+
+    /**
+     * This rule, and that of the concurrency if it is limited as well: a limit of its own, because its permits come back
+     * alone.
+     */
+    List<Rule> withRule(Rule rule) {
+        if (properties.concurrency() == null || isAlone()) {
+            return List.of(rule);
+        }
+        LimitParser parser = new LimitParser(Algorithm.CONCURRENCY, LimitOptions.NONE, maxHold, context.store());
+        String written = properties.concurrency().toString();
+        Policy policy;
+        try {
+            policy = new Policy(Rule.concurrencyOf(name), parser.parse(written));
+        } catch (IllegalArgumentException e) {
+            throw mistake("concurrency", written, String.valueOf(e.getMessage()));
+        }
+        LimitOverrideParser exceptions = context.overrides(rule.key());
+        properties.overrides().forEach((value, text) -> {
+            if (parser.isFixed(text)) {
+                exceptions.override(value, parser.override(policy.name(), text, null));
+            }
+        });
+        context.exemptKeys().forEach(exceptions::exempt);
+        return List.of(
+                rule,
+                new Rule(
+                        policy,
+                        rule.match(),
+                        rule.key(),
+                        exceptions.parse(new LimitOverride.Limited(policy)),
+                        Cost.of(1),
+                        rule.stage(),
+                        null,
+                        rule.jitter(),
+                        rule.shadow()));
+    }
+
+    private RateLimitConfigurationException mistake(String property, Object written, String reason) {
+        return new RateLimitConfigurationException(
+                "ratelimit.policies." + name + "." + property, written.toString(), reason);
+    }
+}
