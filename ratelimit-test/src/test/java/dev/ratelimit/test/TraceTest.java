@@ -12,8 +12,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class TraceTest {
 
+    /** A concurrency limit has no times to record: its permits come back when they are refunded. */
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "CONCURRENCY")
     void all_eachAlgorithm_isRecorded(Algorithm algorithm) {
         Limit limit = algorithm.limit(Rate.parse("1/second"), LimitOptions.NONE);
 
