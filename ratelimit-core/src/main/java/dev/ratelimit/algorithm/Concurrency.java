@@ -157,10 +157,10 @@ public final class Concurrency implements LimitAlgorithm {
 
     @Override
     public boolean adopt(long[] state, int at, LimitAlgorithm former, long[] formerState, long now) {
-        if (!(former instanceof Concurrency) || state.length - at < formerState.length) {
+        if (!(former instanceof Concurrency other) || state.length - at < formerState.length) {
             return false;
         }
-        SlidingLog.copy(formerState, state, at);
+        other.held.copyLive(formerState, state, at, now);
         return true;
     }
 

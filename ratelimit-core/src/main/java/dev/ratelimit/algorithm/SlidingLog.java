@@ -159,14 +159,15 @@ public final class SlidingLog implements LimitAlgorithm {
         return other;
     }
 
-    /** Writes the times of one state to another one that has at least as many places. */
-    static void copy(long[] from, long[] to, int at) {
-        int count = (int) from[COUNT];
-        for (int i = 0; i < count; i++) {
-            to[at + TIMES + i] = time(from, 0, i);
+    /** Writes the times of a state of this log that are in the window to another one with at least as many places. */
+    void copyLive(long[] from, long[] to, int at, long now) {
+        int expired = firstAfter(from, 0, now - window);
+        int live = (int) from[COUNT] - expired;
+        for (int i = 0; i < live; i++) {
+            to[at + TIMES + i] = time(from, 0, expired + i);
         }
         to[at + HEAD] = 0;
-        to[at + COUNT] = count;
+        to[at + COUNT] = live;
     }
 
     private void dropExpired(long[] state, int at, long now) {

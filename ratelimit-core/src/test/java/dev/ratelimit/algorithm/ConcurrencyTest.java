@@ -66,6 +66,17 @@ class ConcurrencyTest {
         assertThat(one.fullAfterNanos(state, 0, NOW)).isEqualTo(ten.replenishNanos());
     }
 
+    @Test
+    void adopt_permitHeldForTooLong_staysFree_evenIfPermitsMayNowBeHeldLonger() {
+        Concurrency brief = Concurrency.of(3, Duration.ofSeconds(1));
+        Concurrency patient = Concurrency.of(3, Duration.ofHours(1));
+        long later = NOW + Duration.ofSeconds(1).toNanos();
+
+        long[] state = new LimitState(brief, charged(brief, 2), 0).carriedTo(patient, later, later);
+
+        assertThat(patient.remaining(state, 0, later)).isEqualTo(3);
+    }
+
     private static long[] charged(LimitAlgorithm limit, long permits) {
         long[] state = new long[limit.stateSize()];
         limit.clear(state, 0, NOW);

@@ -51,7 +51,12 @@ final class LocalLimits {
         int number = numbers.computeIfAbsent(policy.name(), name -> lastNumber.incrementAndGet());
         return IntStream.range(0, limits.size())
                 .mapToObj(i -> Policy.of(number + "." + i, limits.get(i)))
-                .map(single -> first instanceof Penalty penalty ? single.withPenalty(penalty.duration()) : single)
+                .map(single -> first instanceof Penalty penalty ? penalized(single, penalty) : single)
                 .toList();
+    }
+
+    /** A concurrency limit beside a penalized one has no penalty. */
+    private static Policy penalized(Policy single, Penalty penalty) {
+        return single.limits().get(0).concurrency() ? single : single.withPenalty(penalty.duration());
     }
 }

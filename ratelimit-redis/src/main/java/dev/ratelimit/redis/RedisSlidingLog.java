@@ -5,8 +5,9 @@ import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.SlidingLog;
 
 /**
- * {@code sliding-log.lua}, and {@code concurrency.lua}, whose state is a log, too. Both answer with the number of permits in the window, the admission time of the permit that
- * must expire to admit the requested ones, and the admission times of the first and last permit.
+ * {@code sliding-log.lua}, and {@code concurrency.lua}, whose state is a log, too. Both answer with the number of permits
+ * in the window, and the admission times of the permits that must expire to admit the requested ones and one more than
+ * remain, and of the last one.
  */
 final class RedisSlidingLog extends RedisLimit {
 
@@ -55,11 +56,11 @@ final class RedisSlidingLog extends RedisLimit {
     /** Called only for the permits of the charge and for one more than remain. */
     @Override
     long retryAfter(long[] answer, int at, long permits, long now) {
-        long remaining = remaining(answer, at, now);
-        if (permits <= remaining) {
+        if (permits <= limit().capacity() - answer[at]) {
             return 0;
         }
-        return Math.min(maxWait, (permits == remaining + 1 ? answer[at + 2] : answer[at + 1]) + window - now);
+        boolean next = permits == remaining(answer, at, now) + 1;
+        return Math.min(maxWait, (next ? answer[at + 2] : answer[at + 1]) + window - now);
     }
 
     @Override

@@ -48,7 +48,7 @@ if rare then
     end
     local same, new1, new2, new3 = algorithm.same
     if old == algorithm and same and string.match(notation, same) == string.match(oldNotation, same) then
-      new1, new2, new3 = algorithm.adopt(p1, old1, s1, s2, s3)
+      new1, new2, new3 = algorithm.adopt(p1, old1, s1, s2, s3, p2)
     end
     if not new1 then
       local used = share(old.used(old1, old2, old3, s1, s2, s3), capacity(algorithm, p1, p3), oldCapacity)

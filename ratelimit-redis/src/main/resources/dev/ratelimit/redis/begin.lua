@@ -24,7 +24,7 @@
 --   capacity(p1, p3) -> permits, unless that is p1
 -- if a limit can use the state of another one directly,
 --   same: a pattern for what both notations must have in common
---   adopt(p1, p1 of the other, s1, s2, s3) -> s1, s2, s3   or nil
+--   adopt(p1, p1 of the other, s1, s2, s3, p2) -> s1, s2, s3   or nil
 --   held: whether a refund returns permits to another limit of this kind one by one, not in proportion
 -- and, if the client needs other numbers than the state,
 --   answer(permits, p1, p2, p3, s1, s2, s3) -> up to five numbers

@@ -7,7 +7,7 @@ if rare then
   algorithms.c.remove, algorithms.c.used = algorithms.l.remove, algorithms.l.used
   algorithms.c.held = true
   algorithms.c.same = '^c;'
-  algorithms.c.adopt = function(limit, formerLimit, times)
-    return times
+  algorithms.c.adopt = function(limit, formerLimit, times, _, _, hold)
+    return sub(times, 8 * firstAfter(times, now - hold) + 1)
   end
 end

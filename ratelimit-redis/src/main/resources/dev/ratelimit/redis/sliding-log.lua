@@ -35,14 +35,15 @@ algorithms.l = {
     times = times .. string.rep(pack('>d', now), permits)
     return times, #times == 0 and 0 or timeAt(times, #times / 8 - 1) + window - now, times
   end,
-  -- the number of times; the one that must expire to admit the permits; the first and the last
+  -- the number of times; the ones that must expire to admit the permits, and one more than remain; the last. More than the
+  -- limit may be in a concurrency limit that was lowered
   answer = function(permits, limit, window, _, times)
     local count = #times / 8
     if count == 0 then
       return 0, 0, 0, 0
     end
     local waits = math.max(0, math.min(count - 1, count + permits - limit - 1))
-    return count, timeAt(times, waits), timeAt(times, 0), timeAt(times, count - 1)
+    return count, timeAt(times, waits), timeAt(times, math.max(0, count - limit)), timeAt(times, count - 1)
   end
 }
 if rare then

@@ -52,7 +52,7 @@ final class RandomLimits {
     /** A policy with these limits, with or without a penalty. */
     Policy policy(String name, List<Limit> limits) {
         Policy policy = new Policy(name, limits);
-        return random.nextInt(3) > 0
+        return random.nextInt(3) > 0 || limits.get(0).concurrency()
                 ? policy
                 : policy.withPenalty(Duration.ofNanos(1000 * number(random.nextBoolean() ? 44 : 24)));
     }

@@ -44,9 +44,10 @@ final class HeldPermits implements AsyncListener {
         // completion follows
     }
 
+    /** The client is gone, or the application cannot answer any more. */
     @Override
     public void onError(AsyncEvent event) {
-        // completion follows
+        charged.release();
     }
 
     /** Another asynchronous phase begins; servers forget the listeners of the one before. */

@@ -77,7 +77,7 @@ class LifecycleTest {
             startChargeStop(kept, stores);
         }
 
-        assertThat(meters(kept)).isEqualTo(meters).hasSize(6);
+        assertThat(meters(kept)).isEqualTo(meters).hasSize(7);
         assertThat(kept.get("ratelimit.requests")
                         .tag("outcome", "admitted")
                         .counter()
