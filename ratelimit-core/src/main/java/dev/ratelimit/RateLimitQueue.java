@@ -131,8 +131,7 @@ public final class RateLimitQueue implements AutoCloseable {
         synchronized (lock) {
             for (Charge charge : charges) {
                 WaitingRoom room = rooms.get(charge.policy().name());
-                WaitingRoom.Line line = room == null ? null : room.line(charge.key());
-                if (line != null && line.size() > 0) {
+                if (room != null && room.line(charge.key()) != null) {
                     return charge;
                 }
             }

@@ -72,6 +72,7 @@ final class WaitingRoom {
         return size < waiting.maxWaiting();
     }
 
+    /** The line of a key; {@code null} if nobody waits in it. */
     @Nullable
     Line line(String key) {
         return lines.get(key);

@@ -115,10 +115,6 @@ final class LimitedBeans {
     }
 
     private static RateLimitConfigurationException mistake(CallTarget target, String reason) {
-        return new RateLimitConfigurationException(
-                "@RateLimited on " + target.type().getSimpleName() + "."
-                        + target.method().getName() + "()",
-                null,
-                reason);
+        return RequestRules.mistake(target.type(), target.method(), reason);
     }
 }

@@ -41,7 +41,7 @@ public final class CallLimiter {
     public @Nullable Call call(Class<?> type, Method method, @Nullable Object[] arguments) {
         RulesInForce now = rules.inForce();
         CallRules called = now.byMethod().of(type, method);
-        return called.areNone() ? null : new Call(now, type, method, arguments);
+        return called.areNone() ? null : new Call(now, called, type, method, arguments);
     }
 
     /**
@@ -67,9 +67,9 @@ public final class CallLimiter {
         /** What the call itself was charged, not as a part of a request. */
         private @Nullable StageCharges charged;
 
-        private Call(RulesInForce now, Class<?> type, Method method, @Nullable Object[] arguments) {
+        private Call(RulesInForce now, CallRules called, Class<?> type, Method method, @Nullable Object[] arguments) {
             this.now = now;
-            this.called = now.byMethod().of(type, method);
+            this.called = called;
             this.type = type;
             this.method = method;
             this.arguments = arguments;

@@ -6,11 +6,13 @@ import dev.ratelimit.spring.WebResponse;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A request on its way through the stages, with the charges of each. The web stack keeps it with the request between
- * the stages. Used by the request's thread; only {@link #close} and {@link #settle} may be called by another thread.
+ * the stages. Used by the request's thread; only {@link #close}, {@link #settle} and
+ * {@link #release} may be called by another thread.
  */
 public final class ChargedRequest {
 
@@ -160,8 +162,12 @@ public final class ChargedRequest {
 
     /** Whether the charge depends on the status of the response, so that it must be settled. */
     public boolean dependsOnStatus() {
+        return anyStage(StageCharges::dependsOnStatus);
+    }
+
+    private boolean anyStage(Predicate<StageCharges> condition) {
         for (int i = 0; i < stages.size(); i++) {
-            if (stages.get(i).dependsOnStatus()) {
+            if (condition.test(stages.get(i))) {
                 return true;
             }
         }
@@ -170,12 +176,7 @@ public final class ChargedRequest {
 
     /** Whether the request holds permits until it is complete. */
     public boolean holds() {
-        for (int i = 0; i < stages.size(); i++) {
-            if (stages.get(i).holds()) {
-                return true;
-            }
-        }
-        return false;
+        return anyStage(StageCharges::holds);
     }
 
     /** Returns the permits that the request holds. Idempotent; may be called by any thread. */

@@ -94,7 +94,6 @@ final class ConcurrencyParser {
     }
 
     private RateLimitConfigurationException mistake(String property, Object written, String reason) {
-        return new RateLimitConfigurationException(
-                "ratelimit.policies." + name + "." + property, written.toString(), reason);
+        return PolicyParser.mistake(name, property, written, reason);
     }
 }

@@ -371,7 +371,13 @@ final class PolicyParser {
     }
 
     private RateLimitConfigurationException mistake(String property, @Nullable Object written, String reason) {
-        String where = "ratelimit.policies." + name + (property.isEmpty() ? "" : "." + property);
+        return mistake(name, property, written, reason);
+    }
+
+    /** A mistake in a property of a policy, or in the policy itself if the property is empty. */
+    static RateLimitConfigurationException mistake(
+            String policy, String property, @Nullable Object written, String reason) {
+        String where = "ratelimit.policies." + policy + (property.isEmpty() ? "" : "." + property);
         return new RateLimitConfigurationException(where, written == null ? null : written.toString(), reason);
     }
 }

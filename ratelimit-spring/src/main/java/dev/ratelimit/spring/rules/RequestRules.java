@@ -199,6 +199,11 @@ public final class RequestRules {
                 .mayNeedCall(AnnotatedRules.annotations(type, handler), placeholders, properties.policies());
     }
 
+    /** A mistake in the annotations of a method. */
+    public static RateLimitConfigurationException mistake(Class<?> type, Method method, String reason) {
+        return AnnotatedRules.mistake(type, method, reason);
+    }
+
     /** Whether the type or method itself is limited, directly, by inheritance or by a meta-annotation. */
     public static boolean limit(AnnotatedElement element) {
         return AnnotatedRules.limit(element);

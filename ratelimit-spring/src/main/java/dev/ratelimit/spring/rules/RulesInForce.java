@@ -122,7 +122,7 @@ record RulesInForce(
 
     /** Whether the call of the request's handler is charged, too. */
     boolean limitCallAt(RequestContext context) {
-        return !ownOf(context).call().isEmpty();
+        return !atCall(context).isEmpty();
     }
 
     /** The rules that apply to the call of a method; nothing exempts calls outside of requests. */

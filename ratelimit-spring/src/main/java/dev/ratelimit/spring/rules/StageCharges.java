@@ -38,7 +38,7 @@ final class StageCharges {
     private List<Uncharged> uncharged = List.of();
 
     /** The names of the policies whose refusals are only recorded; few requests have any. */
-    private final List<String> shadows = new ArrayList<>(0);
+    private List<String> shadows = List.of();
 
     private boolean denied;
 
@@ -46,7 +46,7 @@ final class StageCharges {
     private boolean holding;
 
     /** The names of the policies whose permits do not count requests, so that the application may settle them. */
-    private final List<String> metered = new ArrayList<>(0);
+    private List<String> metered = List.of();
 
     private @Nullable Reservation reservation;
 
@@ -74,7 +74,7 @@ final class StageCharges {
             return;
         }
         if (rule.shadow()) {
-            shadows.add(rule.policy().name());
+            shadows = plus(shadows, rule.policy().name());
         }
         LimitOverride override = rule.override(context);
         if (override instanceof LimitOverride.Limited limited) {
@@ -91,7 +91,7 @@ final class StageCharges {
         if (key != null) {
             holding |= rule.holds();
             if (!rule.cost().isOne() && !rule.holds()) {
-                metered.add(rule.policy().name());
+                metered = plus(metered, rule.policy().name());
             }
             add(limits.charge(key, rule.cost().permits().applyAsLong(context)));
         } else if (rule.key().missing() == MissingKey.REJECT) {
@@ -105,7 +105,7 @@ final class StageCharges {
 
     /** Whether refusals by this policy are only recorded. */
     private boolean isShadow(String policy) {
-        return !shadows.isEmpty() && shadows.contains(policy);
+        return shadows.contains(policy);
     }
 
     private void addRefused(Rule rule) {
@@ -125,11 +125,15 @@ final class StageCharges {
     }
 
     private void addUncharged(Rule rule, Outcome outcome) {
-        if (uncharged.isEmpty()) {
-            uncharged = new ArrayList<>(4);
-        }
-        uncharged.add(new Uncharged(rule, outcome));
+        uncharged = plus(uncharged, new Uncharged(rule, outcome));
         denied |= outcome == Outcome.REFUSED;
+    }
+
+    /** The same list with one more element; only a list that is needed is created. */
+    private static <T> List<T> plus(List<T> list, T element) {
+        List<T> all = list.isEmpty() ? new ArrayList<>(4) : list;
+        all.add(element);
+        return all;
     }
 
     /** Whether the request is exempt from all rules, even if some match it. */
@@ -261,7 +265,9 @@ final class StageCharges {
 
     /** Returns the permits that the request holds, once. */
     void release() {
-        refund(charge -> ruleOf(charge.policy()).holds());
+        if (holding) {
+            refund(charge -> ruleOf(charge.policy()).holds());
+        }
     }
 
     private void refund(Predicate<Charge> part) {
