@@ -60,6 +60,8 @@ final class Endpoints implements EndpointResolver {
     /** The routes of endpoints with annotations. */
     private final RouteIndex<Endpoint> annotated = new RouteIndex<>();
 
+    private final ManagementRoutes management = new ManagementRoutes();
+
     /**
      * Reads the endpoints of these mappings.
      *
@@ -74,7 +76,8 @@ final class Endpoints implements EndpointResolver {
         this.paths = new ServletPaths(dispatchers);
         for (HandlerMapping mapping : mappings) {
             if (mapping instanceof RequestMappingInfoHandlerMapping controllers) {
-                controllers.getHandlerMethods().forEach((info, handler) -> add(info, handler, saySomething));
+                boolean operators = ManagementRoutes.areIn(mapping);
+                controllers.getHandlerMethods().forEach((info, handler) -> add(info, handler, operators, saySomething));
             }
             unindexed |= !isSprings(mapping)
                     || (mapping instanceof RequestMappingInfoHandlerMapping other && !other.usesPathPatterns());
@@ -123,18 +126,24 @@ final class Endpoints implements EndpointResolver {
     }
 
     private void add(
-            RequestMappingInfo info, HandlerMethod handler, BiPredicate<Endpoint, HandlerMethod> saySomething) {
+            RequestMappingInfo info,
+            HandlerMethod handler,
+            boolean operators,
+            BiPredicate<Endpoint, HandlerMethod> saySomething) {
         List<String> methods = info.getMethodsCondition().getMethods().stream()
                 .map(method -> Endpoint.methodOf(method.name()))
                 .distinct()
                 .sorted()
                 .toList();
         for (PathPattern pattern : patterns(info)) {
-            Endpoint endpoint = Endpoint.of(methods, pattern);
+            Endpoint endpoint = operators ? Endpoint.ofManagement(methods, pattern) : Endpoint.of(methods, pattern);
             byHandler.put(new Mapped(handler, pattern.getPatternString()), endpoint);
             routes.add(pattern, endpoint);
             if (saySomething.test(endpoint, handler)) {
                 annotated.add(pattern, endpoint);
+            }
+            if (operators) {
+                management.add(pattern);
             }
         }
     }
@@ -160,6 +169,11 @@ final class Endpoints implements EndpointResolver {
 
     boolean mayLeadToAnnotated(PathContainer path) {
         return !annotated.isEmpty() && (unindexed || annotated.matchesAny(path));
+    }
+
+    @Override
+    public boolean mayLeadToManagement(WebRequest request) {
+        return management.mayMatch((ServletWebRequest) request);
     }
 
     @Override

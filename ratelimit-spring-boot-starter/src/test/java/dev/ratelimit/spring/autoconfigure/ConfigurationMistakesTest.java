@@ -193,6 +193,7 @@ class ConfigurationMistakesTest {
                 "ratelimit.exempt.when=#nobody",
                 "ratelimit.exempt.when=nobody",
                 "ratelimit.exempt.paths=GET /health",
+                "ratelimit.exempt.management=probes",
                 "ratelimit.policies.login.missing-key=ignore",
                 "ratelimit.policies.login.stage=first",
                 "ratelimit.response.status=200",

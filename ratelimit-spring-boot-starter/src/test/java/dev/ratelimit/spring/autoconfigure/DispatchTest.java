@@ -37,7 +37,8 @@ class DispatchTest {
                 "ratelimit.policies.reads.match.methods=GET",
                 "ratelimit.policies.deletes.limit=100000/hour",
                 "ratelimit.policies.deletes.match.methods=DELETE",
-                "spring.mvc.hiddenmethod.filter.enabled=true");
+                "spring.mvc.hiddenmethod.filter.enabled=true",
+                "ratelimit.exempt.management=false");
     }
 
     @ParameterizedTest

@@ -25,6 +25,11 @@ record BudgetKey(List<KeyPart> parts, MissingKey missing) {
         parts = List.copyOf(parts);
     }
 
+    /** Whether each caller's requests are charged to the budget of all callers. */
+    boolean isShared() {
+        return parts.stream().allMatch(part -> part == KeyParts.ENDPOINT || part == KeyParts.METHOD);
+    }
+
     /** Whether the key may need Spring Security to have run. */
     boolean needsSecurity() {
         return parts.stream().anyMatch(KeyPart::needsSecurity);

@@ -60,9 +60,9 @@ public final class ChargedRequest {
             refuse(charges);
             return;
         }
-        if (charges.exempt() && !stages.isEmpty() && close()) {
-            // only this stage knows that no rule applies
-            stages.forEach(stage -> stage.exempt(outcomes));
+        if (charges.exempt() != StageCharges.NO_EXEMPTION) {
+            // earlier stages could not know this
+            stages.forEach(stage -> stage.exempt(charges.exempt()));
         }
         add(charges);
         if (last) {

@@ -13,20 +13,22 @@ import org.springframework.web.util.pattern.PathPattern;
 public final class Endpoint {
 
     /** All paths without a handler. */
-    public static final Endpoint NOWHERE = new Endpoint("nowhere", null);
+    public static final Endpoint NOWHERE = new Endpoint("nowhere", null, false);
 
     /** All handlers without a pattern: static files, view controllers, other servlets. */
-    public static final Endpoint UNMAPPED = new Endpoint("unmapped", null);
+    public static final Endpoint UNMAPPED = new Endpoint("unmapped", null, false);
 
     private final String id;
     private final @Nullable PathPattern pattern;
+    private final boolean management;
 
     /** The key of a budget for each endpoint. */
     private final String key;
 
-    private Endpoint(String id, @Nullable PathPattern pattern) {
+    private Endpoint(String id, @Nullable PathPattern pattern, boolean management) {
         this.id = id;
         this.pattern = pattern;
+        this.management = management;
         KeyEncoder encoder = new KeyEncoder(false, 0, 0);
         appendTo(encoder);
         this.key = encoder.toString();
@@ -38,13 +40,25 @@ public final class Endpoint {
      * @param methods such as {@code GET}, without {@code HEAD}; empty for all methods
      */
     public static Endpoint of(List<String> methods, PathPattern pattern) {
-        String joined = methods.isEmpty() ? "ANY" : String.join(",", methods);
-        return new Endpoint(joined + " " + pattern.getPatternString(), pattern);
+        return new Endpoint(id(methods, pattern), pattern, false);
+    }
+
+    /**
+     * An endpoint that serves the operators of the application, such as its health.
+     *
+     * @param methods such as {@code GET}, without {@code HEAD}; empty for all methods
+     */
+    public static Endpoint ofManagement(List<String> methods, PathPattern pattern) {
+        return new Endpoint(id(methods, pattern), pattern, true);
+    }
+
+    private static String id(List<String> methods, PathPattern pattern) {
+        return (methods.isEmpty() ? "ANY" : String.join(",", methods)) + " " + pattern.getPatternString();
     }
 
     /** A method that is not called by a request. */
     static Endpoint ofMethod(String id) {
-        return new Endpoint(id, null);
+        return new Endpoint(id, null, false);
     }
 
     /**
@@ -63,6 +77,11 @@ public final class Endpoint {
     /** The pattern of its paths; {@code null} if it has none. */
     public @Nullable PathPattern pattern() {
         return pattern;
+    }
+
+    /** Whether it serves the operators of the application. */
+    public boolean isManagement() {
+        return management;
     }
 
     /** The key of which it is the only part. */

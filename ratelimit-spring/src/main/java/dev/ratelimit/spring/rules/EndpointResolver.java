@@ -13,4 +13,12 @@ public interface EndpointResolver {
 
     /** Whether its path may lead the request to an endpoint with annotations. Does not look up the endpoint. */
     boolean mayLeadToAnnotated(WebRequest request);
+
+    /**
+     * Whether its path may lead the request to a {@linkplain Endpoint#isManagement management endpoint}, in whichever
+     * form the path is read. Does not look up the endpoint.
+     */
+    default boolean mayLeadToManagement(WebRequest request) {
+        return false;
+    }
 }

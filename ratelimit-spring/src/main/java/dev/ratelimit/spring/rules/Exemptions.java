@@ -9,14 +9,16 @@ import org.jspecify.annotations.Nullable;
  * @param addresses exempt clients
  * @param paths exempt paths
  * @param when the condition of exempt requests, or {@code null}
+ * @param management whether management endpoints are exempt, except from policies that name their paths
  */
 record Exemptions(
         List<AddressRange> addresses,
         PathPatterns paths,
-        @Nullable Condition when) {
+        @Nullable Condition when,
+        boolean management) {
 
     /** No exemptions. */
-    static final Exemptions NONE = new Exemptions(List.of(), PathPatterns.NONE, null);
+    static final Exemptions NONE = new Exemptions(List.of(), PathPatterns.NONE, null, false);
 
     /** Copies the list. */
     Exemptions {
@@ -31,6 +33,11 @@ record Exemptions(
     /** Whether the request is exempt by its path. */
     boolean includePath(RequestContext context) {
         return paths.matchEveryForm(context);
+    }
+
+    /** Whether the request leads to a management endpoint, and such requests are exempt. */
+    boolean includeManagement(RequestContext context) {
+        return management && context.leadsToManagement();
     }
 
     /**

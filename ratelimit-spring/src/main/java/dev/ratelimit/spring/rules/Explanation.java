@@ -35,6 +35,9 @@ final class Explanation {
     /** The outcome under a policy that depends on the arguments of the handler, which only its call has. */
     private static final String AT_CALL = "decided-at-the-call";
 
+    private static final String FREE_MANAGEMENT = "a management endpoint, charged only under policies whose match.paths"
+            + " name it (ratelimit.exempt.management)";
+
     private final RulesInForce rules;
     private final RateLimitStore store;
     private final List<Step> steps = new ArrayList<>();
@@ -88,9 +91,9 @@ final class Explanation {
             context = context.at(after);
             if (!refused) {
                 StageCharges second = rules.applyTo(context, Stage.AFTER_SECURITY, store);
-                if (second.exempt()) {
-                    steps.replaceAll(step -> new Step(step.rule(), Outcome.EXEMPT.tag(), null, List.of()));
-                }
+                steps.replaceAll(step -> second.exempt().test(step.rule())
+                        ? new Step(step.rule(), Outcome.EXEMPT.tag(), null, List.of())
+                        : step);
                 int first = steps.size();
                 pass(second, context);
                 if (refused) {
@@ -102,7 +105,7 @@ final class Explanation {
         if (!refused) {
             rules.atCall(context).forEach(rule -> steps.add(new Step(rule, AT_CALL, null, List.of())));
         }
-        return result(context, null, keys, plain);
+        return result(context, rules.isFreeManagement(context) ? FREE_MANAGEMENT : null, keys, plain);
     }
 
     private void pass(StageCharges stage, RequestContext context) {

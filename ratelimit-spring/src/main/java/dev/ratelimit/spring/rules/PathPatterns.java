@@ -20,6 +20,9 @@ final class PathPatterns {
 
     private final List<PathPattern> patterns;
 
+    /** Those that do not consist of wildcards and variables alone. */
+    private final List<PathPattern> naming;
+
     /**
      * Parses patterns; blanks at their ends are dropped.
      *
@@ -35,6 +38,7 @@ final class PathPatterns {
             parsed.add(parse(parser, text.strip()));
         }
         this.patterns = List.copyOf(parsed);
+        this.naming = patterns.stream().filter(pattern -> !isAnonymous(pattern)).toList();
     }
 
     /** The texts as written: Spring Boot also splits them at commas in braces. */
@@ -72,8 +76,16 @@ final class PathPatterns {
         return patterns.isEmpty();
     }
 
+    private static boolean isAnonymous(PathPattern pattern) {
+        return pattern.getPatternString().replaceAll("\\{[^/]*}|[/*?]", "").isEmpty();
+    }
+
     /** Whether one of the patterns matches. */
     boolean matchAny(PathContainer path) {
+        return matchAny(patterns, path);
+    }
+
+    private static boolean matchAny(List<PathPattern> patterns, PathContainer path) {
         for (int i = 0; i < patterns.size(); i++) {
             if (patterns.get(i).matches(path)) {
                 return true;
@@ -86,6 +98,12 @@ final class PathPatterns {
     boolean matchAnyForm(RequestContext context) {
         PathContainer read = context.normalizedPath();
         return matchAny(context.path()) || (read != null && matchAny(read));
+    }
+
+    /** Like {@link #matchAnyForm}, but by a pattern that has more than wildcards and variables. */
+    boolean nameAnyForm(RequestContext context) {
+        PathContainer read = context.normalizedPath();
+        return matchAny(naming, context.path()) || (read != null && matchAny(naming, read));
     }
 
     /** Whether the patterns match the request's path both as written and as the server normalized it. */

@@ -80,7 +80,8 @@ final class PolicyRules {
                 exemptPaths(),
                 when == null
                         ? null
-                        : checked("ratelimit.exempt.when", when, text -> RequestExpression.condition(text, false)));
+                        : checked("ratelimit.exempt.when", when, text -> RequestExpression.condition(text, false)),
+                exempt.management());
     }
 
     private PathPatterns exemptPaths() {

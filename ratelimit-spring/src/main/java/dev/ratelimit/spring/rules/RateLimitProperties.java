@@ -110,12 +110,15 @@ public record RateLimitProperties(
      * @param paths requests to paths that match these patterns exactly as written
      * @param keys requests whose key has one of these values, under the policies with such a key
      * @param when requests for which this expression is true
+     * @param management whether Spring Boot's management endpoints are charged only under policies whose match.paths
+     *     name them
      */
     public record Exempt(
             @DefaultValue List<String> addresses,
             @DefaultValue List<String> paths,
             @DefaultValue List<String> keys,
-            @Nullable String when) {}
+            @Nullable String when,
+            @DefaultValue("true") boolean management) {}
 
     /** Which response headers are sent. */
     public enum Headers {

@@ -112,6 +112,11 @@ final class RequestContext {
         return sources.endpoints().mayLeadToAnnotated(first);
     }
 
+    /** Whether it leads to a management endpoint. */
+    boolean leadsToManagement() {
+        return sources.endpoints().mayLeadToManagement(first) && endpoint().isManagement();
+    }
+
     /** The value of a variable in the endpoint's path, or {@code null}. */
     @Nullable
     String pathVariable(String name) {

@@ -47,6 +47,11 @@ record RequestMatcher(
                 && conditionHolds(context);
     }
 
+    /** Whether it is meant for the request's path or endpoint in particular, and not for requests in general. */
+    boolean names(RequestContext context) {
+        return annotated || paths.nameAnyForm(context);
+    }
+
     /** An unknown method may reach a handler of any method. */
     private boolean matchesMethod(String method) {
         return methods.isEmpty() || methods.contains(method) || !HttpMethods.ALL.contains(method);

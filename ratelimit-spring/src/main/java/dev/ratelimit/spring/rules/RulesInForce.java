@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
@@ -33,6 +34,8 @@ record RulesInForce(
         Exemptions exemptions,
         List<KeyPart> parts,
         RequestContext.Sources sources) {
+
+    private static final Predicate<Rule> EXEMPT = rule -> true;
 
     /** No rules for requests. */
     static RulesInForce none(MethodRules byMethod, RequestContext.Sources sources) {
@@ -92,7 +95,7 @@ record RulesInForce(
     /** The rules of this stage, or of all stages, that apply to the request. */
     StageCharges applyTo(RequestContext context, @Nullable Stage stage, RateLimitStore store) {
         EndpointRules own = ownOf(context);
-        StageCharges charges = new StageCharges(store, byPolicy, isExempt(own, context, stage));
+        StageCharges charges = new StageCharges(store, byPolicy, exemptions(own, context, stage));
         for (int i = 0; i < own.rules().size(); i++) {
             Rule rule = own.rules().get(i);
             if (isOf(rule, stage) && rule.match().conditionHolds(context)) {
@@ -129,7 +132,7 @@ record RulesInForce(
     StageCharges applyTo(CallRules called, RequestContext context, RateLimitStore store) {
         EndpointRules own = byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE);
         boolean exempt = !(context.request() instanceof NoRequest) && isExempt(own, context, null);
-        StageCharges charges = new StageCharges(store, called.byPolicy(), exempt);
+        StageCharges charges = new StageCharges(store, called.byPolicy(), exempt ? EXEMPT : StageCharges.NO_EXEMPTION);
         for (Rule rule : called.rules()) {
             if (rule.match().conditionHolds(context)) {
                 charges.add(rule, context);
@@ -147,6 +150,27 @@ record RulesInForce(
         boolean place = own.exempt() || exemptions.includePath(context);
         return (place && (authenticated || !mayTryCredentials(context.request())))
                 || exemptions.matches(context, authenticated);
+    }
+
+    /**
+     * Which rules do not charge the request. Rules that do not name a management endpoint do not charge requests to it.
+     * However, before Spring Security, a request that may carry a credential is charged to a budget of its own caller,
+     * because passwords can be guessed there, too. It gets a refund like that of an exempt path.
+     */
+    private Predicate<Rule> exemptions(EndpointRules own, RequestContext context, @Nullable Stage stage) {
+        if (isExempt(own, context, stage)) {
+            return EXEMPT;
+        }
+        if (!exemptions.includeManagement(context)) {
+            return StageCharges.NO_EXEMPTION;
+        }
+        boolean guess = stage == Stage.BEFORE_SECURITY && mayTryCredentials(context.request());
+        return rule -> !rule.match().names(context) && !(guess && !rule.key().isShared());
+    }
+
+    /** Whether the request is charged only by rules that name its management endpoint. */
+    boolean isFreeManagement(RequestContext context) {
+        return exemptions.includeManagement(context);
     }
 
     private boolean mayTryCredentials(WebRequest request) {

@@ -22,6 +22,9 @@ final class StageCharges {
     /** A required part of the rule's key that the request has no value for. */
     record Lack(Rule rule, KeyPart part) {}
 
+    /** Exempts the request from no rule. */
+    static final Predicate<Rule> NO_EXEMPTION = rule -> false;
+
     /** Rules that charge nothing. */
     private record Uncharged(Rule rule, Outcome outcome) {}
 
@@ -30,7 +33,8 @@ final class StageCharges {
     /** All rules, by the names of their policies. */
     private final Map<String, Rule> rules;
 
-    private final boolean exempt;
+    /** The rules that the request is exempt from, even if they match it. */
+    private final Predicate<Rule> exempt;
 
     /** One for each budget. */
     private final List<Charge> charges = new ArrayList<>(4);
@@ -39,6 +43,9 @@ final class StageCharges {
 
     /** The names of the policies whose refusals are only recorded; few requests have any. */
     private List<String> shadows = List.of();
+
+    /** What was charged although the request turned out to be exempt. */
+    private List<Charge> without = List.of();
 
     private boolean denied;
 
@@ -61,7 +68,7 @@ final class StageCharges {
     private List<String> violatedPolicies = List.of();
 
     /** Creates an object without charges. */
-    StageCharges(RateLimitStore store, Map<String, Rule> rules, boolean exempt) {
+    StageCharges(RateLimitStore store, Map<String, Rule> rules, Predicate<Rule> exempt) {
         this.store = store;
         this.rules = rules;
         this.exempt = exempt;
@@ -69,7 +76,7 @@ final class StageCharges {
 
     /** Applies a rule to a matching request. */
     void add(Rule rule, RequestContext context) {
-        if (exempt) {
+        if (exempt.test(rule)) {
             addUncharged(rule, Outcome.EXEMPT);
             return;
         }
@@ -136,8 +143,8 @@ final class StageCharges {
         return all;
     }
 
-    /** Whether the request is exempt from all rules, even if some match it. */
-    boolean exempt() {
+    /** The rules that the request is exempt from, even if they match it. */
+    Predicate<Rule> exempt() {
         return exempt;
     }
 
@@ -232,12 +239,19 @@ final class StageCharges {
         }
     }
 
-    /** Records that no rule applies to the request after all. */
-    void exempt(OutcomeCounter outcomes) {
-        giveBack();
-        charges.forEach(charge -> outcomes.count(charge.policy().name(), Outcome.EXEMPT));
-        charges.clear();
-        decision = null;
+    /** Records that some rules do not apply to the request after all, and refunds what they charged. */
+    void exempt(Predicate<Rule> from) {
+        List<Charge> exempted = charges.stream()
+                .filter(charge -> from.test(ruleOf(charge.policy())))
+                .toList();
+        if (!exempted.isEmpty()) {
+            refund(exempted::contains);
+            charges.removeAll(exempted);
+            exempted.forEach(charge -> addUncharged(ruleOf(charge.policy()), Outcome.EXEMPT));
+            holding =
+                    charges.stream().anyMatch(charge -> ruleOf(charge.policy()).holds());
+            without = exempted;
+        }
     }
 
     /** Whether the charge depends on the status of the response. */
@@ -309,12 +323,12 @@ final class StageCharges {
         return decision == null ? List.of() : enforced(decision.limits());
     }
 
-    /** Without the limits of policies in shadow mode. */
+    /** Without the limits of policies in shadow mode and of those that the request is exempt from. */
     private List<LimitStatus> enforced(List<LimitStatus> limits) {
-        return shadows.isEmpty()
+        return shadows.isEmpty() && without.isEmpty()
                 ? limits
                 : limits.stream()
-                        .filter(limit -> !isShadow(limit.policy().name()))
+                        .filter(limit -> !isShadow(limit.policy().name()) && !without.contains(limit.charge()))
                         .toList();
     }
 

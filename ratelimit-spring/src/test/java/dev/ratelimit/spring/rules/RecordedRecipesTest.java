@@ -248,7 +248,7 @@ class RecordedRecipesTest {
                 .isEqualTo(100);
         assertThat(admitted(100, limits, i -> get("/api/orders").from("10.1.2.3")))
                 .isEqualTo(100);
-        assertThat(admitted(100, limits, i -> get("/actuator/health"))).isEqualTo(100);
+        assertThat(admitted(100, limits, i -> get("/alive"))).isEqualTo(100);
     }
 
     @Test
