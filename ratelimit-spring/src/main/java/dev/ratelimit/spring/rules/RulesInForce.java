@@ -35,8 +35,6 @@ record RulesInForce(
         List<KeyPart> parts,
         RequestContext.Sources sources) {
 
-    private static final Predicate<Rule> EXEMPT = rule -> true;
-
     /** No rules for requests. */
     static RulesInForce none(MethodRules byMethod, RequestContext.Sources sources) {
         return new RulesInForce(List.of(), Map.of(), Map.of(), Map.of(), byMethod, Exemptions.NONE, List.of(), sources);
@@ -132,7 +130,8 @@ record RulesInForce(
     StageCharges applyTo(CallRules called, RequestContext context, RateLimitStore store) {
         EndpointRules own = byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE);
         boolean exempt = !(context.request() instanceof NoRequest) && isExempt(own, context, null);
-        StageCharges charges = new StageCharges(store, called.byPolicy(), exempt ? EXEMPT : StageCharges.NO_EXEMPTION);
+        StageCharges charges =
+                new StageCharges(store, called.byPolicy(), exempt ? rule -> true : StageCharges.NO_EXEMPTION);
         for (Rule rule : called.rules()) {
             if (rule.match().conditionHolds(context)) {
                 charges.add(rule, context);
@@ -159,7 +158,7 @@ record RulesInForce(
      */
     private Predicate<Rule> exemptions(EndpointRules own, RequestContext context, @Nullable Stage stage) {
         if (isExempt(own, context, stage)) {
-            return EXEMPT;
+            return rule -> true;
         }
         if (!exemptions.includeManagement(context)) {
             return StageCharges.NO_EXEMPTION;
