@@ -105,6 +105,20 @@ class SampleApplicationTest {
     }
 
     @Test
+    void exports_beyondTwoAtOnce_areRefused() {
+        assertThat(mvc.get().uri("/api/exports/1").asyncExchange()).hasStatusOk();
+        assertThat(mvc.get().uri("/api/exports/2").asyncExchange()).hasStatusOk();
+
+        assertThat(get("/api/exports/3")).hasStatus(429);
+    }
+
+    @Test
+    void page_isServed() {
+        assertThat(get("/")).hasStatusOk().hasForwardedUrl("index.html");
+        assertThat(get("/index.html")).hasStatusOk().bodyText().contains("Rate limits at work");
+    }
+
+    @Test
     void stock_laterOrBitByBit_isChargedOnce() {
         assertThat(get("/api/stock/1")).hasStatusOk().hasHeader("RateLimit", "\"per-user\";r=799;t=1");
         assertThat(get("/api/stock/1")).hasHeader("RateLimit", "\"per-user\";r=798;t=1");
