@@ -7,30 +7,42 @@ import java.util.Map;
 /**
  * The permits that a request takes under one policy. Immutable and reusable.
  *
- * @param policy the limits
+ * @param policy whose limits decide
  * @param key whose budget; the empty string if all callers share one
- * @param permits how many; 0 only asks
+ * @param permits how many, 0 or more; 0 only asks
  */
 public record Charge(Policy policy, String key, long permits) {
 
     /** The maximum number of charges that are compared pairwise. */
     private static final int FEW = 8;
 
-    /** Validates the permits. */
+    /**
+     * Validates the permits.
+     *
+     * @param policy whose limits decide
+     * @param key whose budget; the empty string if all callers share one
+     * @param permits how many, 0 or more; 0 only asks
+     * @throws IllegalArgumentException if {@code permits} is negative
+     */
     public Charge {
         if (permits < 0) {
             throw new IllegalArgumentException("permits must be at least 0 but was " + permits);
         }
     }
 
-    /** Whether both charges take permits from the same budget. */
+    /**
+     * {@return whether both charges take permits from the same budget: of the same key, and a policy of the same name}
+     *
+     * @param other a charge of any policy
+     */
     public boolean sameBudget(Charge other) {
         return policy.name().equals(other.policy.name()) && key.equals(other.key);
     }
 
     /**
-     * The same charge with more permits, at most {@link Long#MAX_VALUE}.
+     * {@return the same charge with more permits, at most {@link Long#MAX_VALUE}}
      *
+     * @param more how many to add, 0 or more
      * @throws IllegalArgumentException if {@code more} is negative
      */
     public Charge plus(long more) {
@@ -41,7 +53,11 @@ public record Charge(Policy policy, String key, long permits) {
         return new Charge(policy, key, sum < 0 ? Long.MAX_VALUE : sum);
     }
 
-    /** The charges as a store takes them: charges to the same budget are added up into the first of them. */
+    /**
+     * {@return the charges as a store takes them: charges to the same budget are added up into the first of them}
+     *
+     * @param charges in any order; may be empty
+     */
     public static List<Charge> addUp(List<Charge> charges) {
         List<Charge> all = List.copyOf(charges);
         if (distinct(all)) {

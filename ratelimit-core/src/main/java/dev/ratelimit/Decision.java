@@ -35,19 +35,19 @@ public final class Decision {
         this.receipt = receipt;
     }
 
-    /** Whether every limit admitted, so that the charges were taken; for a peek, whether they would have been. */
+    /** {@return whether every limit admitted, so that the charges were taken; for a peek, whether they would have been} */
     public boolean admitted() {
         return admitted;
     }
 
-    /** The charges, with charges to the same budget added up. Unmodifiable. */
+    /** {@return the charges, with charges to the same budget added up} Unmodifiable. */
     public List<Charge> charges() {
         return charges;
     }
 
     /**
-     * The status of each limit, in the order of the charges and of their policies' limits. A store that decides without
-     * asking every limit omits some, so find the status of a charge by {@link LimitStatus#charge}, not by position.
+     * {@return the status of each limit, in the order of the charges and of their policies' limits} A store that decides
+     * without asking every limit omits some, so find the status of a charge by {@link LimitStatus#charge}, not by position.
      * Unmodifiable.
      */
     public List<LimitStatus> limits() {
@@ -55,8 +55,8 @@ public final class Decision {
     }
 
     /**
-     * Whether {@link #limits} contains every limit of every charge. It does not if a store refuses from a cache, and
-     * lists only the limits that refuse, or if it admits without asking.
+     * {@return whether {@link #limits} contains every limit of every charge} It does not if a store refuses from a cache,
+     * and lists only the limits that refuse, or if it admits without asking.
      */
     public boolean complete() {
         int all = 0;
@@ -67,8 +67,10 @@ public final class Decision {
     }
 
     /**
-     * The position in {@link #charges} of the charge that this one is a part of; for stores, before they refund a part.
+     * {@return the position in {@link #charges} of the charge that this one is a part of} For stores, before they refund a
+     * part.
      *
+     * @param part a charge to one of the budgets, with at most its permits
      * @throws IllegalArgumentException if there is no charge to this budget, or it has fewer permits
      */
     public int indexOf(Charge part) {
@@ -86,12 +88,12 @@ public final class Decision {
                 + part.policy().name());
     }
 
-    /** What the store keeps here for a refund. Only that store can interpret it. */
+    /** {@return what the store keeps here for a refund, or {@code null}} Only that store can interpret it. */
     public @Nullable Object receipt() {
         return receipt;
     }
 
-    /** The limits that refused, longest wait first; empty if admitted. */
+    /** {@return the limits that refused, longest wait first; empty if admitted} Unmodifiable. */
     public List<LimitStatus> violated() {
         List<LimitStatus> violated = new ArrayList<>(limits.size());
         for (LimitStatus limit : limits) {
@@ -104,8 +106,8 @@ public final class Decision {
     }
 
     /**
-     * The minimum wait in nanoseconds until the same charges would be admitted without other callers: the longest wait
-     * of all limits. 0 if admitted, {@link LimitAlgorithm#NEVER} if no wait helps.
+     * {@return the minimum wait in nanoseconds until the same charges would be admitted without other callers: the longest
+     * wait of all limits} 0 if admitted, {@link LimitAlgorithm#NEVER} if no wait helps.
      */
     public long retryAfterNanos() {
         long longest = 0;
@@ -116,8 +118,8 @@ public final class Decision {
     }
 
     /**
-     * {@link #retryAfterNanos()} as a duration; {@code null} if no wait helps, because a limit can never admit the
-     * charges.
+     * {@return {@link #retryAfterNanos()} as a duration; {@code null} if no wait helps, because a limit can never admit the
+     * charges}
      */
     public @Nullable Duration retryAfter() {
         long nanos = retryAfterNanos();

@@ -8,21 +8,21 @@ package dev.ratelimit;
  */
 public sealed interface Limit permits LimitAlgorithm {
 
-    /** The configured rate. */
+    /** {@return the configured rate} */
     Rate rate();
 
-    /** The maximum number of permits that the limit admits at once, at least 1. */
+    /** {@return the maximum number of permits that the limit admits at once, at least 1} */
     long capacity();
 
-    /** The time in which {@link #capacity()} permits come back, in nanoseconds. */
+    /** {@return the time in which {@link #capacity()} permits come back, in nanoseconds} */
     long replenishNanos();
 
-    /** Whether permits come back when they are refunded rather than with time: a limit of what is done at once. */
+    /** {@return whether permits come back when they are refunded rather than with time: a limit of what is done at once} */
     default boolean concurrency() {
         return false;
     }
 
-    /** A description for readers: {@code 600 per minute}. */
+    /** {@return a description for readers, such as {@code 600 per minute}} */
     default String describe() {
         return rate().describe();
     }

@@ -29,73 +29,121 @@ public non-sealed interface LimitAlgorithm extends Limit {
     /** The result of {@link #tryCharge} if it refuses. */
     long REFUSED = Long.MIN_VALUE;
 
-    /** The functions of a limit. For the limits of a policy, use {@link Policy#algorithms()}. */
+    /**
+     * {@return the functions of a limit} For the limits of a policy, use {@link Policy#algorithms()}.
+     *
+     * @param limit any limit: each is an algorithm
+     */
     static LimitAlgorithm of(Limit limit) {
         return (LimitAlgorithm) limit;
     }
 
-    /** Whether times are nanoseconds of wall time since the epoch, instead of monotonic ones. */
+    /** {@return whether times are nanoseconds of wall time since the epoch, instead of monotonic ones} */
     default boolean wallClock() {
         return false;
     }
 
     /**
-     * The same limit with a share of its permits, rounded down, but at least 1. One of several instances applies it
-     * while they cannot share their state.
+     * {@return the same limit with a share of its permits, rounded down, but at least 1} One of several instances applies
+     * it while they cannot share their state.
      *
      * @param share above 0, at most 1
+     * @throws IllegalArgumentException if {@code share} is out of range
      * @throws UnsupportedOperationException unless overridden; only a store that falls back to memory calls this method
      */
     default LimitAlgorithm scaled(double share) {
         throw new UnsupportedOperationException(getClass().getName() + " does not implement scaled");
     }
 
-    /** The number of longs in the state of a new key, at least 1. */
+    /** {@return the number of longs in the state of a new key, at least 1} */
     int stateSize();
 
-    /** Whether a state may grow with use, by {@link #grow}. A store then gives each state a separate array. */
+    /** {@return whether a state may grow with use, by {@link #grow}} A store then gives each state a separate array. */
     default boolean grows() {
         return false;
     }
 
-    /** Writes the state of a new key. */
+    /**
+     * Writes the state of a new key.
+     *
+     * @param state the array to write to
+     * @param at the index of the first long to write
+     * @param now the time in nanoseconds
+     */
     void clear(long[] state, int at, long now);
 
     /**
-     * Whether {@code permits} (0 or more) would be admitted.
+     * {@return whether {@code permits} would be admitted}
      *
-     * <p>On {@linkplain #wallClock() wall time} this method may write: if the clock was set back, so that the state is
-     * in the future, it moves the state to the period that begins now. Results for the same time do not depend on that.
-     * A store guards the state as for a charge, and keeps the written state whatever the result, even after a refusal
-     * or a peek, and before the state is converted to another limit. Otherwise each question would restart the wait.
+     * <p>On {@linkplain #wallClock() wall time} this method may write: if the clock was set back, so that the state is in
+     * the future, it moves the state to the period that begins now. Results for the same time do not depend on that. A
+     * store guards the state as for a charge, and keeps the written state whatever the result, even after a refusal or a
+     * peek, and before the state is converted to another limit. Otherwise each question would restart the wait.
+     *
+     * @param state the array that contains the key's state
+     * @param at the index of the state's first long
+     * @param permits how many, 0 or more
+     * @param now the time in nanoseconds
      */
     @CanIgnoreReturnValue
     boolean admits(long[] state, int at, long permits, long now);
 
-    /** Takes {@code permits}, 1 or more, that {@link #admits} has just admitted. */
+    /**
+     * Takes permits that {@link #admits} has just admitted.
+     *
+     * @param state the array that contains the key's state
+     * @param at the index of the state's first long
+     * @param permits how many, 1 or more
+     * @param now the time in nanoseconds
+     */
     void charge(long[] state, int at, long permits, long now);
 
     /**
-     * Refunds {@code permits} that were charged {@code ageNanos} ago, as far as they are still charged; never raises
-     * the key above full.
+     * Refunds permits as far as they are still charged; never raises the key above full.
+     *
+     * @param state the array that contains the key's state
+     * @param at the index of the state's first long
+     * @param permits how many, 0 or more
+     * @param ageNanos how long ago they were charged, in nanoseconds
+     * @param now the time in nanoseconds
      */
     void refund(long[] state, int at, long permits, long ageNanos, long now);
 
-    /** The number of permits that would be admitted now, from 0 to {@link #capacity()}. */
+    /**
+     * {@return the number of permits that would be admitted now, from 0 to {@link #capacity()}}
+     *
+     * @param state the array that contains the key's state
+     * @param at the index of the state's first long
+     * @param now the time in nanoseconds
+     */
     long remaining(long[] state, int at, long now);
 
     /**
-     * The minimum wait in nanoseconds until {@code permits} would be admitted without other callers; 0 if they would be
-     * admitted now, {@link #NEVER} if they exceed the {@link #capacity()}.
+     * {@return the minimum wait in nanoseconds until {@code permits} would be admitted without other callers} 0 if they
+     * would be admitted now, {@link #NEVER} if they exceed the {@link #capacity()}.
+     *
+     * @param state the array that contains the key's state
+     * @param at the index of the state's first long
+     * @param permits how many, 0 or more
+     * @param now the time in nanoseconds
      */
     long retryAfterNanos(long[] state, int at, long permits, long now);
 
-    /** The time in nanoseconds until the key is full again; 0 if it is full. */
+    /**
+     * {@return the time in nanoseconds until the key is full again; 0 if it is full}
+     *
+     * @param state the array that contains the key's state
+     * @param at the index of the state's first long
+     * @param now the time in nanoseconds
+     */
     long fullAfterNanos(long[] state, int at, long now);
 
     /**
      * {@link #admits} and {@link #charge} in one step on a state of one long. Called only if {@link #stateSize()} is 1.
      *
+     * @param state the only long of the key's state
+     * @param permits how many, 1 or more
+     * @param now the time in nanoseconds
      * @return the state after the charge, or {@link #REFUSED}
      */
     default long tryCharge(long state, long permits, long now) {
@@ -105,8 +153,12 @@ public non-sealed interface LimitAlgorithm extends Limit {
     /**
      * Makes room for a charge if the state {@link #grows}. Such a state has a separate array, and reaches to its end.
      *
-     * @return the same array, or a larger or smaller one with everything that still counts, and with the same longs
-     *     before {@code at}
+     * @param state the array that contains the key's state
+     * @param at the index of the state's first long
+     * @param permits how many are about to be charged
+     * @param now the time in nanoseconds
+     * @return the same array, or a larger or smaller one with everything that still counts, and with the same longs before
+     *     {@code at}
      */
     default long[] grow(long[] state, int at, long permits, long now) {
         return state;
@@ -116,14 +168,23 @@ public non-sealed interface LimitAlgorithm extends Limit {
      * Converts the state of a former limit of the same kind directly: in proportion to the capacity, rounded up if the
      * capacity shrinks and down if it grows, so that the state does not change while two limits take turns.
      *
+     * @param state the array to write to, cleared; if the state grows, at least as long as {@code formerState}
+     * @param at the index of the first long to write
+     * @param former the limit that wrote {@code formerState}
      * @param formerState the state of the former limit, from index 0
+     * @param now the time in nanoseconds, on the timeline of this limit
      * @return false, with nothing written, if this limit cannot use that state; then charge a {@link #share} instead
      */
     default boolean adopt(long[] state, int at, LimitAlgorithm former, long[] formerState, long now) {
         return false;
     }
 
-    /** The same share of this limit's capacity as {@code used} is of {@code whole}, rounded up to whole permits. */
+    /**
+     * {@return the same share of this limit's capacity as {@code used} is of {@code whole}, rounded up to whole permits}
+     *
+     * @param used permits of another limit, from 0 to {@code whole}
+     * @param whole the capacity of that limit
+     */
     default long share(long used, long whole) {
         BigInteger[] share = BigInteger.valueOf(used)
                 .multiply(BigInteger.valueOf(capacity()))

@@ -19,7 +19,8 @@ public final class LimitState {
      * Creates a view of a state.
      *
      * @param limit the limit that wrote or cleared it
-     * @param at its index in the array
+     * @param state the array that contains it
+     * @param at the index of its first long
      */
     public LimitState(LimitAlgorithm limit, long[] state, int at) {
         this.limit = limit;
@@ -28,20 +29,21 @@ public final class LimitState {
     }
 
     /**
-     * The status after a charge that was admitted and written.
+     * {@return the status after a charge that was admitted and written}
      *
-     * @param now the time on the limit's timeline
+     * @param charge what was admitted
+     * @param now the time in nanoseconds, on the limit's timeline
      */
     public LimitStatus admitted(Charge charge, long now) {
         return status(charge, 0, now);
     }
 
     /**
-     * The status for a charge that this limit or another one refuses.
+     * {@return the status for a charge that this limit or another one refuses}
      *
-     * @param permits the permits of the charge; even a charge of 0 is refused if more permits are in use than the
-     *     capacity
-     * @param now the time on the limit's timeline
+     * @param charge what is refused
+     * @param permits the permits of the charge; even a charge of 0 is refused if more permits are in use than the capacity
+     * @param now the time in nanoseconds, on the limit's timeline
      */
     public LimitStatus refused(Charge charge, long permits, long now) {
         return status(charge, limit.retryAfterNanos(state, at, permits, now), now);
@@ -64,8 +66,8 @@ public final class LimitState {
      *
      * @param paid the limit that was charged
      * @param permits the permits charged to it, at most its capacity
-     * @param ageNanos how long ago
-     * @param now the time on this limit's timeline
+     * @param ageNanos how long ago, in nanoseconds
+     * @param now the time in nanoseconds, on this limit's timeline
      */
     public void refund(Limit paid, long permits, long ageNanos, long now) {
         if (limit.concurrency() && paid.concurrency()) {
@@ -81,7 +83,8 @@ public final class LimitState {
      * capacity shrinks and down if it grows, so that the state does not change while two limits take turns. A penalty
      * stays, unless the other limit has none.
      *
-     * @param ownNow the time on this limit's timeline
+     * @param other the limit that replaces this one
+     * @param ownNow the time in nanoseconds, on this limit's timeline
      * @param otherNow the same time on the other limit's timeline
      * @return a state of the other limit, in a new array
      */

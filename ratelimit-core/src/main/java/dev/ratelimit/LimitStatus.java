@@ -39,60 +39,60 @@ public final class LimitStatus {
         this.fullAfterNanos = fullAfterNanos;
     }
 
-    /** The charge, which identifies the budget. */
+    /** {@return the charge, which identifies the budget} */
     public Charge charge() {
         return charge;
     }
 
-    /** The policy of the charge. */
+    /** {@return the policy of the charge} */
     public Policy policy() {
         return charge.policy();
     }
 
-    /** The limit in force. */
+    /** {@return the limit in force} */
     public Limit limit() {
         return limit;
     }
 
-    /** The permits that would still be admitted. */
+    /** {@return the permits that would still be admitted; those before the charge if it was refused or a peek} */
     public long remaining() {
         return remaining;
     }
 
-    /** Whether this limit alone would have admitted the charge. */
+    /** {@return whether this limit alone would have admitted the charge} */
     public boolean admitted() {
         return retryAfterNanos == 0;
     }
 
     /**
-     * The minimum time in nanoseconds until the charged permits would be admitted without other callers; 0 if this
+     * {@return the minimum time in nanoseconds until the charged permits would be admitted without other callers} 0 if this
      * limit admitted them, {@link LimitAlgorithm#NEVER} if they exceed its capacity.
      */
     public long retryAfterNanos() {
         return retryAfterNanos;
     }
 
-    /** {@link #retryAfterNanos()} as a duration; {@code null} if no wait helps. */
+    /** {@return {@link #retryAfterNanos()} as a duration; {@code null} if no wait helps} */
     public @Nullable Duration retryAfter() {
         return retryAfterNanos == LimitAlgorithm.NEVER ? null : Duration.ofNanos(retryAfterNanos);
     }
 
-    /** The minimum time in nanoseconds until {@link #remaining} grows; 0 if it is at its maximum. */
+    /** {@return the minimum time in nanoseconds until {@link #remaining} grows; 0 if it is at its maximum} */
     public long nextAvailableNanos() {
         return nextAvailableNanos;
     }
 
-    /** {@link #nextAvailableNanos()} as a duration. */
+    /** {@return {@link #nextAvailableNanos()} as a duration} */
     public Duration nextAvailable() {
         return Duration.ofNanos(nextAvailableNanos);
     }
 
-    /** The minimum time in nanoseconds until no permits are used any more. */
+    /** {@return the minimum time in nanoseconds until no permits are used any more; 0 if none are} */
     public long fullAfterNanos() {
         return fullAfterNanos;
     }
 
-    /** {@link #fullAfterNanos()} as a duration. */
+    /** {@return {@link #fullAfterNanos()} as a duration} */
     public Duration fullAfter() {
         return Duration.ofNanos(fullAfterNanos);
     }

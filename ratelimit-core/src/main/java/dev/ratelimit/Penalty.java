@@ -36,12 +36,12 @@ public final class Penalty implements LimitAlgorithm {
         this.nanos = duration.toNanos();
     }
 
-    /** The limit that counts. */
+    /** {@return the limit that counts} */
     public LimitAlgorithm limit() {
         return limit;
     }
 
-    /** How long a refused key stays refused. */
+    /** {@return how long a refused key stays refused} */
     public Duration duration() {
         return Duration.ofNanos(nanos);
     }
@@ -51,7 +51,13 @@ public final class Penalty implements LimitAlgorithm {
         return limit instanceof Penalty penalty ? penalty.limit : limit;
     }
 
-    /** Whether a refusal now would start a penalty, so that {@link #refuse} would write. */
+    /**
+     * {@return whether a refusal now would start a penalty, so that {@link #refuse} would write}
+     *
+     * @param state the array that contains the key's state
+     * @param at the index of the state's first long
+     * @param now the time in nanoseconds, on the limit's timeline
+     */
     public boolean starts(long[] state, int at, long now) {
         boolean none = state[at] - now < NINE_YEARS - LONG_AGO;
         return none || (leftNanos(state, at, now) == 0 && limit.fullAfterNanos(state, at + 1, now) == 0);
@@ -61,6 +67,10 @@ public final class Penalty implements LimitAlgorithm {
      * Starts the penalty, unless it has started already. A store calls this after any limit of the policy, or this
      * penalty, has refused a charge of at least one permit to this key; not after a peek, nor after a refusal by another
      * policy only.
+     *
+     * @param state the array that contains the key's state
+     * @param at the index of the state's first long
+     * @param now the time in nanoseconds, on the limit's timeline
      */
     public void refuse(long[] state, int at, long now) {
         if (starts(state, at, now)) {

@@ -16,7 +16,13 @@ import java.util.List;
  */
 public record Policy(String name, List<Limit> limits) {
 
-    /** Validates the name and copies the list. */
+    /**
+     * Validates the name and the limits, and copies the list.
+     *
+     * @param name 1 to 100 printable ASCII characters without {@code "} and {@code \}
+     * @param limits at least one; only the first may be a {@link Penalty}
+     * @throws IllegalArgumentException if the name or the limits are not valid
+     */
     public Policy {
         if (name.isEmpty() || name.length() > 100 || !name.chars().allMatch(Policy::printable)) {
             throw new IllegalArgumentException(
@@ -32,7 +38,14 @@ public record Policy(String name, List<Limit> limits) {
         }
     }
 
-    /** Creates a policy with one or several limits. */
+    /**
+     * Creates a policy.
+     *
+     * @param name 1 to 100 printable ASCII characters without {@code "} and {@code \}
+     * @param limits at least one; all of them must admit
+     * @return a policy with these limits, in this order
+     * @throws IllegalArgumentException if the name is not valid, or there is no limit
+     */
     public static Policy of(String name, Limit... limits) {
         return new Policy(name, List.of(limits));
     }
@@ -45,6 +58,8 @@ public record Policy(String name, List<Limit> limits) {
      * <p>The first limit carries the penalty, as a {@link Penalty}.
      *
      * @param penalty above 0, at most 365 days; replaces a previous penalty
+     * @return a copy of this policy
+     * @throws IllegalArgumentException if {@code penalty} is out of range, or the first limit is one of concurrency
      */
     public Policy withPenalty(Duration penalty) {
         List<Limit> all = new ArrayList<>(limits);
@@ -52,25 +67,31 @@ public record Policy(String name, List<Limit> limits) {
         return new Policy(name, all);
     }
 
-    /** The same limits with their functions, for stores. */
+    /** {@return the same limits with their functions, for stores} Unmodifiable. */
     @SuppressWarnings("unchecked") // each limit is one, as Limit is sealed, and the list is unmodifiable
     public List<LimitAlgorithm> algorithms() {
         return (List<LimitAlgorithm>) (List<? extends Limit>) limits;
     }
 
-    /** One permit of the only budget of a policy without keys. */
+    /** {@return one permit of the only budget of a policy without keys} */
     public Charge charge() {
         return new Charge(this, "", 1);
     }
 
-    /** One permit of this key's budget. */
+    /**
+     * {@return one permit of this key's budget}
+     *
+     * @param key whose budget
+     */
     public Charge charge(String key) {
         return new Charge(this, key, 1);
     }
 
     /**
-     * Several permits of this key's budget.
+     * {@return several permits of this key's budget}
      *
+     * @param key whose budget
+     * @param permits how many, 0 or more; 0 only asks
      * @throws IllegalArgumentException if {@code permits} is negative
      */
     public Charge charge(String key, long permits) {

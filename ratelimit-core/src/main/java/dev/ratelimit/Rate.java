@@ -30,7 +30,13 @@ public record Rate(long permits, TemporalAmount period) {
     private static final String PERIODS =
             "write second, minute, hour, day or month, a number with ms, s, m, h or d such as 10s, or an ISO duration";
 
-    /** Validates both components. */
+    /**
+     * Validates both components.
+     *
+     * @param permits at least 1
+     * @param period a positive {@link Duration}, or {@code Period.ofMonths(1)}
+     * @throws IllegalArgumentException if permits or period is out of range
+     */
     public Rate {
         if (permits < 1) {
             throw new IllegalArgumentException("permits must be at least 1 but was " + permits);
@@ -45,8 +51,10 @@ public record Rate(long permits, TemporalAmount period) {
     }
 
     /**
-     * A rate over a duration.
+     * {@return a rate over a duration}
      *
+     * @param permits at least 1
+     * @param period from 1 ns to 292 years
      * @throws IllegalArgumentException if permits or period is out of range
      */
     public static Rate of(long permits, Duration period) {
@@ -59,6 +67,8 @@ public record Rate(long permits, TemporalAmount period) {
      * {@code 24h}, {@code 250ms}), or an ISO duration ({@code PT10S}). Common abbreviations and plurals are accepted in
      * any case: {@code 5/min}, {@code 100/Hours}.
      *
+     * @param text such as {@code 100/minute}; surrounding whitespace is ignored
+     * @return the rate
      * @throws IllegalArgumentException if the text is not a rate; the message describes the mistake
      */
     public static Rate parse(String text) {
@@ -75,6 +85,7 @@ public record Rate(long permits, TemporalAmount period) {
     /**
      * Parses one or several rates, separated by semicolons: {@code "100/minute; 1000/hour"}.
      *
+     * @param text such as {@code 100/minute; 1000/hour}, with a different period in each part
      * @return at least one rate, in the order written
      * @throws IllegalArgumentException if a part is not a rate, or two parts have the same period
      */
@@ -91,19 +102,19 @@ public record Rate(long permits, TemporalAmount period) {
         return List.copyOf(rates);
     }
 
-    /** Whether the period is a calendar month, whose length depends on the date. */
+    /** {@return whether the period is a calendar month, whose length depends on the date} */
     public boolean perMonth() {
         return period instanceof Period;
     }
 
-    /** The period in nanoseconds; for a month that of the longest, 31 days. */
+    /** {@return the period in nanoseconds; for a month that of the longest, 31 days} */
     public long periodNanos() {
         return period instanceof Duration duration
                 ? duration.toNanos()
                 : Duration.ofDays(31).toNanos();
     }
 
-    /** A description for readers: {@code 600 per minute}. */
+    /** {@return a description for readers, such as {@code 600 per minute}} */
     public String describe() {
         return permits + " per " + periodText();
     }

@@ -19,6 +19,8 @@ public interface RateLimitStore extends AutoCloseable {
     /**
      * Takes one charge, or refuses it. Avoids allocation if the store can.
      *
+     * @param charge what to take; 0 permits only ask
+     * @return whether the charge was taken
      * @throws StoreUnavailableException if the store cannot decide, and the policy fails closed
      */
     default boolean tryCharge(Charge charge) {
@@ -26,8 +28,12 @@ public interface RateLimitStore extends AutoCloseable {
     }
 
     /**
-     * Takes {@code permits} of one key's budget, or refuses. Avoids allocating a {@link Charge}.
+     * Takes permits of one key's budget, or refuses. Avoids allocating a {@link Charge}.
      *
+     * @param policy whose limits decide
+     * @param key whose budget; the empty string if all callers share one
+     * @param permits how many, 0 or more; 0 only asks
+     * @return whether the permits were taken
      * @throws IllegalArgumentException if {@code permits} is negative
      * @throws StoreUnavailableException if the store cannot decide, and the policy fails closed
      */
@@ -38,6 +44,8 @@ public interface RateLimitStore extends AutoCloseable {
     /**
      * Takes all charges, or none. Avoids allocation if the store can.
      *
+     * @param charges what to take; an empty list is admitted
+     * @return whether the charges were taken
      * @throws StoreUnavailableException if the store cannot decide, and a policy fails closed
      */
     default boolean tryCharge(List<Charge> charges) {
@@ -48,6 +56,8 @@ public interface RateLimitStore extends AutoCloseable {
      * Takes all charges, or none, and returns the status of each limit. A charge of 0 permits only asks. Charges to the
      * same policy and key are added up and appear once in the result.
      *
+     * @param charges what to take; an empty list is admitted
+     * @return whether the charges were taken, and the status of the limits afterwards
      * @throws StoreUnavailableException if the store cannot decide, and a policy fails closed
      */
     Decision decide(List<Charge> charges);
@@ -55,27 +65,38 @@ public interface RateLimitStore extends AutoCloseable {
     /**
      * Returns what {@link #decide} would, without taking anything. Remaining permits are those before the charge.
      *
+     * @param charges what to ask for
+     * @return whether the charges would be taken, and the status of the limits now
      * @throws StoreUnavailableException if the store cannot decide, and a policy fails closed
      */
     Decision peek(List<Charge> charges);
 
     /**
-     * Refunds a decision of this store, as far as it is still charged; never raises a key above full. Has no effect on
-     * a refusal or a peek. The caller must refund at most once; {@link Reservation} ensures that.
+     * Refunds a decision of this store, as far as it is still charged; never raises a key above full. Has no effect on a
+     * refusal or a peek, nor while the store's server does not answer: permits then come back with time. The caller must
+     * refund at most once; {@link Reservation} ensures that.
+     *
+     * @param decision what {@link #decide} returned
      */
     default void refund(Decision decision) {
         refund(decision, decision.charges());
     }
 
     /**
-     * Refunds a part of a decision of this store.
+     * Refunds a part of a decision of this store, like {@link #refund(Decision)}.
      *
+     * @param decision what {@link #decide} returned
      * @param part charges to budgets of {@link Decision#charges}, each with at most the permits that were charged there
      * @throws IllegalArgumentException if the decision has no charge to one of these budgets, or one with fewer permits
      */
     void refund(Decision decision, List<Charge> part);
 
-    /** Resets the key to a full budget. */
+    /**
+     * Resets the key to a full budget. Has no effect on a server that does not answer.
+     *
+     * @param policy whose limits to reset
+     * @param key whose budget; the empty string if all callers share one
+     */
     void reset(Policy policy, String key);
 
     /** Releases the resources of the store. Idempotent. */

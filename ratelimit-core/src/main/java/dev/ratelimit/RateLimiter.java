@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>{@link #reserve}</td><td>immediately, with a refund if needed</td></tr>
  *   <tr><td>{@link #acquire}, {@link #acquireAsync}</td><td>waits, with a refund if needed</td></tr>
  * </table>
+ *
+ * <p>A refusal is a value, never an exception. A method throws a {@link StoreUnavailableException} only if the store
+ * cannot decide and a policy fails closed ({@link OnStoreFailure#DENY}).
  */
 public final class RateLimiter {
 
@@ -32,28 +35,44 @@ public final class RateLimiter {
     private final Scheduler scheduler;
     private final Executor executor;
 
-    /** Creates a limiter on this store that waits by the system's clock. */
+    /**
+     * Creates a limiter that waits by the system's clock.
+     *
+     * @param store takes the charges; the limiter does not close it
+     */
     public RateLimiter(RateLimitStore store) {
         this(store, Ticker.system());
     }
 
     /**
-     * Creates a limiter on this store; {@code ticker} is used for waits, decisions use the store's own time. Its
-     * scheduler is {@linkplain Scheduler#of that of the ticker}.
+     * Creates a limiter whose waits use this ticker and {@linkplain Scheduler#of its scheduler}.
+     *
+     * @param store takes the charges, by its own time
+     * @param ticker for waits only
      */
     public RateLimiter(RateLimitStore store, Ticker ticker) {
         this(store, ticker, Scheduler.of(ticker));
     }
 
-    /** Creates a limiter whose waits use this ticker and this scheduler. */
+    /**
+     * Creates a limiter whose waits use this ticker and this scheduler.
+     *
+     * @param store takes the charges, by its own time
+     * @param ticker tells when a wait is over
+     * @param scheduler wakes those who wait; its {@link Scheduler#executor()} serves {@link #acquireAsync}
+     */
     public RateLimiter(RateLimitStore store, Ticker ticker, Scheduler scheduler) {
         this(store, ticker, scheduler, scheduler.executor());
     }
 
     /**
-     * Creates a limiter with an executor for {@link #acquireAsync} that replaces {@link Scheduler#executor()}: it asks
-     * the store again and runs dependents of the future. Provide one if either takes long: a store across a network, or
-     * dependents that block.
+     * Creates a limiter with an executor for {@link #acquireAsync} that replaces {@link Scheduler#executor()}.
+     *
+     * @param store takes the charges, by its own time
+     * @param ticker tells when a wait is over
+     * @param scheduler wakes those who wait
+     * @param executor asks the store again and runs dependents of the future; provide one if either takes long: a store
+     *     across a network, or dependents that block
      */
     public RateLimiter(RateLimitStore store, Ticker ticker, Scheduler scheduler, Executor executor) {
         this.store = store;
@@ -62,75 +81,138 @@ public final class RateLimiter {
         this.executor = executor;
     }
 
-    /** Tries to take the charge. Does not allocate on an in-memory store and a policy with a single limit. */
+    /**
+     * Takes one charge, or refuses it. Does not allocate on an in-memory store and a policy with a single limit.
+     *
+     * @param charge what to take; 0 permits only ask
+     * @return whether the charge was taken
+     */
     public boolean tryAcquire(Charge charge) {
         return store.tryCharge(charge);
     }
 
     /**
-     * Tries to take one permit of this key's budget. Like {@code tryAcquire(policy.charge(key))}, without creating a
+     * Takes one permit of this key's budget, or refuses. Like {@code tryAcquire(policy.charge(key))}, without creating a
      * charge.
+     *
+     * @param policy whose limits decide
+     * @param key whose budget; the empty string if all callers share one
+     * @return whether the permit was taken
      */
     public boolean tryAcquire(Policy policy, String key) {
         return store.tryCharge(policy, key, 1);
     }
 
     /**
-     * Tries to take permits of this key's budget. Like {@code tryAcquire(policy.charge(key, permits))}, without
+     * Takes permits of this key's budget, or refuses. Like {@code tryAcquire(policy.charge(key, permits))}, without
      * creating a charge.
      *
+     * @param policy whose limits decide
+     * @param key whose budget; the empty string if all callers share one
+     * @param permits how many, 0 or more; 0 only asks
+     * @return whether the permits were taken
      * @throws IllegalArgumentException if {@code permits} is negative
      */
     public boolean tryAcquire(Policy policy, String key, long permits) {
         return store.tryCharge(policy, key, permits);
     }
 
-    /** Takes all charges or none. */
+    /**
+     * Takes all charges, or none.
+     *
+     * @param charges what to take; an empty list is admitted
+     * @return whether the charges were taken
+     */
     public boolean tryAcquire(List<Charge> charges) {
         return store.tryCharge(charges);
     }
 
-    /** Takes all charges or none. */
+    /**
+     * Takes all charges, or none.
+     *
+     * @param charges what to take; none at all is admitted
+     * @return whether the charges were taken
+     */
     public boolean tryAcquire(Charge... charges) {
         return store.tryCharge(List.of(charges));
     }
 
-    /** Takes all charges or none, and returns the status of each limit. */
+    /**
+     * Takes all charges, or none, and returns the status of each limit.
+     *
+     * @param charges what to take; 0 permits only ask
+     * @return whether the charges were taken, and the status of the limits afterwards
+     */
     public Decision decide(Charge... charges) {
         return store.decide(List.of(charges));
     }
 
-    /** Takes all charges or none, and returns the status of each limit. */
+    /**
+     * Takes all charges, or none, and returns the status of each limit.
+     *
+     * @param charges what to take; 0 permits only ask
+     * @return whether the charges were taken, and the status of the limits afterwards
+     */
     public Decision decide(List<Charge> charges) {
         return store.decide(charges);
     }
 
-    /** Returns what {@link #decide} would, without taking anything. */
+    /**
+     * Returns what {@link #decide} would, without taking anything.
+     *
+     * @param charges what to ask for
+     * @return whether the charges would be taken, and the status of the limits now
+     */
     public Decision peek(List<Charge> charges) {
         return store.peek(charges);
     }
 
-    /** Returns what {@link #decide} would, without taking anything. */
+    /**
+     * Returns what {@link #decide} would, without taking anything.
+     *
+     * @param charges what to ask for
+     * @return whether the charges would be taken, and the status of the limits now
+     */
     public Decision peek(Charge... charges) {
         return store.peek(List.of(charges));
     }
 
-    /** The status of the policy's limits for this key. */
+    /**
+     * {@return the status of the policy's limits for this key, in their order} Takes nothing. A store that decides without
+     * asking every limit omits some.
+     *
+     * @param policy whose limits
+     * @param key whose budget; the empty string if all callers share one
+     */
     public List<LimitStatus> inspect(Policy policy, String key) {
         return store.peek(List.of(policy.charge(key, 0))).limits();
     }
 
-    /** Returns a view of this limiter for the keys of one policy. */
+    /**
+     * {@return a view of this limiter for the keys of one policy}
+     *
+     * @param policy whose limits decide
+     */
     public PolicyLimiter forPolicy(Policy policy) {
         return new PolicyLimiter(this, policy);
     }
 
-    /** Resets the key to a full budget. */
+    /**
+     * Resets the key to a full budget. Has no effect on a server that does not answer.
+     *
+     * @param policy whose limits to reset
+     * @param key whose budget; the empty string if all callers share one
+     */
     public void reset(Policy policy, String key) {
         store.reset(policy, key);
     }
 
-    /** Takes all charges or none, so that they can later be refunded or settled at another cost. */
+    /**
+     * Takes all charges, or none, so that they can later be refunded or settled at another cost.
+     *
+     * @param charges what to take; 0 permits only ask
+     * @return what was taken, or a refused reservation
+     */
     public Reservation reserve(Charge... charges) {
         return reserve(List.of(charges));
     }
@@ -143,7 +225,9 @@ public final class RateLimiter {
      * <p>A wait that ends more than 10 ms after {@code maxWait}, because the scheduler is late, charges nothing either.
      * Its refused decision tells the status of the limits at that time, and may name no wait.
      *
-     * @param maxWait zero or more
+     * @param maxWait zero or more; zero does not wait
+     * @param charges what to take
+     * @return what was taken, or a refused reservation
      * @throws InterruptedException if interrupted while waiting; nothing is then charged
      * @throws IllegalArgumentException if {@code maxWait} is negative
      */
@@ -163,7 +247,8 @@ public final class RateLimiter {
      * immediately, otherwise on the limiter's executor. Cancelling the future ends the wait, and leaves nothing charged
      * and nothing in memory.
      *
-     * @param maxWait zero or more
+     * @param maxWait zero or more; zero does not wait
+     * @param charges what to take
      * @return completed with a reservation, admitted or refused; exceptionally if the store fails
      * @throws IllegalArgumentException if {@code maxWait} is negative
      */
@@ -195,7 +280,12 @@ public final class RateLimiter {
         return !reservation.admitted() && reservation.decision().retryAfterNanos() <= deadline - ticker.nanos();
     }
 
-    /** Takes all charges or none, so that they can later be refunded or settled at another cost. */
+    /**
+     * Takes all charges, or none, so that they can later be refunded or settled at another cost.
+     *
+     * @param charges what to take; 0 permits only ask
+     * @return what was taken, or a refused reservation
+     */
     public Reservation reserve(List<Charge> charges) {
         return Reservation.of(store, store.decide(charges));
     }

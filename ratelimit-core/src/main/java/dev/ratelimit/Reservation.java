@@ -31,48 +31,60 @@ public final class Reservation {
     }
 
     /**
-     * A reservation of what a decision took. Only one reservation of a decision may be settled.
+     * {@return a reservation of what a decision took} Only one reservation of a decision may be settled.
      *
      * @param store the store that decided
+     * @param decision admitted or refused; not a peek, which took nothing
      */
     public static Reservation of(RateLimitStore store, Decision decision) {
         int charges = decision.admitted() ? decision.charges().size() : 0;
         return new Reservation(store, decision, new AtomicIntegerArray(charges), charge -> true);
     }
 
-    /** The decision. A refused reservation holds nothing and counts as settled. */
+    /** {@return the decision} A refused reservation holds nothing and counts as settled. */
     public Decision decision() {
         return decision;
     }
 
-    /** Whether the charges were taken. */
+    /** {@return whether the charges were taken} */
     public boolean admitted() {
         return decision.admitted();
     }
 
     /**
-     * The part of this reservation with these charges only. Settling it leaves the others open; settling the whole later
-     * does not settle these again. It may have no charges; settling it then has no effect.
+     * {@return the part of this reservation with these charges only} Settling it leaves the others open; settling the whole
+     * later does not settle these again. It may have no charges; settling it then has no effect.
+     *
+     * @param charges tells which of {@link Decision#charges} belong to the part, whenever it is settled
      */
     public Reservation part(Predicate<Charge> charges) {
         return new Reservation(store, decision, settled, covers.and(charges));
     }
 
-    /** The part with the charges to the policy of this name. */
+    /**
+     * {@return the part with the charges to the policy of this name}
+     *
+     * @param name whose charges; without any, settling the part has no effect
+     */
     public Reservation forPolicy(String name) {
         return part(charge -> charge.policy().name().equals(name));
     }
 
-    /** Keeps the charges. Returns whether this call settled any of them. */
+    /**
+     * Keeps the charges.
+     *
+     * @return whether this call settled any of them
+     */
     @CanIgnoreReturnValue
     public boolean commit() {
         return !takeOpen().isEmpty();
     }
 
     /**
-     * Refunds the charges, as far as they are still charged. Returns whether this call settled any of them.
+     * Refunds the charges, as far as they are still charged.
      *
-     * @throws StoreUnavailableException if the store cannot refund; the reservation is then settled
+     * @return whether this call settled any of them
+     * @throws RuntimeException if the store throws; the reservation is settled nevertheless
      */
     @CanIgnoreReturnValue
     public boolean refund() {
@@ -100,8 +112,8 @@ public final class Reservation {
      * @param actual permits, 0 or more
      * @return whether this call settled any of the charges
      * @throws IllegalArgumentException if {@code actual} is negative
-     * @throws StoreUnavailableException if the store cannot settle all charges; the reservation is settled and the
-     *     others are, too: one charge that fails does not prevent a refund
+     * @throws StoreUnavailableException if the store cannot charge a higher cost; the reservation is settled, and so
+     *     are the other charges: one charge that fails does not prevent a refund
      */
     @CanIgnoreReturnValue
     public boolean settle(long actual) {

@@ -24,6 +24,8 @@ public interface Scheduler {
      * Runs the task once, on one of the scheduler's threads, after at least {@code delayNanos}. The task must be short
      * and must not block, because other tasks wait for the same thread.
      *
+     * @param task what to run
+     * @param delayNanos 0 or less for as soon as possible
      * @return an alarm that cancels the task
      */
     @CanIgnoreReturnValue
@@ -33,6 +35,8 @@ public interface Scheduler {
      * Blocks the calling thread until the future is completed, for at most {@code nanos}. A future that is completed
      * already needs no wait: the call returns immediately, even on an interrupted thread, which stays interrupted.
      *
+     * @param future what to wait for; it is neither completed nor cancelled by this method
+     * @param nanos 0 or less does not wait
      * @return whether the future is completed, in any way
      * @throws InterruptedException if the future is not completed and the thread is interrupted before or while waiting
      */
@@ -58,6 +62,7 @@ public interface Scheduler {
     /**
      * Blocks the calling thread for at least {@code nanos}.
      *
+     * @param nanos 0 or less returns immediately
      * @throws InterruptedException if interrupted before or while waiting
      */
     default void sleep(long nanos) throws InterruptedException {
@@ -71,7 +76,7 @@ public interface Scheduler {
     }
 
     /**
-     * The executor for callers' code after an alarm, such as dependents of {@link RateLimiter#acquireAsync}. By
+     * {@return the executor for callers' code after an alarm, such as dependents of {@link RateLimiter#acquireAsync}} By
      * default, the code runs on the thread of the alarm.
      */
     default Executor executor() {
@@ -79,15 +84,19 @@ public interface Scheduler {
     }
 
     /**
-     * The system's scheduler. Alarms run on a daemon thread, {@code ratelimit-timer}; the executor uses another one,
-     * {@code ratelimit-wait}. Each starts when first needed and ends after ten idle seconds. {@link #sleep} and
-     * {@link #await} need neither.
+     * {@return the system's scheduler} Alarms run on a daemon thread, {@code ratelimit-timer}; the executor uses another
+     * one, {@code ratelimit-wait}. Each starts when first needed and ends after ten idle seconds. What a task throws goes
+     * to the thread's handler of uncaught exceptions. {@link #sleep} and {@link #await} need neither.
      */
     static Scheduler system() {
         return SystemScheduler.INSTANCE;
     }
 
-    /** The scheduler for a ticker if none is given: the ticker, if it is a scheduler, otherwise the system's. */
+    /**
+     * {@return the scheduler for a ticker if none is given: the ticker, if it is a scheduler, otherwise the system's}
+     *
+     * @param ticker any ticker
+     */
     static Scheduler of(Ticker ticker) {
         return ticker instanceof Scheduler scheduler ? scheduler : system();
     }

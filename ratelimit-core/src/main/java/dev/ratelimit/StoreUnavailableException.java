@@ -10,7 +10,10 @@ public final class StoreUnavailableException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The name of the policy that could not be checked. */
     private final String policy;
+
+    /** When to retry, positive. */
     private final Duration retryAfter;
 
     /**
@@ -26,12 +29,12 @@ public final class StoreUnavailableException extends RuntimeException {
         this.retryAfter = retryAfter;
     }
 
-    /** The name of the policy that could not be checked. */
+    /** {@return the name of the policy that could not be checked} */
     public String policy() {
         return policy;
     }
 
-    /** When to retry. */
+    /** {@return when to retry, positive} */
     public Duration retryAfter() {
         return retryAfter;
     }

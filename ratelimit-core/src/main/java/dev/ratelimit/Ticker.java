@@ -7,13 +7,13 @@ package dev.ratelimit;
  */
 public interface Ticker {
 
-    /** Monotonic time in nanoseconds since an arbitrary point; only differences are meaningful. */
+    /** {@return monotonic time in nanoseconds since an arbitrary point; only differences are meaningful} */
     long nanos();
 
-    /** Wall time in nanoseconds since the epoch; may be set back. Used only by windows that follow the clock. */
+    /** {@return wall time in nanoseconds since the epoch} It may be set back. Used only by windows that follow the clock. */
     long epochNanos();
 
-    /** The system's clocks. */
+    /** {@return the system's clocks} */
     static Ticker system() {
         return SystemTicker.INSTANCE;
     }

@@ -35,8 +35,9 @@ public enum Algorithm {
     }
 
     /**
-     * The algorithm of this name.
+     * {@return the algorithm of this name}
      *
+     * @param name as in configuration, such as {@code token-bucket}
      * @throws IllegalArgumentException if there is none; the message lists the algorithms
      */
     public static Algorithm named(String name) {
@@ -55,9 +56,12 @@ public enum Algorithm {
     }
 
     /**
-     * Creates a limit of this algorithm.
+     * {@return a limit of this algorithm}
      *
-     * @throws IllegalArgumentException if the algorithm does not have an option, or does not support the rate
+     * @param rate the permits and the period
+     * @param given the options that are set; all others have their defaults
+     * @throws IllegalArgumentException if the algorithm does not have an option, an option has no such value, or the
+     *     algorithm does not support the rate
      */
     public Limit limit(Rate rate, LimitOptions given) {
         String foreign = foreignOption(given);
@@ -68,7 +72,11 @@ public enum Algorithm {
         return factory.apply(rate, given);
     }
 
-    /** The first option that this algorithm does not have, or {@code null}. */
+    /**
+     * {@return the first option that this algorithm does not have, or {@code null}}
+     *
+     * @param given the options that are set
+     */
     public @Nullable String foreignOption(LimitOptions given) {
         return given.names().stream()
                 .filter(option -> !options.contains(option))

@@ -28,7 +28,7 @@ import java.time.Duration;
  */
 public final class Concurrency implements LimitAlgorithm {
 
-    /** Ten minutes. */
+    /** The maximum time for which a permit can be held if none is given: ten minutes. */
     public static final Duration DEFAULT_MAX_HOLD = Duration.ofMinutes(10);
 
     /** The wait after which to retry, because nobody knows when a permit comes back: one second. */
@@ -41,19 +41,21 @@ public final class Concurrency implements LimitAlgorithm {
     }
 
     /**
-     * Admits this many permits at once.
+     * {@return a limit of this many permits at once, each for at most {@link #DEFAULT_MAX_HOLD}}
      *
      * @param permits from 1 to 1,000,000
+     * @throws IllegalArgumentException if {@code permits} is out of range
      */
     public static Concurrency of(long permits) {
         return of(permits, DEFAULT_MAX_HOLD);
     }
 
     /**
-     * Admits this many permits at once, each for at most a time.
+     * {@return a limit of this many permits at once, each for at most a time}
      *
      * @param permits from 1 to 1,000,000
-     * @param maxHold above zero; longer than any work that holds a permit
+     * @param maxHold above zero, at most 292 years; longer than any work that holds a permit
+     * @throws IllegalArgumentException if {@code permits} or {@code maxHold} is out of range
      */
     public static Concurrency of(long permits, Duration maxHold) {
         return new Concurrency(SlidingLog.of(Rate.of(permits, maxHold)));
@@ -64,7 +66,7 @@ public final class Concurrency implements LimitAlgorithm {
         return new Concurrency(SlidingLog.of(rate));
     }
 
-    /** How long a permit can be held at most. */
+    /** {@return the maximum time for which a permit can be held} */
     public Duration maxHold() {
         return Duration.ofNanos(held.replenishNanos());
     }

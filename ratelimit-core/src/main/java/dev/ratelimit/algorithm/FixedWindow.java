@@ -38,8 +38,9 @@ public final class FixedWindow implements LimitAlgorithm {
     }
 
     /**
-     * Windows that the first permit opens.
+     * {@return windows that the first permit opens}
      *
+     * @param rate the permits of a window, and its length
      * @throws IllegalArgumentException if the rate is per month
      */
     public static FixedWindow of(Rate rate) {
@@ -50,10 +51,12 @@ public final class FixedWindow implements LimitAlgorithm {
     }
 
     /**
-     * Windows that follow the wall clock.
+     * {@return windows that follow the wall clock}
      *
-     * @param zone the time zone of whole days and months; other windows are multiples of their length since the epoch
-     *     in UTC
+     * @param rate the permits of a window, and its length: a month, or at most 36,500 days
+     * @param zone the time zone of whole days and months; other windows are multiples of their length since the epoch in
+     *     UTC
+     * @throws IllegalArgumentException if the windows are longer
      */
     public static FixedWindow onClock(Rate rate, ZoneId zone) {
         if (rate.perMonth()) {
@@ -66,8 +69,8 @@ public final class FixedWindow implements LimitAlgorithm {
     }
 
     /**
-     * The end of the window that contains this time, or that a permit opens then; it is also the start of the next
-     * window.
+     * {@return the end of the window that contains this time, or that a permit opens then; it is also the start of the next
+     * window} In nanoseconds, on the same timeline.
      *
      * @param now in nanoseconds, on the timeline of {@link #wallClock()}
      */
@@ -76,14 +79,14 @@ public final class FixedWindow implements LimitAlgorithm {
     }
 
     /**
-     * How far ahead a window may end, in nanoseconds: the length of the longest, including the hours that a zone's
-     * clocks repeat. If a window ends later, the clock has been set back.
+     * {@return how far ahead a window may end, in nanoseconds: the length of the longest, including the hours that a zone's
+     * clocks repeat} If a window ends later, the clock has been set back. {@link Long#MAX_VALUE} on a monotonic clock.
      */
     public long farthestEndNanos() {
         return farthest;
     }
 
-    /** The time zone of the windows; {@code null} if they do not follow a calendar. */
+    /** {@return the time zone of the windows; {@code null} if they do not follow a calendar} */
     public @Nullable ZoneId zone() {
         return windows.zone();
     }

@@ -27,11 +27,11 @@ public final class LimitOptions {
     }
 
     /**
-     * Returns a copy with this option, which replaces a previous value.
+     * {@return a copy with this option, which replaces a previous value}
      *
      * @param name such as {@code burst}
      * @param value its notation, such as {@code first-hit}, or an object with that text, such as a number or a
-     *     constant; {@code null} does not set the option
+     *     constant; {@code null} removes the option
      */
     public LimitOptions with(String name, @Nullable Object value) {
         Map<String, String> all = new LinkedHashMap<>(written);
@@ -43,7 +43,7 @@ public final class LimitOptions {
         return new LimitOptions(Collections.unmodifiableMap(all));
     }
 
-    /** The names of the options, in the order in which they were set. */
+    /** {@return the names of the options, in the order in which they were set} Unmodifiable. */
     public Set<String> names() {
         return written.keySet();
     }

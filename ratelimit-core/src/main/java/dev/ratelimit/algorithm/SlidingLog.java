@@ -37,8 +37,9 @@ public final class SlidingLog implements LimitAlgorithm {
     }
 
     /**
-     * Admits the permits of one period in any such period.
+     * {@return a limit that admits the permits of one period in any such period}
      *
+     * @param rate at most a million permits
      * @throws IllegalArgumentException if the rate is per month, or has more than a million permits
      */
     public static SlidingLog of(Rate rate) {

@@ -45,24 +45,27 @@ public final class SlidingWindow implements LimitAlgorithm {
     }
 
     /**
-     * Compares the exact estimate.
+     * {@return a limit that compares the exact estimate}
      *
-     * @throws IllegalArgumentException if the rate is per month or the window is longer than 73 years
+     * @param rate at most 2^62 permits per window of at most 73 years
+     * @throws IllegalArgumentException if the rate is per month, or out of range
      */
     public static SlidingWindow of(Rate rate) {
         return of(rate, Rounding.EXACT);
     }
 
     /**
-     * Compares the estimate with this rounding.
+     * {@return a limit that compares the estimate with this rounding}
      *
-     * @throws IllegalArgumentException if the rate is per month or the window is longer than 73 years
+     * @param rate at most 2^62 permits per window of at most 73 years
+     * @param rounding what is compared with the limit
+     * @throws IllegalArgumentException if the rate is per month, or out of range
      */
     public static SlidingWindow of(Rate rate, Rounding rounding) {
         return new SlidingWindow(rate, rounding);
     }
 
-    /** What is compared with the limit. */
+    /** {@return what is compared with the limit} */
     public Rounding rounding() {
         return rounding;
     }

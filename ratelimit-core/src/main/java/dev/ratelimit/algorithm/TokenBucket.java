@@ -61,24 +61,36 @@ public final class TokenBucket implements LimitAlgorithm {
         this.oneLong = ticksPerNano <= MAX_TICKS_IN_ONE_LONG;
     }
 
-    /** Creates a bucket that holds the permits of one period. */
+    /**
+     * {@return a bucket that holds the permits of one period, refilled continuously}
+     *
+     * @param rate of the refill
+     * @throws IllegalArgumentException if the rate cannot be represented; see {@link #of(Rate, long, Refill)}
+     */
     public static TokenBucket of(Rate rate) {
         return new TokenBucket(rate, rate.permits());
     }
 
     /**
-     * Creates a bucket that holds {@code burst} permits, refilled continuously; see {@link #of(Rate, long, Refill)}.
+     * {@return a bucket that holds {@code burst} permits, refilled continuously}
+     *
+     * @param rate of the refill
+     * @param burst at least 1, at most 2^61
+     * @throws IllegalArgumentException if they cannot be represented; see {@link #of(Rate, long, Refill)}
      */
     public static TokenBucket of(Rate rate, long burst) {
         return new TokenBucket(rate, burst);
     }
 
     /**
-     * Creates a bucket that holds {@code burst} permits, with this kind of refill.
+     * {@return a bucket that holds {@code burst} permits, with this kind of refill}
      *
-     * @param burst at least 1, at most 2^61
-     * @throws IllegalArgumentException if the rate is per month, or burst and rate cannot be represented: an empty
-     *     bucket must be full again within 73 years, and the rate must be accurate to 1 in 10^9
+     * @param rate of the refill
+     * @param burst at least 1; continuously refilled, at most 2^61
+     * @param refill how tokens come back
+     * @throws IllegalArgumentException if the rate is per month, or burst and rate cannot be represented: an empty bucket
+     *     must be full again within 73 years, or 146 years for {@link Refill#INTERVAL}; and a continuous rate must be
+     *     accurate to 1 in 10^9
      */
     public static LimitAlgorithm of(Rate rate, long burst, Refill refill) {
         return refill == Refill.CONTINUOUS ? new TokenBucket(rate, burst) : new IntervalTokenBucket(rate, burst);
