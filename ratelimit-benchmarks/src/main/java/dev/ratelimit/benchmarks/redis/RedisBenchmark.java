@@ -23,12 +23,15 @@ import java.util.stream.Stream;
  * all contenders in a different order. It does not use JMH, because it measures percentiles over many callers and the
  * CPU time of the server.
  *
- * <p>{@code --short} takes less than a minute; names as arguments select contenders. {@code -Dredis.executable} names
+ * <p>{@code --short} takes less than a minute; names as arguments select contenders; {@code -Dcallers=1,512} how many call. {@code -Dredis.executable} names
  * the server program.
  */
 public final class RedisBenchmark implements AutoCloseable {
 
-    private static final List<Integer> CALLERS = List.of(1, 16, 64);
+    private static final List<Integer> CALLERS = Stream.of(
+                    System.getProperty("callers", "1,16,64").split(",", -1))
+            .map(Integer::valueOf)
+            .toList();
     private static final int SPARE_DATABASE = Entry.ALL.size();
 
     /** If others use this much of a core, a measurement is repeated. */

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Draws a bar chart for each table of a file of results. Arguments: the file, the folder for the charts, and optionally
+ * Draws a chart for each table of a file of results: bars, or lines for a table of {@link ScaleBenchmark}. Arguments: the file, the folder for the charts, and optionally
  * words, one of which the title must contain.
  */
 public final class Charts {
@@ -24,7 +24,10 @@ public final class Charts {
         for (Table table : Table.in(Files.readString(Path.of(arguments[0])))) {
             if (wanted.isEmpty() || wanted.stream().anyMatch(table.title()::contains)) {
                 Path file = folder.resolve(Names.ofFile(table.title()) + ".svg");
-                Files.writeString(file, BarChart.of(table).svg());
+                boolean curve = table.title().startsWith(ScaleBenchmark.TITLE);
+                Files.writeString(
+                        file,
+                        curve ? new LineChart(table).svg() : BarChart.of(table).svg());
                 System.err.println("drawn: " + file);
             }
         }
