@@ -35,7 +35,9 @@ public final class Decision {
         this.receipt = receipt;
     }
 
-    /** {@return whether every limit admitted, so that the charges were taken; for a peek, whether they would have been} */
+    /**
+     * {@return whether every limit admitted, so that the charges were taken; for a peek, whether they would have been}
+     */
     public boolean admitted() {
         return admitted;
     }
@@ -46,17 +48,17 @@ public final class Decision {
     }
 
     /**
-     * {@return the status of each limit, in the order of the charges and of their policies' limits} A store that decides
-     * without asking every limit omits some, so find the status of a charge by {@link LimitStatus#charge}, not by position.
-     * Unmodifiable.
+     * {@return the status of each limit, in the order of the charges and of their policies' limits} A store that
+     * decides without asking every limit omits some, so find the status of a charge by {@link LimitStatus#charge}, not
+     * by position. Unmodifiable.
      */
     public List<LimitStatus> limits() {
         return limits;
     }
 
     /**
-     * {@return whether {@link #limits} contains every limit of every charge} It does not if a store refuses from a cache,
-     * and lists only the limits that refuse, or if it admits without asking.
+     * {@return whether {@link #limits} contains every limit of every charge} It does not if a store refuses from a
+     * cache, and lists only the limits that refuse, or if it admits without asking.
      */
     public boolean complete() {
         int all = 0;
@@ -67,8 +69,8 @@ public final class Decision {
     }
 
     /**
-     * {@return the position in {@link #charges} of the charge that this one is a part of} For stores, before they refund a
-     * part.
+     * {@return the position in {@link #charges} of the charge that this one is a part of} For stores, before they
+     * refund a part.
      *
      * @param part a charge to one of the budgets, with at most its permits
      * @throws IllegalArgumentException if there is no charge to this budget, or it has fewer permits
@@ -106,8 +108,8 @@ public final class Decision {
     }
 
     /**
-     * {@return the minimum wait in nanoseconds until the same charges would be admitted without other callers: the longest
-     * wait of all limits} 0 if admitted, {@link LimitAlgorithm#NEVER} if no wait helps.
+     * {@return the minimum wait in nanoseconds until the same charges would be admitted without other callers: the
+     * longest wait of all limits} 0 if admitted, {@link LimitAlgorithm#NEVER} if no wait helps.
      */
     public long retryAfterNanos() {
         long longest = 0;
@@ -118,8 +120,8 @@ public final class Decision {
     }
 
     /**
-     * {@return {@link #retryAfterNanos()} as a duration; {@code null} if no wait helps, because a limit can never admit the
-     * charges}
+     * {@return {@link #retryAfterNanos()} as a duration; {@code null} if no wait helps, because a limit can never admit
+     * the charges}
      */
     public @Nullable Duration retryAfter() {
         long nanos = retryAfterNanos();

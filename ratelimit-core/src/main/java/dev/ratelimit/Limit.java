@@ -17,7 +17,9 @@ public sealed interface Limit permits LimitAlgorithm {
     /** {@return the time in which {@link #capacity()} permits come back, in nanoseconds} */
     long replenishNanos();
 
-    /** {@return whether permits come back when they are refunded rather than with time: a limit of what is done at once} */
+    /**
+     * {@return whether permits come back when they are refunded rather than with time: a limit of what is done at once}
+     */
     default boolean concurrency() {
         return false;
     }

@@ -44,8 +44,8 @@ public non-sealed interface LimitAlgorithm extends Limit {
     }
 
     /**
-     * {@return the same limit with a share of its permits, rounded down, but at least 1} One of several instances applies
-     * it while they cannot share their state.
+     * {@return the same limit with a share of its permits, rounded down, but at least 1} One of several instances
+     * applies it while they cannot share their state.
      *
      * @param share above 0, at most 1
      * @throws IllegalArgumentException if {@code share} is out of range
@@ -75,10 +75,10 @@ public non-sealed interface LimitAlgorithm extends Limit {
     /**
      * {@return whether {@code permits} would be admitted}
      *
-     * <p>On {@linkplain #wallClock() wall time} this method may write: if the clock was set back, so that the state is in
-     * the future, it moves the state to the period that begins now. Results for the same time do not depend on that. A
-     * store guards the state as for a charge, and keeps the written state whatever the result, even after a refusal or a
-     * peek, and before the state is converted to another limit. Otherwise each question would restart the wait.
+     * <p>On {@linkplain #wallClock() wall time} this method may write: if the clock was set back, so that the state is
+     * in the future, it moves the state to the period that begins now. Results for the same time do not depend on that.
+     * A store guards the state as for a charge, and keeps the written state whatever the result, even after a refusal
+     * or a peek, and before the state is converted to another limit. Otherwise each question would restart the wait.
      *
      * @param state the array that contains the key's state
      * @param at the index of the state's first long
@@ -157,8 +157,8 @@ public non-sealed interface LimitAlgorithm extends Limit {
      * @param at the index of the state's first long
      * @param permits how many are about to be charged
      * @param now the time in nanoseconds
-     * @return the same array, or a larger or smaller one with everything that still counts, and with the same longs before
-     *     {@code at}
+     * @return the same array, or a larger or smaller one with everything that still counts, and with the same longs
+     *     before {@code at}
      */
     default long[] grow(long[] state, int at, long permits, long now) {
         return state;
@@ -180,7 +180,8 @@ public non-sealed interface LimitAlgorithm extends Limit {
     }
 
     /**
-     * {@return the same share of this limit's capacity as {@code used} is of {@code whole}, rounded up to whole permits}
+     * {@return the same share of this limit's capacity as {@code used} is of {@code whole}, rounded up to whole
+     * permits}
      *
      * @param used permits of another limit, from 0 to {@code whole}
      * @param whole the capacity of that limit

@@ -42,7 +42,8 @@ public final class LimitState {
      * {@return the status for a charge that this limit or another one refuses}
      *
      * @param charge what is refused
-     * @param permits the permits of the charge; even a charge of 0 is refused if more permits are in use than the capacity
+     * @param permits the permits of the charge; even a charge of 0 is refused if more permits are in use than the
+     *     capacity
      * @param now the time in nanoseconds, on the limit's timeline
      */
     public LimitStatus refused(Charge charge, long permits, long now) {
@@ -61,8 +62,8 @@ public final class LimitState {
     }
 
     /**
-     * Refunds permits to this limit, which may have replaced the charged one in the meantime: then in proportion, except
-     * that one concurrency limit refunds what another one was charged.
+     * Refunds permits to this limit, which may have replaced the charged one in the meantime: then in proportion,
+     * except that one concurrency limit refunds what another one was charged.
      *
      * @param paid the limit that was charged
      * @param permits the permits charged to it, at most its capacity

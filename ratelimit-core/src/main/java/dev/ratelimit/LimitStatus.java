@@ -65,8 +65,8 @@ public final class LimitStatus {
     }
 
     /**
-     * {@return the minimum time in nanoseconds until the charged permits would be admitted without other callers} 0 if this
-     * limit admitted them, {@link LimitAlgorithm#NEVER} if they exceed its capacity.
+     * {@return the minimum time in nanoseconds until the charged permits would be admitted without other callers} 0 if
+     * this limit admitted them, {@link LimitAlgorithm#NEVER} if they exceed its capacity.
      */
     public long retryAfterNanos() {
         return retryAfterNanos;

@@ -4,7 +4,8 @@ import java.time.Duration;
 
 /**
  * The first limit of a policy {@linkplain Policy#withPenalty with a penalty}: it also refuses for that long after the
- * policy has refused a key. For authors of stores, who call {@link #refuse} if any limit of the policy refuses a charge.
+ * policy has refused a key. For authors of stores, who call {@link #refuse} if any limit of the policy refuses a
+ * charge.
  *
  * <p>The state is the end of the penalty, then the state of the limit inside. A penalty runs once per exhaustion: once
  * over, it starts again only after something was charged, or the limit was full. So the wait that was returned at the
@@ -15,8 +16,8 @@ public final class Penalty implements LimitAlgorithm {
     private static final Duration MAX = Duration.ofDays(365);
 
     /**
-     * The penalty of a key that has none ended so long ago, 146 years. A real one may have ended up to 137 years ago, while
-     * a very slow limit is not full again.
+     * The penalty of a key that has none ended so long ago, 146 years. A real one may have ended up to 137 years ago,
+     * while a very slow limit is not full again.
      */
     private static final long LONG_AGO = 1L << 62;
 
@@ -65,8 +66,8 @@ public final class Penalty implements LimitAlgorithm {
 
     /**
      * Starts the penalty, unless it has started already. A store calls this after any limit of the policy, or this
-     * penalty, has refused a charge of at least one permit to this key; not after a peek, nor after a refusal by another
-     * policy only.
+     * penalty, has refused a charge of at least one permit to this key; not after a peek, nor after a refusal by
+     * another policy only.
      *
      * @param state the array that contains the key's state
      * @param at the index of the state's first long
@@ -84,8 +85,8 @@ public final class Penalty implements LimitAlgorithm {
     }
 
     /**
-     * The end of the penalty in the state of another limit, as this one writes it. A penalty that has started stays, and
-     * if it is shorter now, it is shorter by that.
+     * The end of the penalty in the state of another limit, as this one writes it. A penalty that has started stays,
+     * and if it is shorter now, it is shorter by that.
      */
     long carriedEnd(LimitAlgorithm former, long[] formerState, int at, long formerNow, long now) {
         return former instanceof Penalty penalty

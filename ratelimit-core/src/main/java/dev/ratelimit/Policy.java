@@ -51,9 +51,9 @@ public record Policy(String name, List<Limit> limits) {
     }
 
     /**
-     * The same policy with a penalty: a key that it refuses stays refused for this long, from the first refusal on, also
-     * when its limits would admit again. Further refusals do not prolong that, and refunds do not end it, but a reset
-     * does. Peeks, charges of 0 permits, and refusals by another policy start no penalty.
+     * The same policy with a penalty: a key that it refuses stays refused for this long, from the first refusal on,
+     * also when its limits would admit again. Further refusals do not prolong that, and refunds do not end it, but a
+     * reset does. Peeks, charges of 0 permits, and refusals by another policy start no penalty.
      *
      * <p>The first limit carries the penalty, as a {@link Penalty}.
      *

@@ -72,9 +72,9 @@ public interface RateLimitStore extends AutoCloseable {
     Decision peek(List<Charge> charges);
 
     /**
-     * Refunds a decision of this store, as far as it is still charged; never raises a key above full. Has no effect on a
-     * refusal or a peek, nor while the store's server does not answer: permits then come back with time. The caller must
-     * refund at most once; {@link Reservation} ensures that.
+     * Refunds a decision of this store, as far as it is still charged; never raises a key above full. Has no effect on
+     * a refusal or a peek, nor while the store's server does not answer: permits then come back with time. The caller
+     * must refund at most once; {@link Reservation} ensures that.
      *
      * @param decision what {@link #decide} returned
      */

@@ -92,8 +92,8 @@ public final class RateLimiter {
     }
 
     /**
-     * Takes one permit of this key's budget, or refuses. Like {@code tryAcquire(policy.charge(key))}, without creating a
-     * charge.
+     * Takes one permit of this key's budget, or refuses. Like {@code tryAcquire(policy.charge(key))}, without creating
+     * a charge.
      *
      * @param policy whose limits decide
      * @param key whose budget; the empty string if all callers share one
@@ -178,8 +178,8 @@ public final class RateLimiter {
     }
 
     /**
-     * {@return the status of the policy's limits for this key, in their order} Takes nothing. A store that decides without
-     * asking every limit omits some.
+     * {@return the status of the policy's limits for this key, in their order} Takes nothing. A store that decides
+     * without asking every limit omits some.
      *
      * @param policy whose limits
      * @param key whose budget; the empty string if all callers share one

@@ -52,8 +52,8 @@ public final class Reservation {
     }
 
     /**
-     * {@return the part of this reservation with these charges only} Settling it leaves the others open; settling the whole
-     * later does not settle these again. It may have no charges; settling it then has no effect.
+     * {@return the part of this reservation with these charges only} Settling it leaves the others open; settling the
+     * whole later does not settle these again. It may have no charges; settling it then has no effect.
      *
      * @param charges tells which of {@link Decision#charges} belong to the part, whenever it is settled
      */

@@ -76,17 +76,17 @@ public interface Scheduler {
     }
 
     /**
-     * {@return the executor for callers' code after an alarm, such as dependents of {@link RateLimiter#acquireAsync}} By
-     * default, the code runs on the thread of the alarm.
+     * {@return the executor for callers' code after an alarm, such as dependents of {@link RateLimiter#acquireAsync}}
+     * By default, the code runs on the thread of the alarm.
      */
     default Executor executor() {
         return Runnable::run;
     }
 
     /**
-     * {@return the system's scheduler} Alarms run on a daemon thread, {@code ratelimit-timer}; the executor uses another
-     * one, {@code ratelimit-wait}. Each starts when first needed and ends after ten idle seconds. What a task throws goes
-     * to the thread's handler of uncaught exceptions. {@link #sleep} and {@link #await} need neither.
+     * {@return the system's scheduler} Alarms run on a daemon thread, {@code ratelimit-timer}; the executor uses
+     * another one, {@code ratelimit-wait}. Each starts when first needed and ends after ten idle seconds. What a task
+     * throws goes to the thread's handler of uncaught exceptions. {@link #sleep} and {@link #await} need neither.
      */
     static Scheduler system() {
         return SystemScheduler.INSTANCE;

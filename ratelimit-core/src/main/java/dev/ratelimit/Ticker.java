@@ -10,7 +10,10 @@ public interface Ticker {
     /** {@return monotonic time in nanoseconds since an arbitrary point; only differences are meaningful} */
     long nanos();
 
-    /** {@return wall time in nanoseconds since the epoch} It may be set back. Used only by windows that follow the clock. */
+    /**
+     * {@return wall time in nanoseconds since the epoch} It may be set back. Used only by windows that follow the
+     * clock.
+     */
     long epochNanos();
 
     /** {@return the system's clocks} */

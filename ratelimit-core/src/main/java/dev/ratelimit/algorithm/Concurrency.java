@@ -5,8 +5,8 @@ import dev.ratelimit.Rate;
 import java.time.Duration;
 
 /**
- * At most N permits at once: they come back when they are refunded, not with time. Reserve a permit before the work, and
- * refund the reservation after it:
+ * At most N permits at once: they come back when they are refunded, not with time. Reserve a permit before the work,
+ * and refund the reservation after it:
  *
  * <pre>{@code
  * Reservation reservation = limiter.reserve(Policy.of("exports", Concurrency.of(10)).charge(tenant));
@@ -20,11 +20,11 @@ import java.time.Duration;
  * }</pre>
  *
  * <p>A permit that is never refunded, because its holder died, comes back after {@link #maxHold}. So does the permit of
- * work that takes longer; its refund then has no effect. Nobody knows when a permit will be refunded: a refusal suggests
- * to retry after one second, or when the oldest permit has been held for {@code maxHold}, whichever is sooner.
+ * work that takes longer; its refund then has no effect. Nobody knows when a permit will be refunded: a refusal
+ * suggests to retry after one second, or when the oldest permit has been held for {@code maxHold}, whichever is sooner.
  *
- * <p>The state is that of a {@link SlidingLog}: the time of each permit that is held. Changing the limit does not change
- * which permits are held. Immutable.
+ * <p>The state is that of a {@link SlidingLog}: the time of each permit that is held. Changing the limit does not
+ * change which permits are held. Immutable.
  */
 public final class Concurrency implements LimitAlgorithm {
 

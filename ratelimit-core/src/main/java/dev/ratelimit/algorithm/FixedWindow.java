@@ -54,8 +54,8 @@ public final class FixedWindow implements LimitAlgorithm {
      * {@return windows that follow the wall clock}
      *
      * @param rate the permits of a window, and its length: a month, or at most 36,500 days
-     * @param zone the time zone of whole days and months; other windows are multiples of their length since the epoch in
-     *     UTC
+     * @param zone the time zone of whole days and months; other windows are multiples of their length since the epoch
+     *     in UTC
      * @throws IllegalArgumentException if the windows are longer
      */
     public static FixedWindow onClock(Rate rate, ZoneId zone) {
@@ -69,8 +69,8 @@ public final class FixedWindow implements LimitAlgorithm {
     }
 
     /**
-     * {@return the end of the window that contains this time, or that a permit opens then; it is also the start of the next
-     * window} In nanoseconds, on the same timeline.
+     * {@return the end of the window that contains this time, or that a permit opens then; it is also the start of the
+     * next window} In nanoseconds, on the same timeline.
      *
      * @param now in nanoseconds, on the timeline of {@link #wallClock()}
      */
@@ -79,8 +79,9 @@ public final class FixedWindow implements LimitAlgorithm {
     }
 
     /**
-     * {@return how far ahead a window may end, in nanoseconds: the length of the longest, including the hours that a zone's
-     * clocks repeat} If a window ends later, the clock has been set back. {@link Long#MAX_VALUE} on a monotonic clock.
+     * {@return how far ahead a window may end, in nanoseconds: the length of the longest, including the hours that a
+     * zone's clocks repeat} If a window ends later, the clock has been set back. {@link Long#MAX_VALUE} on a monotonic
+     * clock.
      */
     public long farthestEndNanos() {
         return farthest;

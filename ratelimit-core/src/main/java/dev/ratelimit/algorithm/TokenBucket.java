@@ -88,9 +88,9 @@ public final class TokenBucket implements LimitAlgorithm {
      * @param rate of the refill
      * @param burst at least 1; continuously refilled, at most 2^61
      * @param refill how tokens come back
-     * @throws IllegalArgumentException if the rate is per month, or burst and rate cannot be represented: an empty bucket
-     *     must be full again within 73 years, or 146 years for {@link Refill#INTERVAL}; and a continuous rate must be
-     *     accurate to 1 in 10^9
+     * @throws IllegalArgumentException if the rate is per month, or burst and rate cannot be represented: an empty
+     *     bucket must be full again within 73 years, or 146 years for {@link Refill#INTERVAL}; and a continuous rate
+     *     must be accurate to 1 in 10^9
      */
     public static LimitAlgorithm of(Rate rate, long burst, Refill refill) {
         return refill == Refill.CONTINUOUS ? new TokenBucket(rate, burst) : new IntervalTokenBucket(rate, burst);

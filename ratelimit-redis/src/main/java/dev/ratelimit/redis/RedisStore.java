@@ -79,6 +79,7 @@ public final class RedisStore implements RateLimitStore {
      *
      * @param client used by this store alone: the store changes its options so that it queues nothing and sends nothing
      *     twice
+     * @return a builder with the default settings
      */
     public static RedisStoreBuilder builder(RedisClient client) {
         return new RedisStoreBuilder(settings -> new LettuceServer(client));
@@ -88,6 +89,7 @@ public final class RedisStore implements RateLimitStore {
      * Builds a store on this client's cluster, with its own connections to each node.
      *
      * @param client finds the nodes and defines how to connect; used by this store alone
+     * @return a builder with the default settings
      */
     public static RedisStoreBuilder builder(RedisClusterClient client) {
         return new RedisStoreBuilder(
@@ -95,15 +97,19 @@ public final class RedisStore implements RateLimitStore {
     }
 
     /**
-     * Checks that Redis can keep this limit exactly.
+     * Checks that Redis can keep this limit exactly. Needs no server.
      *
+     * @param limit any limit
      * @throws IllegalArgumentException if it cannot; the message says why
      */
     public static void check(Limit limit) {
         RedisLimits.of(limit);
     }
 
-    /** Whether all servers answer that were asked so far; the keys of a server that does not are decided without it. */
+    /**
+     * {@return whether all servers answer that were asked so far} The keys of a server that does not are decided
+     * without it.
+     */
     public boolean available() {
         return router.available();
     }
@@ -227,7 +233,11 @@ public final class RedisStore implements RateLimitStore {
         });
     }
 
-    /** Whether Redis took part in this decision; if not, this instance decided alone. */
+    /**
+     * {@return whether Redis took part in this decision; if not, this instance decided alone}
+     *
+     * @param decision of any store
+     */
     public static boolean decidedByRedis(Decision decision) {
         return decision.receipt() instanceof Receipt receipt && receipt.byServers();
     }

@@ -55,8 +55,10 @@ public final class RedisStoreBuilder {
     }
 
     /**
-     * The prefix of all keys in Redis, {@code ratelimit} by default: 1 to 32 letters, digits, dots, hyphens, underscores
-     * and colons.
+     * Sets the prefix of all keys in Redis.
+     *
+     * @param prefix 1 to 32 letters, digits, dots, hyphens, underscores and colons; {@code ratelimit} by default
+     * @return this builder
      */
     @CanIgnoreReturnValue
     public RedisStoreBuilder prefix(String prefix) {
@@ -64,14 +66,26 @@ public final class RedisStoreBuilder {
         return this;
     }
 
-    /** The maximum time of a decision, including connecting; 50 ms by default. */
+    /**
+     * Limits the time of a decision, including connecting.
+     *
+     * @param deadline above zero; 50 ms by default
+     * @return this builder
+     * @throws IllegalArgumentException if {@code deadline} is not positive
+     */
     @CanIgnoreReturnValue
     public RedisStoreBuilder deadline(Duration deadline) {
         this.deadline = positive("deadline", deadline);
         return this;
     }
 
-    /** The maximum number of commands in flight to one server, 256 by default; further ones fail immediately. */
+    /**
+     * Limits the commands in flight to one server; further ones fail immediately.
+     *
+     * @param maxInFlight at least 1; 256 by default
+     * @return this builder
+     * @throws IllegalArgumentException if {@code maxInFlight} is less than 1
+     */
     @CanIgnoreReturnValue
     public RedisStoreBuilder maxInFlight(int maxInFlight) {
         this.maxInFlight = inRange("max-in-flight", maxInFlight, Integer.MAX_VALUE);
@@ -79,7 +93,11 @@ public final class RedisStoreBuilder {
     }
 
     /**
-     * How many of the last 20 requests to a server must fail before the store stops using it; 1 to 20, 10 by default.
+     * Sets how many of the last 20 requests to a server must fail before the store stops using it.
+     *
+     * @param failures from 1 to 20; 10 by default
+     * @return this builder
+     * @throws IllegalArgumentException if {@code failures} is out of range
      */
     @CanIgnoreReturnValue
     public RedisStoreBuilder failures(int failures) {
@@ -88,8 +106,12 @@ public final class RedisStoreBuilder {
     }
 
     /**
-     * How long the store does not use a failing server before one request tries it again; 1 s by default, plus or minus
-     * 10%. While the server keeps failing, the time doubles, up to 30 s.
+     * Sets how long the store does not use a failing server before one request tries it again. While the server keeps
+     * failing, the time doubles, up to 30 s, or {@code openFor} if that is longer.
+     *
+     * @param openFor above zero, plus or minus 10%; 1 s by default
+     * @return this builder
+     * @throws IllegalArgumentException if {@code openFor} is not positive
      */
     @CanIgnoreReturnValue
     public RedisStoreBuilder openFor(Duration openFor) {
@@ -97,21 +119,37 @@ public final class RedisStoreBuilder {
         return this;
     }
 
-    /** What applies to policies while Redis does not answer, {@link OnStoreFailure#LOCAL} by default. */
+    /**
+     * Sets what applies to policies while Redis does not answer, unless they have a choice of their own.
+     *
+     * @param choice {@link OnStoreFailure#LOCAL} by default
+     * @return this builder
+     */
     @CanIgnoreReturnValue
     public RedisStoreBuilder onStoreFailure(OnStoreFailure choice) {
         this.otherwise = choice;
         return this;
     }
 
-    /** What applies to this policy while Redis does not answer. */
+    /**
+     * Sets what applies to one policy while Redis does not answer.
+     *
+     * @param policy its name
+     * @param choice instead of that for all policies
+     * @return this builder
+     */
     @CanIgnoreReturnValue
     public RedisStoreBuilder onStoreFailure(String policy, OnStoreFailure choice) {
         onFailure.put(policy, choice);
         return this;
     }
 
-    /** The share of each limit that this instance enforces while it decides alone; above 0 and at most 1, the default. */
+    /**
+     * Sets the share of each limit that this instance enforces while it decides alone.
+     *
+     * @param localShare above 0, at most 1, the default; for {@code n} instances, {@code 1.0 / n} keeps the limit
+     * @return this builder
+     */
     @CanIgnoreReturnValue
     public RedisStoreBuilder localShare(double localShare) {
         this.localShare = localShare;
@@ -119,8 +157,11 @@ public final class RedisStoreBuilder {
     }
 
     /**
-     * The maximum time for which a key refused by Redis is refused without asking again; at most its wait. By default,
-     * 1 s; with zero, Redis is always asked.
+     * Sets for how long a key refused by Redis is refused without asking again; never longer than its wait.
+     *
+     * @param denyCache zero or more; with zero, Redis is always asked; 1 s by default
+     * @return this builder
+     * @throws IllegalArgumentException if {@code denyCache} is negative
      */
     @CanIgnoreReturnValue
     public RedisStoreBuilder denyCache(Duration denyCache) {
@@ -138,7 +179,9 @@ public final class RedisStoreBuilder {
      * 100 or more.
      *
      * @param fraction the maximum share of the remaining permits that one lease takes; above 0 and at most 1
-     * @param maxAge how long a lease lasts; its unspent permits are then refunded
+     * @param maxAge above zero: how long a lease lasts; its unspent permits are then refunded
+     * @return this builder
+     * @throws IllegalArgumentException if {@code fraction} or {@code maxAge} is out of range
      */
     @CanIgnoreReturnValue
     public RedisStoreBuilder leased(double fraction, Duration maxAge) {
@@ -150,21 +193,36 @@ public final class RedisStoreBuilder {
         return this;
     }
 
-    /** The clock that this instance uses for waits and for local decisions; the system's by default. */
+    /**
+     * Sets the clock that this instance uses for waits and for local decisions.
+     *
+     * @param ticker the system's by default; decisions by Redis use the server's clock
+     * @return this builder
+     */
     @CanIgnoreReturnValue
     public RedisStoreBuilder ticker(Ticker ticker) {
         this.ticker = ticker;
         return this;
     }
 
-    /** Rings, and holds the threads that wait for Redis; {@linkplain Scheduler#of that of the ticker} by default. */
+    /**
+     * Sets the scheduler of timeouts and sweeps, in which threads wait for Redis.
+     *
+     * @param scheduler {@linkplain Scheduler#of that of the ticker} by default
+     * @return this builder
+     */
     @CanIgnoreReturnValue
     public RedisStoreBuilder scheduler(Scheduler scheduler) {
         this.scheduler = scheduler;
         return this;
     }
 
-    /** The listener that is notified of failures. */
+    /**
+     * Sets the listener that is notified of failures.
+     *
+     * @param listener replaces a previous one; none by default
+     * @return this builder
+     */
     @CanIgnoreReturnValue
     public RedisStoreBuilder listener(RedisStoreListener listener) {
         this.listener = new GuardedListener(listener);
@@ -201,6 +259,9 @@ public final class RedisStoreBuilder {
     /**
      * Builds a store. It connects and waits for at most 2 s; it also starts without Redis, and each policy's
      * {@link OnStoreFailure} then applies.
+     *
+     * @return a store, which the caller closes
+     * @throws IllegalArgumentException if the prefix or the local share is not valid
      */
     public RedisStore build() {
         Topology servedBy = topology.apply(settings());

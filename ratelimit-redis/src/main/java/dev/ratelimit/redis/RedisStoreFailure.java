@@ -35,7 +35,7 @@ public enum RedisStoreFailure {
     /** Anything else. */
     ERROR;
 
-    /** The value of the tag in metrics. */
+    /** {@return the value of the tag in metrics, such as {@code wrong-type}} */
     public String tag() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

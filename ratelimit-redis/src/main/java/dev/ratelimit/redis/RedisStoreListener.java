@@ -6,7 +6,11 @@ package dev.ratelimit.redis;
  */
 public interface RedisStoreListener {
 
-    /** Redis did not decide a request or part of it. */
+    /**
+     * Redis did not execute a command: a decision or a part of it, a refund, a reset or a lease.
+     *
+     * @param reason why
+     */
     default void failed(RedisStoreFailure reason) {}
 
     /** The store stops using a failing server, or uses it again. */

@@ -12,6 +12,7 @@ public interface KeyResolver {
     /**
      * Returns the owner of the budget. An exception counts as {@code null} and is logged once.
      *
+     * @param request the request to charge; not to be kept after this call
      * @return any text; {@code null} or blank if the request has no owner, which {@code missing-key} then decides on
      */
     @Nullable

@@ -12,6 +12,7 @@ public interface PlanResolver {
     /**
      * Returns the name of the plan. An exception counts as {@code null} and is logged once.
      *
+     * @param request the request to charge; not to be kept after this call
      * @return a name under {@code plans}; {@code null} and any other name mean {@code plans.default}
      */
     @Nullable

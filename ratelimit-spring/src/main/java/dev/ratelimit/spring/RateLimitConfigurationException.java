@@ -7,9 +7,16 @@ public final class RateLimitConfigurationException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The property, or the annotation with class and method. */
     private final String where;
+
+    /** The value of the property; {@code null} if there is none. */
     private final @Nullable String written;
+
+    /** What is wrong. */
     private final String reason;
+
+    /** What to write instead; {@code null} if the reason says enough. */
     private final @Nullable String remedy;
 
     /**
@@ -43,22 +50,22 @@ public final class RateLimitConfigurationException extends RuntimeException {
         return text.length();
     }
 
-    /** The property, or the annotation with class and method. */
+    /** {@return the property, or the annotation with class and method} */
     public String where() {
         return where;
     }
 
-    /** The value of the property; {@code null} if there is none. */
+    /** {@return the value of the property; {@code null} if there is none} */
     public @Nullable String written() {
         return written;
     }
 
-    /** What is wrong. */
+    /** {@return what is wrong} */
     public String reason() {
         return reason;
     }
 
-    /** What to write instead; {@code null} if the reason says enough. */
+    /** {@return what to write instead; {@code null} if the reason says enough} */
     public @Nullable String remedy() {
         return remedy;
     }

@@ -14,48 +14,57 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A key is written as its plain values, one for each part of the policy's key: {@code "alice"}, or {@code "alice",
  * "GET /orders/{id}"} for the key {@code user, endpoint}; nothing if all callers share one budget. It is the budget of
- * the requests with these values. A caller who was identified by the address because a value was missing is {@code
- * "ip:10.0.0.7"}.
+ * the requests with these values. A caller who was identified by the address because a value was missing is
+ * {@code "ip:10.0.0.7"}.
  */
 public interface RateLimitPolicies {
 
-    /** The names of all policies, including those that are off, in alphabetical order. */
+    /** {@return the names of all policies, including those that are off, in alphabetical order} */
     Set<String> names();
 
     /**
-     * The limits in force, for keys without an override or a plan.
+     * {@return the limits in force, for keys without an override or a plan}
      *
+     * @param name of a configured policy, or of an annotation
      * @throws IllegalArgumentException if there is no such policy
      */
     Policy policy(String name);
 
     /**
-     * Whether the policy is applied.
+     * {@return whether the policy is applied}
      *
+     * @param name of a configured policy, or of an annotation
      * @throws IllegalArgumentException if there is no such policy
      */
     Mode mode(String name);
 
     /**
-     * One permit of a key's budget, for a {@code RateLimiter}; more with {@link Charge#plus}. With the limits of now,
-     * so create a charge for each decision. A blocked key is charged more permits than the policy ever admits, and an
-     * unlimited one 0 permits, as is every key of a policy that is not enforced. Plans are unknown here, so keys with a
-     * plan have the limits of those without.
+     * {@return one permit of a key's budget, for a {@code RateLimiter}; more with {@link Charge#plus}} With the limits
+     * of now, so create a charge for each decision. A blocked key is charged more permits than the policy ever admits,
+     * and an unlimited one 0 permits, as is every key of a policy that is not enforced. Plans are unknown here, so keys
+     * with a plan have the limits of those without.
      *
+     * @param policy its name
+     * @param key one plain value for each part of the policy's key; none if all callers share one budget
      * @throws IllegalArgumentException if there is no such policy, or its key has other parts
      */
     Charge charge(String policy, String... key);
 
     /**
-     * The status of each limit for a key; empty for keys that are unlimited or blocked. Takes nothing.
+     * {@return the status of each limit for a key; empty for keys that are unlimited or blocked} Takes nothing.
      *
+     * @param policy its name
+     * @param key one plain value for each part of the policy's key; none if all callers share one budget
      * @throws IllegalArgumentException if there is no such policy, or its key has other parts
+     * @throws dev.ratelimit.StoreUnavailableException if the store does not answer, and the policy fails closed
      */
     List<LimitStatus> state(String policy, String... key);
 
     /**
-     * Resets a key to a full budget.
+     * Resets a key to a full budget. Has no effect on a server that does not answer.
      *
+     * @param policy its name
+     * @param key one plain value for each part of the policy's key; none if all callers share one budget
      * @throws IllegalArgumentException if there is no such policy, or its key has other parts
      */
     void reset(String policy, String... key);
@@ -65,6 +74,8 @@ public interface RateLimitPolicies {
      * endpoints whose annotations name the policy, see either the old policy or the new one. Keys keep the permits that
      * they have used, in proportion. A restart returns to the configuration.
      *
+     * @param policy its name
+     * @param change what to change; follows earlier changes of this policy
      * @throws RateLimitConfigurationException if the configuration would not be valid; the policy then stays as it is
      * @throws IllegalArgumentException if there is no such policy
      */
@@ -73,6 +84,7 @@ public interface RateLimitPolicies {
     /**
      * Returns to the configuration, as if the policy had never been changed.
      *
+     * @param policy its name
      * @throws IllegalArgumentException if there is no such policy
      */
     void restore(String policy);
@@ -88,8 +100,8 @@ public interface RateLimitPolicies {
          * Creates a change.
          *
          * @param limit as in the configuration, such as {@code 100/minute}; {@code null} to leave it
-         * @param burst the maximum number of permits in a token bucket; {@code null} to leave it, 0 for the permits of one
-         *     period
+         * @param burst the maximum number of permits in a token bucket; {@code null} to leave it, 0 for the permits of
+         *     one period
          * @param mode whether the policy is applied; {@code null} to leave it
          */
         public Change(@Nullable String limit, @Nullable Long burst, @Nullable Mode mode) {
@@ -98,32 +110,47 @@ public interface RateLimitPolicies {
             this.mode = mode;
         }
 
-        /** Another limit. */
+        /**
+         * {@return a change of the limit alone}
+         *
+         * @param limit as in the configuration, such as {@code 100/minute}
+         */
         public static Change toLimit(String limit) {
             return new Change(limit, null, null);
         }
 
-        /** Another mode. */
+        /**
+         * {@return a change of the mode alone}
+         *
+         * @param mode whether the policy is applied
+         */
         public static Change toMode(Mode mode) {
             return new Change(null, null, mode);
         }
 
-        /** The limit as in the configuration; {@code null} to leave it. */
+        /** {@return the limit as in the configuration; {@code null} to leave it} */
         public @Nullable String limit() {
             return limit;
         }
 
-        /** The maximum number of permits in a token bucket; {@code null} to leave it, 0 for the permits of one period. */
+        /**
+         * {@return the maximum number of permits in a token bucket; {@code null} to leave it, 0 for the permits of one
+         * period}
+         */
         public @Nullable Long burst() {
             return burst;
         }
 
-        /** Whether the policy is applied; {@code null} to leave it. */
+        /** {@return whether the policy is applied; {@code null} to leave it} */
         public @Nullable Mode mode() {
             return mode;
         }
 
-        /** This change after an earlier one. */
+        /**
+         * {@return both changes in one: what this one leaves is that of the earlier one}
+         *
+         * @param earlier a change to the same policy
+         */
         public Change after(Change earlier) {
             return new Change(
                     limit == null ? earlier.limit : limit,

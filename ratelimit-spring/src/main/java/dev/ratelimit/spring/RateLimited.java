@@ -9,9 +9,9 @@ import java.lang.annotation.Target;
 
 /**
  * Limits a method of a controller or of another bean; on a class, each of a controller's handler methods or each public
- * method of another bean separately. On a controller, it adds to the configured policies: a request is charged to all of
- * them or to none. On another bean, a call is charged to all limits of the method or to none, and a refused call throws
- * a {@link RateLimitExceededException}.
+ * method of another bean separately. On a controller, it adds to the configured policies: a request is charged to all
+ * of them or to none. On another bean, a call is charged to all limits of the method or to none, and a refused call
+ * throws a {@link RateLimitExceededException}.
  *
  * <pre>{@code
  * @RateLimited("5/minute")                                // by user, this endpoint
@@ -31,29 +31,33 @@ import java.lang.annotation.Target;
 public @interface RateLimited {
 
     /**
-     * The limit, {@code N/period}, such as {@code "5/minute"}. Several limits are separated by semicolons, and all of
-     * them apply: {@code "5/minute; 50/day"}. A period is {@code second}, {@code minute}, {@code hour} or {@code day},
-     * a number with a unit ({@code 250ms}, {@code 10s}, {@code 5m}, {@code 24h}), or an ISO duration ({@code PT10S}).
-     * Set either this or {@link #policy}.
+     * {@return the limit, {@code N/period}, such as {@code "5/minute"}} Several limits are separated by semicolons, and
+     * all of them apply: {@code "5/minute; 50/day"}. A period is {@code second}, {@code minute}, {@code hour} or
+     * {@code day}, a number with a unit ({@code 250ms}, {@code 10s}, {@code 5m}, {@code 24h}), or an ISO duration
+     * ({@code PT10S}). With the algorithm {@code concurrency}, it is the number of calls at once, such as {@code "2"},
+     * each for at most ten minutes. Set either this or {@link #policy}.
      */
     String value() default "";
 
     /**
-     * The name of the limit in response headers, refusals and metrics: 1 to 100 printable ASCII characters without
-     * quotes and backslashes, unique among all limits and policies. By default, it is the class and the method, as in
-     * {@code LoginController.login}. A name on a class replaces the class name: {@code reports.list}. Not allowed with
-     * {@link #policy}, which has its own name.
+     * {@return the name of the limit in response headers, refusals and metrics: 1 to 100 printable ASCII characters
+     * without quotes and backslashes, unique among all limits and policies} By default, it is the class and the method,
+     * as in {@code LoginController.login}. A name on a class replaces the class name: {@code reports.list}. Not allowed
+     * with {@link #policy}, which has its own name.
      */
     String name() default "";
 
-    /** The capacity of a token bucket, in permits; 0 for the permits of one period. */
+    /** {@return the capacity of a token bucket, in permits; 0 for the permits of one period} */
     long burst() default 0;
 
-    /** {@code token-bucket}, {@code fixed-window}, {@code sliding-window} or {@code sliding-log}. */
+    /**
+     * {@return {@code token-bucket}, {@code fixed-window}, {@code sliding-window}, {@code sliding-log} or
+     * {@code concurrency}}
+     */
     String algorithm() default DEFAULT_ALGORITHM;
 
     /**
-     * Whose budget; several parts are separated by commas, as in {@code "user, endpoint"}:
+     * {@return whose budget} Several parts are separated by commas, as in {@code "user, endpoint"}:
      *
      * <ul>
      *   <li>{@code user} the name of the principal, or the client's address if there is no principal
@@ -75,28 +79,32 @@ public @interface RateLimited {
      */
     String key() default DEFAULT_KEY;
 
-    /** The name of a configured policy. Set either this or {@link #value}. */
+    /** {@return the name of a configured policy} Set either this or {@link #value}. */
     String policy() default "";
 
-    /** How many permits one call costs; 0 is free. */
+    /**
+     * {@return how many permits one call costs} 0 is free, and allowed only with {@link #policy} or {@link Mode#OFF}.
+     */
     long permits() default 1;
 
     /**
-     * How many permits one call costs, as an expression, such as {@code "#order.items.size()"} or {@code
-     * "#request.contentLengthLong / 1000 + 1"}; rounded up, and 1 if it fails. Set either this or {@link #permits}.
+     * {@return how many permits one call costs, as an expression, such as {@code "#order.items.size()"} or
+     * {@code "#request.contentLengthLong / 1000 + 1"}; rounded up, and 1 if it fails} Set either this or
+     * {@link #permits}.
      */
     String cost() default "";
 
     /**
-     * The method that is called instead if a limit refuses the call: a method of the same class, or of the interface
-     * that has the annotation, with the same parameters, optionally followed by a {@link RateLimitExceededException},
-     * and a compatible return type. Its result is the result of the call. Without one, the call throws the exception.
+     * {@return the name of the method that is called instead if a limit refuses the call} It is a method of the same
+     * class, or of the interface that has the annotation, with the same parameters, optionally followed by a
+     * {@link RateLimitExceededException}, and a compatible return type. Its result is the result of the call. Without
+     * one, the call throws the exception.
      */
     String fallback() default "";
 
     /**
-     * {@link Mode#OFF} disables the limit without removing the annotation; {@link Mode#SHADOW} counts refusals without
-     * refusing.
+     * {@return whether the limit is applied} {@link Mode#OFF} disables it without removing the annotation;
+     * {@link Mode#SHADOW} counts refusals without refusing.
      */
     Mode mode() default Mode.ENFORCE;
 
@@ -112,7 +120,7 @@ public @interface RateLimited {
     @Target({ElementType.METHOD, ElementType.TYPE})
     @interface All {
 
-        /** The limits, all of which apply. */
+        /** {@return the limits, all of which apply} */
         RateLimited[] value();
     }
 }

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Why a request was refused and when the caller may retry. It contains no key, address, user or path.
  *
- * @param reason the reason
- * @param status the status of the response
+ * @param reason what kind of refusal it is
+ * @param status the HTTP status of the response
  * @param violatedPolicies the names of the policies that refused the request, longest wait first; empty if the store
  *     did not answer
  * @param retryAfter the wait in nanosecond precision, with jitter; {@code null} if no wait helps
@@ -31,12 +31,23 @@ public record Rejection(
         UNAVAILABLE
     }
 
-    /** Copies the list. */
+    /**
+     * Copies the list.
+     *
+     * @param reason what kind of refusal it is
+     * @param status the HTTP status of the response
+     * @param violatedPolicies the names of the policies that refused the request, longest wait first
+     * @param retryAfter the wait; {@code null} if no wait helps
+     * @param detail a sentence for a human reader
+     */
     public Rejection {
         violatedPolicies = List.copyOf(violatedPolicies);
     }
 
-    /** The wait in whole seconds, rounded up, at least 1, as in {@code Retry-After}; {@code null} if no wait helps. */
+    /**
+     * {@return the wait in whole seconds, rounded up, at least 1, as in {@code Retry-After}; {@code null} if no wait
+     * helps}
+     */
     public @Nullable Long retryAfterSeconds() {
         return retryAfter == null ? null : Math.max(1, -Math.floorDiv(-retryAfter.toNanos(), 1_000_000_000L));
     }

@@ -15,7 +15,9 @@ public interface RejectionHandler {
      * and response. Do not call {@code sendError}: its error dispatch passes through Spring Security, which may answer
      * 401.
      *
+     * @param request the refused request
      * @param response not committed yet
+     * @param rejection why the request was refused, and when to retry
      * @throws IOException if the response cannot be written
      */
     void handle(WebRequest request, WebResponse response, Rejection rejection) throws IOException;

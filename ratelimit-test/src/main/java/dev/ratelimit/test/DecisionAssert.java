@@ -9,14 +9,20 @@ import java.util.List;
 import org.assertj.core.api.AbstractAssert;
 import org.jspecify.annotations.Nullable;
 
-/** Assertions on a {@link Decision}. */
+/**
+ * Assertions on a {@link Decision}. Each throws an {@link AssertionError} if it does not hold, also for {@code null}.
+ */
 public final class DecisionAssert extends AbstractAssert<DecisionAssert, Decision> {
 
     DecisionAssert(@Nullable Decision actual) {
         super(actual, DecisionAssert.class);
     }
 
-    /** Verifies that all charges were taken. */
+    /**
+     * Verifies that all charges were taken.
+     *
+     * @return these assertions
+     */
     public DecisionAssert isAdmitted() {
         isNotNull();
         if (!actual.admitted()) {
@@ -25,7 +31,11 @@ public final class DecisionAssert extends AbstractAssert<DecisionAssert, Decisio
         return this;
     }
 
-    /** Verifies that no charge was taken. */
+    /**
+     * Verifies that no charge was taken.
+     *
+     * @return these assertions
+     */
     public DecisionAssert isRefused() {
         isNotNull();
         if (actual.admitted()) {
@@ -34,7 +44,12 @@ public final class DecisionAssert extends AbstractAssert<DecisionAssert, Decisio
         return this;
     }
 
-    /** Verifies that exactly these policies refused, longest wait first. */
+    /**
+     * Verifies that exactly these policies refused, longest wait first.
+     *
+     * @param policies their names, each once
+     * @return these assertions
+     */
     public DecisionAssert isRefusedBy(String... policies) {
         isRefused();
         List<String> violated = names(actual.violated());
@@ -44,7 +59,12 @@ public final class DecisionAssert extends AbstractAssert<DecisionAssert, Decisio
         return this;
     }
 
-    /** Verifies the wait, to the nanosecond. */
+    /**
+     * Verifies the wait, to the nanosecond.
+     *
+     * @param wait zero if admitted
+     * @return these assertions
+     */
     public DecisionAssert hasRetryAfter(Duration wait) {
         isNotNull();
         if (actual.retryAfterNanos() != wait.toNanos()) {
@@ -53,7 +73,11 @@ public final class DecisionAssert extends AbstractAssert<DecisionAssert, Decisio
         return this;
     }
 
-    /** Verifies that no wait helps. */
+    /**
+     * Verifies that no wait helps.
+     *
+     * @return these assertions
+     */
     public DecisionAssert isNever() {
         isNotNull();
         if (actual.retryAfterNanos() != LimitAlgorithm.NEVER) {
@@ -62,7 +86,12 @@ public final class DecisionAssert extends AbstractAssert<DecisionAssert, Decisio
         return this;
     }
 
-    /** Verifies the remaining permits of the limits, in the order of the decision. */
+    /**
+     * Verifies the remaining permits of the limits.
+     *
+     * @param remaining one number for each limit, in the order of the decision
+     * @return these assertions
+     */
     public DecisionAssert hasRemaining(long... remaining) {
         isNotNull();
         long[] left = actual.limits().stream().mapToLong(LimitStatus::remaining).toArray();
@@ -73,7 +102,12 @@ public final class DecisionAssert extends AbstractAssert<DecisionAssert, Decisio
         return this;
     }
 
-    /** Verifies the times after which the limits are full, in the order of the decision, to the nanosecond. */
+    /**
+     * Verifies the times after which the limits are full, to the nanosecond.
+     *
+     * @param times one for each limit, in the order of the decision
+     * @return these assertions
+     */
     public DecisionAssert isFullAfter(Duration... times) {
         isNotNull();
         List<Duration> full =

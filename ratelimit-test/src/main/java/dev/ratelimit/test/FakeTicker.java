@@ -32,12 +32,23 @@ public final class FakeTicker implements Ticker, Scheduler {
         this(Instant.parse("2027-01-01T00:00:00Z"));
     }
 
-    /** Starts at this wall time. */
+    /**
+     * Starts at this wall time; monotonic time starts at 0.
+     *
+     * @param start at most 292 years from the epoch
+     * @throws ArithmeticException if {@code start} is further away
+     */
     public FakeTicker(Instant start) {
         this(start, 0);
     }
 
-    /** Starts at this wall time and this monotonic time, which may be any number and may overflow later. */
+    /**
+     * Starts at this wall time and this monotonic time.
+     *
+     * @param start at most 292 years from the epoch
+     * @param firstNanos the first {@link #nanos}, any number; it may overflow later
+     * @throws ArithmeticException if {@code start} is further away
+     */
     public FakeTicker(Instant start, long firstNanos) {
         this.firstNanos = firstNanos;
         this.epochNanos = Math.addExact(Math.multiplyExact(start.getEpochSecond(), 1_000_000_000L), start.getNano());
@@ -66,8 +77,8 @@ public final class FakeTicker implements Ticker, Scheduler {
     }
 
     /**
-     * Waits in real time: who completes the future, such as a server, does not go by this ticker. {@link #sleep} ends when the
-     * test has advanced the time.
+     * Waits in real time: who completes the future, such as a server, does not go by this ticker. {@link #sleep} ends
+     * when the test has advanced the time.
      */
     @Override
     public boolean await(CompletableFuture<?> future, long nanos) throws InterruptedException {
@@ -79,15 +90,21 @@ public final class FakeTicker implements Ticker, Scheduler {
     }
 
     /**
-     * Advances monotonic and wall time, and runs the alarms that are due.
+     * Advances monotonic and wall time, and runs the alarms that are due. What an alarm throws ends this call.
      *
+     * @param time zero or more; zero runs the alarms that are due now
      * @throws IllegalArgumentException if negative: only the wall clock can be set back
      */
     public void advance(Duration time) {
         advanceNanos(time.toNanos());
     }
 
-    /** Like {@link #advance}, in nanoseconds. */
+    /**
+     * Like {@link #advance}, in nanoseconds.
+     *
+     * @param nanos 0 or more
+     * @throws IllegalArgumentException if negative
+     */
     public void advanceNanos(long nanos) {
         if (nanos < 0) {
             throw new IllegalArgumentException("nanos must not be negative but was " + nanos);
@@ -107,6 +124,7 @@ public final class FakeTicker implements Ticker, Scheduler {
      * Alarms that become due in this way run when the test next advances time. With zero, the default, time stands
      * still.
      *
+     * @param step zero or more
      * @return this ticker
      * @throws IllegalArgumentException if negative
      */
@@ -118,12 +136,16 @@ public final class FakeTicker implements Ticker, Scheduler {
         return this;
     }
 
-    /** Sets the wall clock forward or back, as an operator would; monotonic time does not change. */
+    /**
+     * Sets the wall clock forward or back, as an operator would; monotonic time does not change.
+     *
+     * @param by negative sets it back
+     */
     public synchronized void setWallClock(Duration by) {
         epochNanos += by.toNanos();
     }
 
-    /** The number of alarms; each thread that {@linkplain #sleep sleeps} has one. */
+    /** {@return the number of alarms that have not run; each thread that {@linkplain #sleep sleeps} has one} */
     public synchronized int alarms() {
         return alarms.size();
     }

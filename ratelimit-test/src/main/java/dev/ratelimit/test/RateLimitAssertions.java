@@ -11,12 +11,20 @@ public final class RateLimitAssertions {
 
     private RateLimitAssertions() {}
 
-    /** Creates assertions on a decision. */
+    /**
+     * {@return assertions on a decision}
+     *
+     * @param actual {@code null} fails the first assertion
+     */
     public static DecisionAssert assertThat(@Nullable Decision actual) {
         return new DecisionAssert(actual);
     }
 
-    /** Creates assertions on the decision of a reservation. */
+    /**
+     * {@return assertions on the decision of a reservation}
+     *
+     * @param actual {@code null} fails the first assertion
+     */
     public static DecisionAssert assertThat(@Nullable Reservation actual) {
         return new DecisionAssert(actual == null ? null : actual.decision());
     }

@@ -48,17 +48,21 @@ abstract class StoreTimeContract {
     RateLimitStore store;
     RateLimiter limiter;
 
-    /** Creates a store that uses this clock, and shares nothing with previous stores. */
+    /**
+     * {@return a store that uses this clock, and shares nothing with previous stores}
+     *
+     * @param time also the store's scheduler, for what it does later; each test closes its store
+     */
     protected abstract RateLimitStore newStore(FakeTicker time);
 
-    /** The unit of the store's clock, to which waits are rounded up; a nanosecond unless overridden. */
+    /** {@return the unit of the store's clock, to which waits are rounded up; a nanosecond unless overridden} */
     protected Duration resolution() {
         return Duration.ofNanos(1);
     }
 
     /**
-     * Whether a call decides over several keys at one moment. A store on several servers may not: while it refunds one
-     * of them, it may refuse other calls that would have been admitted.
+     * {@return whether a call decides over several keys at one moment; true unless overridden} A store on several
+     * servers may not: while it refunds one of them, it may refuse other calls that would have been admitted.
      */
     protected boolean decidesAtOneMoment() {
         return true;
@@ -96,9 +100,11 @@ abstract class StoreTimeContract {
     }
 
     /**
-     * The limits to test with: one of each algorithm, and more if its options make a different one. Override this
-     * method to add custom limits to those of {@code super}, always in the same order. They hold {@code rate.permits()}
-     * permits, and refill them within two periods.
+     * {@return the limits to test with: one of each algorithm, and more if its options make a different one} Override
+     * this method to add custom limits to those of {@code super}, always in the same order. They hold
+     * {@code rate.permits()} permits, and refill them within two periods.
+     *
+     * @param rate 10 permits per second, or twice as many
      */
     protected Stream<Limit> limits(Rate rate) {
         return Stream.concat(
