@@ -8,8 +8,9 @@ import java.util.random.RandomGenerator;
 
 /**
  * A circuit breaker: opens when too many of the last 20 requests have failed, and then admits a single probe from time to
- * time. A successful probe closes the breaker; each failed one doubles the time until the next. If the server fails again
- * soon after closing, the doubling continues where it stopped. Thread-safe; a successful request costs two volatile reads.
+ * time. A successful probe closes the breaker; each failed one doubles the time until the next, but a new connection to the
+ * server is probed at once. If the server fails again soon after closing, the doubling continues where it stopped.
+ * Thread-safe; a successful request costs two volatile reads.
  */
 final class Breaker {
 
@@ -18,7 +19,13 @@ final class Breaker {
         YES,
         /** The request that tests whether the server answers again. */
         PROBE,
-        NO
+        /** A probe before its time, on a new connection. */
+        EARLY_PROBE,
+        NO;
+
+        boolean probes() {
+            return this == PROBE || this == EARLY_PROBE;
+        }
     }
 
     /** How many requests it remembers. */
@@ -44,6 +51,12 @@ final class Breaker {
     private volatile long interval;
     private volatile long closedAt;
 
+    /** Whether the next probe is early, because of a new connection. */
+    private volatile boolean early;
+
+    /** Whether a new connection makes the next probe early: one for each probe that was not and failed. */
+    private boolean mayHurry;
+
     Breaker(Ticker ticker, int failures, long openNanos, RandomGenerator random) {
         this.ticker = ticker;
         this.failures = failures;
@@ -60,15 +73,25 @@ final class Breaker {
         if (!open.get()) {
             return Permission.YES;
         }
-        if (ticker.nanos() - probeAt < 0 || !probing.compareAndSet(false, true)) {
+        if (!due() || !probing.compareAndSet(false, true)) {
             return Permission.NO;
         }
-        if (!open.get() || ticker.nanos() - probeAt < 0) {
+        if (!open.get() || !due()) {
             // another probe has ended in the meantime
             probing.set(false);
             return open.get() ? Permission.NO : Permission.YES;
         }
-        return Permission.PROBE;
+        return early ? Permission.EARLY_PROBE : Permission.PROBE;
+    }
+
+    private boolean due() {
+        return early || ticker.nanos() - probeAt >= 0;
+    }
+
+    /** Lets the next request probe the server if the last probe failed: on a new connection the server may answer. */
+    synchronized void connected() {
+        early |= mayHurry;
+        mayHurry = false;
     }
 
     /**
@@ -77,8 +100,8 @@ final class Breaker {
      * @return whether this opened or closed the breaker
      */
     boolean record(Permission permission, boolean failed) {
-        if (permission == Permission.PROBE) {
-            return recordProbe(failed);
+        if (permission.probes()) {
+            return recordProbe(permission, failed);
         }
         int before = outcomes.get();
         if (before == 0 && !failed) {
@@ -105,13 +128,16 @@ final class Breaker {
         return true;
     }
 
-    private boolean recordProbe(boolean failed) {
-        if (failed) {
-            delayProbe();
-        } else {
+    private synchronized boolean recordProbe(Permission permission, boolean failed) {
+        early = false;
+        if (!failed) {
+            mayHurry = false;
             outcomes.set(0);
             closedAt = ticker.nanos();
             open.set(false);
+        } else if (permission == Permission.PROBE) {
+            mayHurry = true;
+            delayProbe();
         }
         probing.set(false);
         return !failed;

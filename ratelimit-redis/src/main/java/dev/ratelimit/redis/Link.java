@@ -49,6 +49,10 @@ final class Link {
         this.threads = threads;
     }
 
+    String server() {
+        return server;
+    }
+
     /** The connection, or the one being opened. */
     CompletableFuture<Connection> live() {
         CompletableFuture<Connection> known = current;

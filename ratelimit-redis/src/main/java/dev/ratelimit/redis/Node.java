@@ -17,10 +17,9 @@ final class Node {
     /** An admitted request; {@code placed} if it counts as in flight. */
     record Entry(Node node, Permission permission, boolean placed) {}
 
-    private final String server;
     private final Link link;
-    private final ScriptExecutor executor;
     private final Breaker breaker;
+    private final ScriptExecutor executor;
     private final Semaphore places;
     private final Ticker ticker;
     private final Scheduler scheduler;
@@ -30,11 +29,10 @@ final class Node {
     private volatile long heardNanos;
 
     /** Creates a server that is assumed to be healthy. */
-    Node(String server, Link link, ScriptExecutor executor, ServerSettings settings, OperatorLog operatorLog) {
-        this.server = server;
+    Node(Link link, Breaker breaker, ScriptExecutor executor, ServerSettings settings, OperatorLog operatorLog) {
         this.link = link;
+        this.breaker = breaker;
         this.executor = executor;
-        this.breaker = settings.breaker();
         this.places = new Semaphore(settings.maxInFlight());
         this.ticker = settings.ticker();
         this.scheduler = settings.scheduler();
@@ -95,7 +93,7 @@ final class Node {
             throw new StoreFailure(RedisStoreFailure.OPEN, "the circuit breaker is open after recent failures");
         }
         boolean placed = places.tryAcquire();
-        if (!placed && !urgent && permission != Permission.PROBE) {
+        if (!placed && !urgent && !permission.probes()) {
             throw new StoreFailure(RedisStoreFailure.SATURATED, "max-in-flight commands are already waiting for Redis");
         }
         return new Entry(this, permission, placed);
@@ -104,7 +102,7 @@ final class Node {
     /** Records that Redis could not be reached even before the first request. */
     void unreached(StoreFailure failure) {
         if (breaker.trip()) {
-            operatorLog.failed(server, failure);
+            operatorLog.failed(link.server(), failure);
         }
     }
 
@@ -122,24 +120,24 @@ final class Node {
         if (failure == null || failure.replied()) {
             heardNanos = now;
         }
-        boolean probe = permission == Permission.PROBE;
+        boolean probe = permission.probes();
         if (failure != null && !failure.showsServerState() && !probe) {
             return;
         }
         if (failure == null || !(failure.ofServer() || (probe && failure.reason() == RedisStoreFailure.INTERRUPTED))) {
             if (breaker.record(permission, false)) {
-                operatorLog.recovered(server);
+                operatorLog.recovered(link.server());
             }
             return;
         }
         boolean opened = breaker.record(permission, true);
-        if (failure.ofConnection() && (opened || quiet || probe)) {
+        if (failure.ofConnection() && (opened || quiet || permission == Permission.PROBE)) {
             // the next connection may be silent for as long
             heardNanos = now;
             link.replace();
         }
         if (opened) {
-            operatorLog.failed(server, failure);
+            operatorLog.failed(link.server(), failure);
         }
     }
 }

@@ -51,7 +51,7 @@ final class PendingBatch {
     CompletableFuture<Connection> goTo(Node node) {
         leave(null);
         Entry entry = enter(node);
-        if (entry.permission() == Breaker.Permission.PROBE) {
+        if (entry.permission().probes()) {
             // ends even if its caller does not await it, so that another probe can follow
             endBy(node.deadlineNanos());
         }

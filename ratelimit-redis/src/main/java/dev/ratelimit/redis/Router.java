@@ -11,6 +11,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the server of each key, and sends each server its part of the charges. Thread-safe; does not block. */
@@ -85,11 +86,16 @@ final class Router implements AutoCloseable {
     }
 
     private Node newNode(String server) {
-        Link link = new Link(topology, server, operatorLog::connected, settings.scheduler(), settings.threads());
+        Breaker breaker = settings.breaker();
+        Consumer<Connection> greeting = live -> {
+            breaker.connected();
+            operatorLog.connected(live);
+        };
+        Link link = new Link(topology, server, greeting, settings.scheduler(), settings.threads());
         if (closed) {
             link.close();
         }
-        return new Node(server, link, executor, settings, operatorLog);
+        return new Node(link, breaker, executor, settings, operatorLog);
     }
 
     private List<Batch> batches(List<Charge> charges) {

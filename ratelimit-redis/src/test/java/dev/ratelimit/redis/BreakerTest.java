@@ -151,6 +151,69 @@ class BreakerTest {
     }
 
     @Test
+    void connected_lastProbeFailed_nextRequestProbes() {
+        open();
+        failProbe();
+
+        breaker.connected();
+
+        assertThat(breaker.enter()).isEqualTo(Permission.EARLY_PROBE);
+        assertThat(breaker.enter()).isEqualTo(Permission.NO);
+        assertThat(breaker.record(Permission.EARLY_PROBE, false)).isTrue();
+        assertThat(breaker.open()).isFalse();
+    }
+
+    @Test
+    void connected_earlyProbeFails_restOfTheIntervalRemains() {
+        open();
+        failProbe();
+        breaker.connected();
+        time.advance(Duration.ofSeconds(1));
+        assertThat(ask(true)).isFalse();
+
+        breaker.connected();
+
+        assertThat(breaker.enter()).isEqualTo(Permission.NO);
+        time.advance(Duration.ofMillis(799));
+        assertThat(breaker.enter()).isEqualTo(Permission.NO);
+        time.advance(Duration.ofMillis(402));
+        assertThat(breaker.enter()).isEqualTo(Permission.PROBE);
+    }
+
+    @Test
+    void connected_againAndAgain_probesAtMostTwicePerInterval() {
+        open();
+        int probes = 0;
+        for (int millis = 0; millis < 63_000; millis++) {
+            time.advance(Duration.ofMillis(1));
+            breaker.connected();
+            Permission permission = breaker.enter();
+            if (permission.probes()) {
+                breaker.record(permission, true);
+                probes++;
+            }
+        }
+
+        // after 1, 3, 7, 15 and 31 s, give or take a tenth
+        assertThat(probes).isBetween(10, 12);
+    }
+
+    @Test
+    void connected_noProbeHasFailed_changesNothing() {
+        breaker.connected();
+        open();
+
+        breaker.connected();
+
+        assertThat(breaker.enter()).isEqualTo(Permission.NO);
+    }
+
+    private void failProbe() {
+        time.advance(Duration.ofMillis(1100));
+        assertThat(breaker.record(breaker.enter(), true)).isFalse();
+    }
+
+    @Test
     void lateAnswer_ofRequestFromBefore_doesNotClose() {
         Permission slow = breaker.enter();
         open();

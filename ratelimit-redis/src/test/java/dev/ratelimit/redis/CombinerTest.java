@@ -49,7 +49,7 @@ class CombinerTest {
     private final OperatorLog operatorLog = new OperatorLog(events, new Wired(), Duration.ofSeconds(1));
     private final Link link =
             new Link(new Wired(), Topology.ANY, live -> {}, builder.settings().scheduler(), Runnable::run);
-    private final Node node = new Node(Topology.ANY, link, executor, builder.settings(), operatorLog);
+    private final Node node = new Node(link, builder.settings().breaker(), executor, builder.settings(), operatorLog);
 
     /** Commands under way, answered in order when a test says so. */
     private final class Wire implements Connection {

@@ -52,7 +52,7 @@ class NodeTest {
     private Node newNode() {
         OperatorLog operatorLog = new OperatorLog(events, gate, Duration.ofSeconds(1));
         operatorLogs.add(operatorLog);
-        return new Node(Topology.ANY, link, executor, builder.settings(), operatorLog);
+        return new Node(link, builder.settings().breaker(), executor, builder.settings(), operatorLog);
     }
 
     @AfterEach

@@ -32,7 +32,7 @@ class SilentServerTest {
         ScriptExecutor executor = new ScriptExecutor(settings, redirect -> {
             throw new AssertionError("no server redirects");
         });
-        return new Node(Topology.ANY, link, executor, settings, operatorLog);
+        return new Node(link, settings.breaker(), executor, settings, operatorLog);
     }
 
     private static Batch batch() {

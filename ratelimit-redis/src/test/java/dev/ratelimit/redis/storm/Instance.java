@@ -86,6 +86,7 @@ final class Instance implements RedisStoreListener {
     void open() {
         if (setup.masters() == 1) {
             network.beforeDecisions(place, this::requireWanted);
+            network.afterConnecting(place, restraint::connected);
         }
         Seam.Net net = network.from(place);
         Random random = new Random(history.seed() + number);

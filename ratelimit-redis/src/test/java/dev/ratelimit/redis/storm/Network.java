@@ -54,6 +54,7 @@ final class Network {
     private final Map<Place, Integer> interrupts = new HashMap<>();
     private final Map<Place, Long> refreshes = new HashMap<>();
     private final Map<Place, Runnable> beforeDecisions = new HashMap<>();
+    private final Map<Place, Runnable> afterConnecting = new HashMap<>();
     private final Map<Ends, Integer> connects = new HashMap<>();
     private final Set<Object> doubtful = new HashSet<>();
     private long calmSince;
@@ -190,9 +191,19 @@ final class Network {
         return server.isWell() && place.startsThreads() && !route.black && !route.refusing && route.slowerNanos == 0;
     }
 
+    /** Whether a new connection, in place of one to this server, would lead to a server with which nothing is wrong. */
+    boolean isReachable(Place place, Server server) {
+        return isWell(place, slots == null ? masters.get(0) : server);
+    }
+
     /** Checks this before an instance sends a decision. */
     void beforeDecisions(Place place, Runnable check) {
         beforeDecisions.put(place, check);
+    }
+
+    /** Tells this after an instance has connected. */
+    void afterConnecting(Place place, Runnable told) {
+        afterConnecting.put(place, told);
     }
 
     /** Records that an instance, a server, or the way from one to the other may lose what is sent. */
@@ -325,6 +336,7 @@ final class Network {
         server.accept(wire);
         wires.add(wire);
         requireReason(place, server);
+        afterConnecting.getOrDefault(place, () -> {}).run();
         long open = wires.stream()
                 .filter(other -> other.place() == place && other.server() == server)
                 .count();

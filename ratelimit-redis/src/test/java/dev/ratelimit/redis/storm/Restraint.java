@@ -12,6 +12,9 @@ final class Restraint {
     /** The shortest part of an interval after which a probe may follow. */
     private static final double EARLIEST = 0.9;
 
+    /** The longest one. */
+    private static final double LATEST = 1.1;
+
     /** For how many first intervals a server must have been used before it is left alone for the first interval again. */
     private static final int CALM = 10;
 
@@ -28,6 +31,18 @@ final class Restraint {
     private long lastNanos;
     private boolean probed;
 
+    /** Whether a probe has failed that was not a decision. */
+    private boolean failed;
+
+    private long connectedNanos;
+    private long earlyNanos = Long.MIN_VALUE / 2;
+
+    /** From then on, any failure that a caller is told of may be that of a probe: not all of them are sent. */
+    private long probesFromNanos;
+
+    private long maxIntervalNanos;
+    private long latestNanos;
+
     Restraint(World world, Place place, Setup setup) {
         this.world = world;
         this.place = place;
@@ -38,11 +53,23 @@ final class Restraint {
     void stopped() {
         stopped = true;
         probed = false;
+        failed = false;
         lastNanos = world.now();
-        if (lastNanos - usedNanos >= CALM * setup.openForNanos() - SLACK_NANOS) {
+        long usedFor = lastNanos - usedNanos;
+        if (usedFor >= CALM * setup.openForNanos() - SLACK_NANOS) {
             intervalNanos = 0;
         }
+        if (usedFor >= CALM * setup.openForNanos() + SLACK_NANOS) {
+            maxIntervalNanos = 0;
+        }
         delay();
+        delayAtMost();
+        probesFromNanos = dueNanos;
+    }
+
+    /** Records that there is a new connection to the server. */
+    void connected() {
+        connectedNanos = world.now();
     }
 
     /** Records that the server is used again. */
@@ -53,17 +80,32 @@ final class Restraint {
     }
 
     private void delay() {
-        long first = setup.openForNanos();
-        intervalNanos = intervalNanos == 0 ? first : Math.min(2 * intervalNanos, Math.max(first, MAX_INTERVAL_NANOS));
+        intervalNanos = next(intervalNanos);
         dueNanos = lastNanos + (long) (EARLIEST * intervalNanos) - SLACK_NANOS;
+    }
+
+    private void delayAtMost() {
+        maxIntervalNanos = next(maxIntervalNanos);
+        latestNanos = world.now() + (long) (LATEST * maxIntervalNanos) + SLACK_NANOS;
+    }
+
+    private long next(long interval) {
+        long first = setup.openForNanos();
+        return interval == 0 ? first : Math.min(2 * interval, Math.max(first, MAX_INTERVAL_NANOS));
     }
 
     /** Checks that a decision may be sent now. */
     void asked() {
         long now = world.now();
         // what had begun before is sent until nobody waits for it
-        boolean begun = now - lastNanos <= setup.deadlineNanos() + Storm.WAKE_NANOS || place.stillUntil > lastNanos;
+        boolean begun = now - Math.max(lastNanos, earlyNanos) <= setup.deadlineNanos() + Storm.WAKE_NANOS
+                || place.stillUntil > lastNanos;
         if (!stopped || begun) {
+            return;
+        }
+        // once on each new connection after a probe, and nobody is told of one for a lease
+        if ((probed || failed || setup.leased()) && connectedNanos > Math.max(lastNanos, earlyNanos)) {
+            earlyNanos = now;
             return;
         }
         if (probed) {
@@ -79,12 +121,30 @@ final class Restraint {
         inVain = 0;
     }
 
-    /** Checks that the server is not used any more once callers were told of enough failures, one after the other. */
+    /**
+     * Checks that the server is not used any more once callers were told of enough failures, one after the other, and
+     * that it is not left alone for too long.
+     */
     void failed(RedisStoreFailure reason) {
+        if (stopped && reason == RedisStoreFailure.OPEN) {
+            // another caller may be the probe
+            world.require(
+                    world.now() <= latestNanos || world.unfinished(place) > 1,
+                    "%s does not ask a server again, %.3f s too late",
+                    place,
+                    (world.now() - latestNanos) / 1e9);
+        } else if (stopped && reason != RedisStoreFailure.SATURATED && world.now() >= probesFromNanos) {
+            failed = true;
+            delayAtMost();
+        }
         boolean ofServer = switch (reason) {
             case WRONG_TYPE, SCRIPT, MOVING, OPEN, SATURATED, INTERRUPTED -> false;
             default -> true;
         };
+        if (reason == RedisStoreFailure.WRONG_TYPE || reason == RedisStoreFailure.SCRIPT) {
+            // the server answers
+            inVain = 0;
+        }
         if (ofServer && !stopped) {
             inVain++;
             // others may have been answered, and do not know it yet

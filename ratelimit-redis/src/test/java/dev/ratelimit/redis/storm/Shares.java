@@ -113,7 +113,10 @@ final class Shares {
         if (before != null && world.now() - before.atNanos < before.status.fullAfterNanos()) {
             long capacity = before.status.limit().capacity();
             long used = part.share(capacity - before.status.remaining(), capacity);
-            double missing = used - Math.ceil(level.permits - 0.001);
+            // so close to a whole number that memory may round it the other way
+            double fromWhole = Math.abs(level.permits - Math.rint(level.permits));
+            level.changed |= fromWhole < 0.00001 && level.permits > 0;
+            double missing = used - Math.ceil(level.permits);
             level.permits += exact && !forgotten.contains(local) ? Math.max(0, missing) : 0;
         }
         level.permits += Math.min(taken, part.capacity());

@@ -25,14 +25,16 @@ final class Storm {
     private static final long MILLI = 1_000_000L;
     private static final long SECOND = 1_000 * MILLI;
 
+    /** Between two rounds of questions. */
+    private static final long BETWEEN_NANOS = 3 * SECOND;
+
     /** Within this time after the last fault, everything is as before: the first call after 33 s is a probe. */
     private static final long RECOVERY_NANOS = 39 * SECOND;
 
-    /** The same if a probe may have to connect first, which takes longer than a decision waits. */
-    private static final long SLOW_RECOVERY_NANOS = 75 * SECOND;
+    /** The same if a probe may have to connect first, which takes longer than a decision waits: the next call is one. */
+    private static final long SLOW_RECOVERY_NANOS = RECOVERY_NANOS + BETWEEN_NANOS;
 
     private static final int TOGETHER = 4;
-    private static final long BETWEEN_NANOS = 3 * SECOND;
 
     /** As many rounds of questions that servers answer suffice: others would only repeat them. */
     private static final int ENOUGH = 3;
@@ -152,7 +154,10 @@ final class Storm {
         Instance instance = instances.get(trouble.instance());
         note(trouble.toString());
         switch (trouble.fault()) {
-            case CLOSED -> close(instance);
+            case CLOSED -> {
+                troubles.begin(trouble, instance.place());
+                close(instance);
+            }
             case OTHER_LIMITS -> instance.changeLimits();
             default -> troubles.begin(trouble, instance.place());
         }

@@ -147,7 +147,7 @@ final class Wire implements Seam.Wire {
         boolean doubtful = firstInVain > 0
                 && now - answersBy > REPLACE_NANOS
                 && network.calmSince(firstInVain - QUIET_NANOS)
-                && network.isWell(place, server)
+                && network.isReachable(place, server)
                 && !network.hasInterrupts(place);
         world.require(!doubtful, "%s uses a dead connection to %s", place, server);
     }
