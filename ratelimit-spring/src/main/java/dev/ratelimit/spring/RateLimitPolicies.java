@@ -5,6 +5,7 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -74,10 +75,14 @@ public interface RateLimitPolicies {
      * endpoints whose annotations name the policy, see either the old policy or the new one. Keys keep the permits that
      * they have used, in proportion. A restart returns to the configuration.
      *
+     * <p>With the store on Redis, all instances have the change two seconds later, also those that start later, and it
+     * lasts until the last of them stops.
+     *
      * @param policy its name
      * @param change what to change; follows earlier changes of this policy
      * @throws RateLimitConfigurationException if the configuration would not be valid; the policy then stays as it is
      * @throws IllegalArgumentException if there is no such policy
+     * @throws IllegalStateException if Redis does not answer; the policy then stays as it is
      */
     void change(String policy, Change change);
 
@@ -86,6 +91,7 @@ public interface RateLimitPolicies {
      *
      * @param policy its name
      * @throws IllegalArgumentException if there is no such policy
+     * @throws IllegalStateException if Redis does not answer; the policy then stays as it is
      */
     void restore(String policy);
 
@@ -156,6 +162,19 @@ public interface RateLimitPolicies {
                     limit == null ? earlier.limit : limit,
                     burst == null ? earlier.burst : burst,
                     mode == null ? earlier.mode : mode);
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Change change
+                    && Objects.equals(limit, change.limit)
+                    && Objects.equals(burst, change.burst)
+                    && mode == change.mode;
+        }
+
+        @Override
+        public int hashCode() {
+            return Objects.hash(limit, burst, mode);
         }
 
         /** For logs: {@code limit 100/minute, mode off}. */

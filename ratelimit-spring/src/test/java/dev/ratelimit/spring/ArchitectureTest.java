@@ -45,7 +45,7 @@ class ArchitectureTest {
             .should()
             .haveNameMatching(
                     ".*\\.(RateLimitProperties|RequestRules|RequestLimiter|ChargedRequest|Endpoint|EndpointResolver"
-                            + "|OutcomeCounter|RateLimitOperations|CallLimiter)");
+                            + "|OutcomeCounter|RateLimitOperations|CallLimiter|SharedChanges|Changes)");
 
     @ArchTest
     static final ArchRule security_isNeededForClaimsAndCallersOnly = noClasses()

@@ -8,6 +8,7 @@ import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.rules.RateLimitOperations;
 import dev.ratelimit.spring.rules.RateLimitProperties;
 import dev.ratelimit.spring.rules.RequestRules;
+import dev.ratelimit.spring.rules.SharedChanges;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -50,6 +51,7 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
     RedisStoreHealthConfiguration.class,
     RateLimitMetricsConfiguration.class,
     RateLimitFilterConfiguration.class,
+    RedisChangesConfiguration.class,
     MethodLimitsConfiguration.class,
     RateLimitsEndpointConfiguration.class,
     RateLimitAuditConfiguration.class,
@@ -109,6 +111,7 @@ public final class RateLimitAutoConfiguration {
                                 context.getBeanProvider(LimitValidator.class).getIfAvailable(() -> limit -> {})),
                         store);
         context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
+        context.getBeanProvider(SharedChanges.class).ifAvailable(operations::share);
         return operations;
     }
 

@@ -75,7 +75,7 @@ final class RateLimitsEndpoint {
     Map<String, Object> list(SecurityContext security) {
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("writable", writable);
-        all.put("changesLast", "until this instance restarts, which returns to the configuration");
+        all.put("changesLast", operations.changesLast());
         all.put("store", store.get());
         all.put("policies", operations.report(showsKeys(security)));
         return all;
@@ -173,11 +173,15 @@ final class RateLimitsEndpoint {
         try {
             return new WebEndpointResponse<>(work.get(), MimeTypeUtils.APPLICATION_JSON);
         } catch (IllegalArgumentException | RateLimitConfigurationException e) {
-            return new WebEndpointResponse<>(
-                    Map.of("error", String.valueOf(e.getMessage())),
-                    WebEndpointResponse.STATUS_BAD_REQUEST,
-                    MimeTypeUtils.APPLICATION_JSON);
+            return error(e, WebEndpointResponse.STATUS_BAD_REQUEST);
+        } catch (IllegalStateException e) {
+            return error(e, WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
         }
+    }
+
+    private static WebEndpointResponse<Object> error(Exception e, int status) {
+        return new WebEndpointResponse<>(
+                Map.of("error", String.valueOf(e.getMessage())), status, MimeTypeUtils.APPLICATION_JSON);
     }
 
     /** As sent, one or several times: the type String would be split at its commas, if it were a list. */

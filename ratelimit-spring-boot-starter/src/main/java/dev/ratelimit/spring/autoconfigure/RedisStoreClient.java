@@ -24,10 +24,12 @@ final class RedisStoreClient implements AutoCloseable {
     /** The timeout of a connection attempt, whatever the application configures for its commands. */
     static final Duration PATIENCE = Duration.ofSeconds(3);
 
+    private final LettuceConnectionFactory like;
     private final LettuceConnectionFactory factory;
 
     /** Creates a client like the application's. */
     RedisStoreClient(LettuceConnectionFactory like) {
+        this.like = like;
         this.factory = new LettuceConnectionFactory(configuration(like), configuration(like.getClientConfiguration()));
         factory.start();
     }
@@ -80,9 +82,26 @@ final class RedisStoreClient implements AutoCloseable {
         return configured.isZero() || configured.compareTo(PATIENCE) > 0 ? PATIENCE : configured;
     }
 
+    /** Creates another client with the same settings. */
+    RedisStoreClient another() {
+        return new RedisStoreClient(like);
+    }
+
     /** The connection settings of the client. */
     LettuceConnectionFactory factory() {
         return factory;
+    }
+
+    /** Drops a connection that failed, so that the next command opens another one, to the servers of then. */
+    void reconnect() {
+        try {
+            factory.resetConnection();
+            if (factory.getRequiredNativeClient() instanceof RedisClusterClient cluster) {
+                cluster.refreshPartitionsAsync();
+            }
+        } catch (RuntimeException e) {
+            // the next command tries again
+        }
     }
 
     /** Creates a builder for a store with this client. */

@@ -27,6 +27,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
 
     private final RequestRules rules;
     private final RateLimitStore store;
+    private final LiveChanges live;
     private final KeyDisplay keys = new KeyDisplay();
     private final List<BiConsumer<String, Map<String, Object>>> observers = new CopyOnWriteArrayList<>();
     private volatile @Nullable Traffic traffic;
@@ -35,6 +36,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
     public RateLimitOperations(RequestRules rules, RateLimitStore store) {
         this.rules = rules;
         this.store = store;
+        this.live = new LiveChanges(rules);
     }
 
     @Override
@@ -100,19 +102,36 @@ public final class RateLimitOperations implements RateLimitPolicies {
 
     @Override
     public void change(String policy, Change change) {
-        synchronized (rules) {
-            Change earlier = rules.changeOf(policy);
-            apply(policy, earlier == null ? change : change.after(earlier));
-        }
-        log.warn("Rate limit {} was changed, until a restart: {}", Quotation.of(policy), change);
+        live.change(policy, earlier -> earlier == null ? change : change.after(earlier));
+        log.warn("Rate limit {} was changed, {}: {}", Quotation.of(policy), live.duration(), change);
         tell(policy, Map.of("change", change.toString()));
     }
 
     @Override
     public void restore(String policy) {
-        apply(policy, null);
+        live.change(policy, earlier -> null);
         log.warn("Rate limit {} is as configured again", Quotation.of(policy));
         tell(policy, Map.of("change", "as configured"));
+    }
+
+    /** From now on, shares changes with other instances. */
+    public void share(SharedChanges with) {
+        live.share(with);
+    }
+
+    /** The changes that this instance knows. */
+    public Changes changes() {
+        return live.changes();
+    }
+
+    /** Puts the changes of other instances in force, unless they are older than those that this instance knows. */
+    public void adopt(Changes others) {
+        live.adopt(others);
+    }
+
+    /** How long a change lasts, for people. */
+    public String changesLast() {
+        return live.duration();
     }
 
     /** Calls this with the policy and what was done, after each change and each reset. */
@@ -122,11 +141,6 @@ public final class RateLimitOperations implements RateLimitPolicies {
 
     private void tell(String policy, Map<String, Object> what) {
         observers.forEach(observer -> observer.accept(policy, what));
-    }
-
-    private void apply(String policy, @Nullable Change change) {
-        Rule unused = rules.inForce().rule(policy);
-        rules.change(policy, change);
     }
 
     /**
@@ -151,8 +165,8 @@ public final class RateLimitOperations implements RateLimitPolicies {
         PolicyReport report = new PolicyReport(now, traffic, keys, showKeys);
         return new TreeMap<>(now.byPolicy())
                 .values().stream()
-                        .map(rule ->
-                                report.policy(rule, rules.changeOf(rule.policy().name())))
+                        .map(rule -> report.policy(
+                                rule, rules.changes().get(rule.policy().name())))
                         .toList();
     }
 
@@ -167,7 +181,8 @@ public final class RateLimitOperations implements RateLimitPolicies {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         if (key == null) {
-            return new PolicyReport(now, traffic, keys, showKeys).policy(rule, rules.changeOf(policy));
+            return new PolicyReport(now, traffic, keys, showKeys)
+                    .policy(rule, rules.changes().get(policy));
         }
         PlainKey plain = PlainKey.of(rule, now.sources(), key);
         LimitOverride override = rule.overrides().ofKey(plain.parts(), plain.address());

@@ -32,6 +32,7 @@ final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
         hints.resources().registerPattern("dev/ratelimit/redis/*.lua");
         // the page and the explanations of the actuator endpoint
         hints.resources().registerPattern("dev/ratelimit/spring/autoconfigure/*.html");
+        hints.resources().registerPattern("dev/ratelimit/spring/autoconfigure/*.lua");
         hints.proxies().registerJdkProxy(TypeReference.of("jakarta.servlet.http.HttpServletRequest"));
         for (Class<?> type : List.of(
                 ExpressionVariables.Request.class,

@@ -19,7 +19,6 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.env.Environment;
@@ -119,8 +118,8 @@ public final class RequestRules {
     private final List<Called> calls = new ArrayList<>();
     private EndpointResolver endpoints = NOWHERE;
 
-    /** The changes since the start, by policy. */
-    private Map<String, Change> changes = Map.of();
+    /** The changes in force, by policy. */
+    private volatile Map<String, Change> changes = Map.of();
 
     private volatile Parsed parsed;
     private volatile RulesInForce inForce;
@@ -257,30 +256,27 @@ public final class RequestRules {
     }
 
     /**
-     * Changes a policy: all requests from now on see the new rules, all others the old ones.
+     * Reads the configuration with other changes. Nothing is in force yet.
      *
-     * @param change replaces the earlier changes of the policy; {@code null} returns to the configuration
-     * @throws RateLimitConfigurationException if the rules would not be valid; nothing is then changed
+     * @return puts them in force: all requests from then on see the new rules, all others the old ones. Not to be called
+     *     after others were put in force.
+     * @throws RateLimitConfigurationException if the rules would not be valid
      */
-    synchronized void change(String policy, @Nullable Change change) {
-        Map<String, Change> next = new HashMap<>(changes);
-        if (change == null) {
-            next.remove(policy);
-        } else {
-            next.put(policy, change);
-        }
+    Runnable read(Map<String, Change> next) {
         Parsed reread = parser.apply(Map.copyOf(next));
         handlers.forEach(reread::add);
         calls.forEach(call -> reread.byMethod().of(call.type(), call.method()));
         RulesInForce then = reread.inForce(endpoints);
-        changes = Map.copyOf(next);
-        parsed = reread;
-        inForce = then;
+        return () -> {
+            changes = Map.copyOf(next);
+            parsed = reread;
+            inForce = then;
+        };
     }
 
-    /** The changes of a policy since the start; {@code null} if there are none. */
-    synchronized @Nullable Change changeOf(String policy) {
-        return changes.get(policy);
+    /** The changes in force, by policy. */
+    Map<String, Change> changes() {
+        return changes;
     }
 
     /**

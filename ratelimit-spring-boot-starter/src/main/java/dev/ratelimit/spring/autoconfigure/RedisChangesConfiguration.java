@@ -1,0 +1,34 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.spring.rules.RateLimitOperations;
+import dev.ratelimit.spring.rules.RateLimitProperties;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** Changes of policies for all instances, with the store on Redis and if anything is limited. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass({RedisStore.class, LettuceConnectionFactory.class})
+@ConditionalOnBean(name = RedisStoreConfiguration.CLIENT, value = ActiveRules.class)
+class RedisChangesConfiguration {
+
+    @Bean("dev.ratelimit.redisChanges")
+    RedisChanges rateLimitRedisChanges(
+            RedisStoreClient client,
+            RateLimitProperties properties,
+            ObjectProvider<RateLimitOperations> operations,
+            ObjectProvider<Ticker> ticker,
+            ObjectProvider<Scheduler> scheduler) {
+        return new RedisChanges(
+                client.another(),
+                properties.store().redis().prefix(),
+                operations,
+                scheduler.getIfAvailable(() -> Scheduler.of(ticker.getIfAvailable(Ticker::system))));
+    }
+}

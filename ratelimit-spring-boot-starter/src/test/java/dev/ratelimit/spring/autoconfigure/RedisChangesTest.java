@@ -1,0 +1,293 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.redis.server.RedisCluster;
+import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitPolicies;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RunningApp;
+import dev.ratelimit.spring.TestApi;
+import dev.ratelimit.spring.rules.Changes;
+import dev.ratelimit.spring.rules.RateLimitOperations;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Changes of policies while several instances run on one Redis. Budgets are so slow that the time does not matter. */
+@Tag("servers")
+class RedisChangesTest {
+
+    private static final Duration INTERVAL = Duration.ofSeconds(1);
+
+    private final List<RunningApp> apps = new ArrayList<>();
+    private @Nullable RedisServer server;
+
+    @AfterEach
+    void stop() {
+        apps.forEach(RunningApp::close);
+        if (server != null) {
+            server.close();
+        }
+    }
+
+    private RedisServer server() {
+        if (server == null) {
+            server = RedisServer.start();
+        }
+        return server;
+    }
+
+    private RunningApp start(String... properties) {
+        return startOn("spring.data.redis.port=" + server().port(), properties);
+    }
+
+    private RunningApp startOn(String redis, String... properties) {
+        RunningApp app = RunningApp.start(
+                List.of(TestApi.class),
+                Stream.concat(
+                                Stream.of(
+                                        redis,
+                                        "ratelimit.store.type=redis",
+                                        "ratelimit.store.redis.deadline=10s",
+                                        "ratelimit.policies.p.limit=1000/day",
+                                        "ratelimit.policies.q.limit=5000/day",
+                                        "management.endpoints.web.exposure.include=ratelimits",
+                                        "management.endpoint.ratelimits.access=unrestricted"),
+                                Stream.of(properties))
+                        .toArray(String[]::new));
+        apps.add(app);
+        return app;
+    }
+
+    private List<String> keys() {
+        return server().ask(redis -> redis.keys("*{changes}"));
+    }
+
+    private static TokenBucket limit(RunningApp app) {
+        return (TokenBucket)
+                app.bean(RateLimitPolicies.class).policy("p").limits().get(0);
+    }
+
+    private static TokenBucket bucket(String rate) {
+        return TokenBucket.of(Rate.parse(rate));
+    }
+
+    /** The next time that each instance reads, it knows these changes. */
+    private static void awaitSame(RunningApp first, RunningApp... others) {
+        Changes changes = first.bean(RateLimitOperations.class).changes();
+        for (RunningApp other : others) {
+            await().until(() -> {
+                other.ticker().advance(INTERVAL);
+                return other.bean(RateLimitOperations.class).changes().equals(changes);
+            });
+        }
+    }
+
+    private static int admitted(int requests, RunningApp... apps) {
+        int admitted = 0;
+        for (int i = 0; i < requests; i++) {
+            admitted += apps[i % apps.length].get("/any").status() == 200 ? 1 : 0;
+        }
+        return admitted;
+    }
+
+    @Test
+    void limit_changedByTheActuator_isInForceOnAllInstances_andBackWithoutABurst() {
+        RunningApp first = start();
+        RunningApp second = start();
+        assertThat(admitted(100, first, second)).isEqualTo(100);
+
+        assertThat(new ActuatorClient(first)
+                        .post("/p", Map.of("limit", "100/day"))
+                        .status())
+                .isEqualTo(200);
+
+        // a tenth of what was used is used: 10 of 100
+        assertThat(admitted(60, first)).isEqualTo(60);
+        awaitSame(first, second);
+        assertThat(limit(second)).isEqualTo(bucket("100/day"));
+        assertThat(admitted(60, first, second)).isBetween(30, 31);
+
+        new ActuatorClient(second).post("/p", Map.of("restore", true));
+        awaitSame(second, first);
+        assertThat(limit(first)).isEqualTo(bucket("1000/day"));
+        assertThat(admitted(20, first, second)).isLessThanOrEqualTo(10);
+    }
+
+    @Test
+    void endpoint_saysHowLongAChangeLasts_andRefusesAWrongOne() {
+        RunningApp first = start();
+        ActuatorClient actuator = new ActuatorClient(first);
+
+        assertThat(actuator.get("").json().get("changesLast").asString())
+                .isEqualTo("on all instances, until the last of them stops, which returns to the configuration");
+        assertThat(actuator.post("/p", Map.of("limit", "100/eternity", "mode", "off"))
+                        .status())
+                .isEqualTo(400);
+        assertThat(first.bean(RateLimitOperations.class).changes()).isEqualTo(Changes.NONE);
+    }
+
+    @Test
+    void instance_thatStartsLater_hasTheChange_andTheLastTakesItAway() {
+        RunningApp first = start();
+        first.bean(RateLimitPolicies.class).change("p", new Change("100/day", 7L, Mode.SHADOW));
+
+        RunningApp second = start();
+        assertThat(limit(second)).isEqualTo(TokenBucket.of(Rate.parse("100/day"), 7));
+        assertThat(second.bean(RateLimitPolicies.class).mode("p")).isEqualTo(Mode.SHADOW);
+        first.close();
+        RunningApp third = start();
+        assertThat(third.bean(RateLimitPolicies.class).mode("p")).isEqualTo(Mode.SHADOW);
+        second.close();
+        third.close();
+
+        assertThat(keys()).isEmpty();
+        assertThat(limit(start())).isEqualTo(bucket("1000/day"));
+    }
+
+    @Test
+    void redisWithoutAnAnswer_leavesWhatIsInForce_andRefusesChanges() {
+        RunningApp first = start();
+        RateLimitPolicies policies = first.bean(RateLimitPolicies.class);
+        policies.change("p", Change.toLimit("100/day"));
+        server().kill();
+
+        assertThatThrownBy(() -> policies.change("p", Change.toLimit("50/day")))
+                .isInstanceOf(IllegalStateException.class);
+        ActuatorClient.Answer answer = new ActuatorClient(first).post("/p", Map.of("restore", true));
+        assertThat(answer.status()).isEqualTo(503);
+        assertThat(answer.json().get("error").asString()).contains("Redis").contains("nothing is changed");
+        for (int i = 0; i < 5; i++) {
+            first.ticker().advance(INTERVAL);
+        }
+        assertThat(limit(first)).isEqualTo(bucket("100/day"));
+    }
+
+    @Test
+    void redisThatLostItsData_getsTheChangesBack() {
+        RunningApp first = start();
+        first.bean(RateLimitPolicies.class).change("p", Change.toLimit("100/day"));
+
+        server().restart();
+
+        await().until(() -> {
+            first.ticker().advance(INTERVAL);
+            return !keys().isEmpty();
+        });
+        assertThat(limit(start())).isEqualTo(bucket("100/day"));
+        first.bean(RateLimitPolicies.class).change("p", Change.toLimit("50/day"));
+        assertThat(limit(start())).isEqualTo(bucket("50/day"));
+    }
+
+    @Test
+    void instance_thatStartsWithoutRedis_getsTheChangesLater() {
+        RunningApp first = start();
+        first.bean(RateLimitPolicies.class).change("p", Change.toLimit("100/day"));
+        int port = server().port();
+        server().kill();
+        RunningApp second = start();
+        assertThat(limit(second)).isEqualTo(bucket("1000/day"));
+
+        server().restart();
+        await().until(() -> {
+            first.ticker().advance(INTERVAL);
+            return !keys().isEmpty();
+        });
+        awaitSame(first, second);
+
+        assertThat(limit(second)).isEqualTo(bucket("100/day"));
+        assertThat(server().port()).isEqualTo(port);
+    }
+
+    @Test
+    void changes_atTheSameTime_endTheSameEverywhere() throws Exception {
+        RunningApp first = start();
+        RunningApp second = start();
+        List<Thread> threads = new ArrayList<>();
+        List<Throwable> failures = new ArrayList<>();
+        for (RunningApp app : List.of(first, second)) {
+            int number = threads.size() + 1;
+            Thread thread = new Thread(() -> {
+                RateLimitPolicies policies = app.bean(RateLimitPolicies.class);
+                for (int i = 1; i <= 40; i++) {
+                    policies.change("p", number == 1 ? Change.toLimit(i + "00/day") : new Change(null, i + 0L, null));
+                    policies.change("q", Change.toLimit(number + "" + i + "/day"));
+                }
+            });
+            thread.setUncaughtExceptionHandler((failed, e) -> failures.add(e));
+            threads.add(thread);
+        }
+        threads.forEach(Thread::start);
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertThat(failures).isEmpty();
+
+        RunningApp last = Stream.of(first, second)
+                .max(Comparator.comparing(
+                        app -> app.bean(RateLimitOperations.class).changes().version()))
+                .orElseThrow();
+        awaitSame(last, first, second);
+
+        Changes changes = last.bean(RateLimitOperations.class).changes();
+        assertThat(changes.version()).isEqualTo(160);
+        assertThat(changes.byPolicy()).containsEntry("p", new Change("4000/day", 40L, null));
+        assertThat(limit(first)).isEqualTo(limit(second)).isEqualTo(TokenBucket.of(Rate.parse("4000/day"), 40));
+        assertThat(first.bean(RateLimitPolicies.class).policy("q"))
+                .isEqualTo(second.bean(RateLimitPolicies.class).policy("q"));
+    }
+
+    @Test
+    void foreignValueAtTheKey_changesNothing() {
+        RunningApp first = start();
+        server().ask(redis -> redis.set("ratelimit:{changes}", "not ours"));
+
+        first.ticker().advance(INTERVAL);
+
+        assertThatThrownBy(() -> first.bean(RateLimitPolicies.class).change("p", Change.toLimit("5/day")))
+                .isInstanceOf(IllegalStateException.class);
+        assertThat(limit(first)).isEqualTo(bucket("1000/day"));
+    }
+
+    @Test
+    void policyNamesAndLimits_ofAnyText_arriveUnchanged() {
+        String name = "a b:c.d%e+f&g~h";
+        RunningApp first = start("ratelimit.policies[" + name + "].limit=1/day");
+        RunningApp second = start("ratelimit.policies[" + name + "].limit=1/day");
+
+        first.bean(RateLimitPolicies.class).change(name, Change.toLimit(" 5 per minute;  50/day"));
+        awaitSame(first, second);
+
+        assertThat(second.bean(RateLimitPolicies.class).policy(name).limits()).hasSize(2);
+    }
+
+    @Test
+    void cluster_sharesChangesToo() {
+        try (RedisCluster cluster = RedisCluster.start()) {
+            String nodes = "spring.data.redis.cluster.nodes=127.0.0.1:"
+                    + cluster.nodes().get(0).port();
+            RunningApp first = startOn(nodes);
+            RunningApp second = startOn(nodes);
+            first.bean(RateLimitPolicies.class).change("p", Change.toLimit("100/day"));
+
+            awaitSame(first, second);
+
+            assertThat(limit(second)).isEqualTo(bucket("100/day"));
+            apps.forEach(RunningApp::close);
+            apps.clear();
+        }
+    }
+}
