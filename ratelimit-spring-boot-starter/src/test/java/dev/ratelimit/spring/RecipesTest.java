@@ -135,9 +135,14 @@ class RecipesTest extends AppPerTest {
 
     /** The properties of the YAML under this heading, with additional ones. */
     static String[] recipe(String heading, String... more) throws IOException {
-        String page = Files.readString(Path.of("..", "docs", "recipes.md"));
-        String section = page.split("\n## " + heading + "\n", 2)[1].split("\n## ", 2)[0];
-        String yaml = section.split("```yaml\n", 2)[1].split("```", 2)[0];
+        return yaml("recipes.md", "\n## " + heading + "\n", more);
+    }
+
+    /** The properties of the first YAML on this page that says something about limits after this text, with others. */
+    static String[] yaml(String name, String after, String... more) throws IOException {
+        String page = Files.readString(Path.of("..", "docs").resolve(name));
+        String rest = page.substring(page.indexOf(after) + after.length());
+        String yaml = "ratelimit:\n" + rest.split("```yaml\nratelimit:\n", 2)[1].split("```", 2)[0];
         YamlPropertiesFactoryBean reader = new YamlPropertiesFactoryBean();
         reader.setResources(new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)));
         Properties properties = new Properties();
