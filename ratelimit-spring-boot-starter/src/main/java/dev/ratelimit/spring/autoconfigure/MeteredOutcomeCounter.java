@@ -1,5 +1,7 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.Charge;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.OutcomeCounter;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -15,10 +17,19 @@ import java.util.concurrent.ConcurrentHashMap;
 final class MeteredOutcomeCounter implements OutcomeCounter {
 
     private final MeterRegistry registry;
+    private final Ticker ticker;
+    private final Map<String, HeldPermitMeters> held = new ConcurrentHashMap<>();
     private final Map<String, Map<OutcomeCounter.Outcome, Counter>> counters = new ConcurrentHashMap<>();
 
-    MeteredOutcomeCounter(MeterRegistry registry) {
+    MeteredOutcomeCounter(MeterRegistry registry, Ticker ticker) {
         this.registry = registry;
+        this.ticker = ticker;
+    }
+
+    @Override
+    public Runnable held(Charge charge) {
+        return held.computeIfAbsent(charge.policy().name(), name -> new HeldPermitMeters(name, registry, ticker))
+                .hold(charge.permits(), charge.policy().limits().get(0).replenishNanos());
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.rules.OutcomeCounter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -21,8 +22,8 @@ class RateLimitMetricsConfiguration {
     }
 
     @Bean("dev.ratelimit.outcomes")
-    OutcomeCounter rateLimitOutcomes(MeterRegistry registry) {
-        return new MeteredOutcomeCounter(registry);
+    OutcomeCounter rateLimitOutcomes(MeterRegistry registry, ObjectProvider<Ticker> ticker) {
+        return new MeteredOutcomeCounter(registry, ticker.getIfAvailable(Ticker::system));
     }
 
     @Bean("dev.ratelimit.memoryStoreMeters")

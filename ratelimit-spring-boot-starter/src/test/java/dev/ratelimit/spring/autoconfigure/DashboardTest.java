@@ -2,6 +2,8 @@ package dev.ratelimit.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.Policy;
+import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.spring.rules.OutcomeCounter.Outcome;
 import io.lettuce.core.RedisClient;
@@ -63,6 +65,8 @@ class DashboardTest {
                 .run(context -> {
                     context.getBean("dev.ratelimit.outcomes", MeteredOutcomeCounter.class)
                             .count("api", Outcome.ADMITTED);
+                    Runnable unused = context.getBean("dev.ratelimit.outcomes", MeteredOutcomeCounter.class)
+                            .held(Policy.of("api", Concurrency.of(1)).charge());
                     try (RedisClient client = RedisClient.create("redis://127.0.0.1:1");
                             RedisStore store = RedisStore.builder(client).build();
                             RedisStoreMeters meters = new RedisStoreMeters(registry)) {

@@ -4,15 +4,77 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
+import dev.ratelimit.test.FakeTicker;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
 
 /** What the meters count; no request can add one. */
 @Tag("servers")
 class MetricsTest {
+
+    /** Reads the meter while its own request holds permits. */
+    @RestController
+    static class Holding {
+
+        private final MeterRegistry registry;
+        private final FakeTicker ticker;
+
+        Holding(MeterRegistry registry, FakeTicker ticker) {
+            this.registry = registry;
+            this.ticker = ticker;
+        }
+
+        @GetMapping("/hold")
+        double hold(@RequestParam(defaultValue = "0") long minutes) {
+            ticker.advance(Duration.ofMinutes(minutes));
+            return registry.get("ratelimit.permits.held")
+                    .tag("policy", "each/concurrency")
+                    .gauge()
+                    .value();
+        }
+
+        @GetMapping("/slow")
+        String slow() {
+            ticker.advance(Duration.ofMinutes(3));
+            return "slow";
+        }
+    }
+
+    @Test
+    void permits_areCountedWhileTheyAreHeld_andWhenTheyAreOverdue() {
+        try (RunningApp app = RunningApp.start(
+                List.of(Holding.class),
+                "ratelimit.policies.each.limit=100/hour",
+                "ratelimit.policies.each.concurrency=9",
+                "ratelimit.policies.each.max-hold=2m",
+                "ratelimit.policies.each.permits=#request.getParameter('size') == null ? 1 : 5")) {
+            assertThat(app.get("/hold").body()).isEqualTo("1.0");
+            assertThat(overdue(app)).isZero();
+            assertThat(app.get("/hold?minutes=1").body()).isEqualTo("1.0");
+            assertThat(overdue(app)).isZero();
+
+            assertThat(app.get("/hold?minutes=2").body()).isEqualTo("0.0");
+            assertThat(overdue(app)).isEqualTo(1);
+            app.get("/slow");
+            assertThat(overdue(app)).isEqualTo(2);
+            assertThat(gauge(app, "ratelimit.permits.held", "each/concurrency")).isZero();
+        }
+    }
+
+    private static double overdue(RunningApp app) {
+        return app.bean(MeterRegistry.class)
+                .get("ratelimit.permits.overdue")
+                .tag("policy", "each/concurrency")
+                .counter()
+                .count();
+    }
 
     @Test
     void requests_areCountedByPolicyAndOutcome() {
@@ -77,9 +139,13 @@ class MetricsTest {
     }
 
     private static double gauge(RunningApp app, String name) {
+        return gauge(app, name, "each");
+    }
+
+    private static double gauge(RunningApp app, String name, String policy) {
         return app.bean(MeterRegistry.class)
                 .get(name)
-                .tag("policy", "each")
+                .tag("policy", policy)
                 .gauge()
                 .value();
     }

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules;
 
+import dev.ratelimit.Charge;
 import java.util.List;
 import java.util.Locale;
 
@@ -34,6 +35,15 @@ public interface OutcomeCounter {
     /** Tells whose request this policy has refused, in addition to counting it. By default, nothing is done with it. */
     default void refused(String policy, String key) {}
 
+    /**
+     * Tells that an admitted request or call holds permits of a concurrency limit. By default, nothing is done with it.
+     *
+     * @return to be called when they come back, by any thread and perhaps several times
+     */
+    default Runnable held(Charge charge) {
+        return () -> {};
+    }
+
     /** A counter that passes everything on to all of these. */
     static OutcomeCounter of(List<OutcomeCounter> counters) {
         return counters.size() == 1
@@ -47,6 +57,14 @@ public interface OutcomeCounter {
                     @Override
                     public void refused(String policy, String key) {
                         counters.forEach(counter -> counter.refused(policy, key));
+                    }
+
+                    @Override
+                    public Runnable held(Charge charge) {
+                        List<Runnable> returns = counters.stream()
+                                .map(counter -> counter.held(charge))
+                                .toList();
+                        return () -> returns.forEach(Runnable::run);
                     }
                 };
     }

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules;
 
+import dev.ratelimit.Charge;
 import dev.ratelimit.Ticker;
 import java.time.Duration;
 import java.util.Map;
@@ -52,6 +53,11 @@ final class ShadowLog implements OutcomeCounter {
     @Override
     public void refused(String policy, String key) {
         counter.refused(policy, key);
+    }
+
+    @Override
+    public Runnable held(Charge charge) {
+        return counter.held(charge);
     }
 
     @Override

@@ -55,6 +55,9 @@ final class StageCharges {
     /** The names of the policies whose permits do not count requests, so that the application may settle them. */
     private List<String> metered = List.of();
 
+    /** Tells that held permits come back. */
+    private List<Runnable> returns = List.of();
+
     private @Nullable Reservation reservation;
 
     private @Nullable Lack lack;
@@ -281,7 +284,14 @@ final class StageCharges {
     void release() {
         if (holding) {
             refund(charge -> ruleOf(charge.policy()).holds());
+            returns.forEach(Runnable::run);
         }
+    }
+
+    private void tellHeld(OutcomeCounter outcomes) {
+        charges.stream()
+                .filter(charge -> ruleOf(charge.policy()).holds())
+                .forEach(charge -> returns = plus(returns, outcomes.held(charge)));
     }
 
     private void refund(Predicate<Charge> part) {
@@ -361,6 +371,9 @@ final class StageCharges {
         for (int i = 0; i < uncharged.size(); i++) {
             outcomes.count(
                     uncharged.get(i).rule().policy().name(), uncharged.get(i).outcome());
+        }
+        if (holds()) {
+            tellHeld(outcomes);
         }
     }
 
