@@ -2,17 +2,17 @@ package dev.ratelimit;
 
 import java.math.BigInteger;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets refused callers wait for their permits in a bounded queue, without a thread: it smooths bursts instead of refusing
- * them. Thread-safe.
+ * Lets refused callers wait for their permits in a bounded queue, without a thread: it smooths bursts instead of
+ * refusing them. Thread-safe.
  *
  * <pre>{@code
  * RateLimitQueue queue = RateLimitQueue.builder(store)
@@ -21,10 +21,11 @@ import org.jspecify.annotations.Nullable;
  * queue.acquire(mail.charge("alice")).thenAccept(decision -> { if (decision.admitted()) send(); });
  * }</pre>
  *
- * <p>Callers wait in one line per budget, at the policy that makes them wait longest. The head of each line asks again when
- * its permits are due; later callers of the same budget queue behind it and never overtake it. A caller who cannot be
- * admitted within {@code maxWait}, because of the permits that those ahead of it wait for, is refused at once, and so is
- * one for whom there is no room. If other instances use up the permits, a caller is refused when its time is over.
+ * <p>Callers wait in one line per budget, at the policy that makes them wait longest. The head of each line asks again
+ * when its permits are due; later callers of the same budget queue behind it and never overtake it. A caller who cannot
+ * be admitted within {@code maxWait}, because of the permits that those ahead of it wait for, is refused at once, and
+ * so is one for whom there is no room. If other instances use up the permits, a caller is refused when its time is
+ * over.
  *
  * <p>The room is shared fairly: when a policy's queue is full, a caller of a short line takes the place of one in the
  * longest line.
@@ -36,8 +37,8 @@ public final class RateLimitQueue implements AutoCloseable {
         /** Whoever came first. If there is no room, newcomers are refused. */
         OLDEST_FIRST,
         /**
-         * Whoever came last, as in an overload it is the one whose client is still there. If there is no room, the oldest
-         * are refused.
+         * Whoever came last, as in an overload it is the one whose client is still there. If there is no room, the
+         * oldest are refused.
          */
         NEWEST_FIRST
     }
@@ -45,7 +46,7 @@ public final class RateLimitQueue implements AutoCloseable {
     /**
      * How callers wait under a policy.
      *
-     * @param maxWait zero or more
+     * @param maxWait from zero to one day
      * @param maxWaiting how many callers, 0 or more, over all keys
      * @param order who is served first among the callers of a budget
      */
@@ -53,7 +54,14 @@ public final class RateLimitQueue implements AutoCloseable {
 
         private static final Duration MAX_WAIT = Duration.ofDays(1);
 
-        /** Validates the ranges. */
+        /**
+         * Validates the ranges.
+         *
+         * @param maxWait from zero to one day
+         * @param maxWaiting how many callers, 0 or more, over all keys
+         * @param order who is served first among the callers of a budget
+         * @throws IllegalArgumentException if {@code maxWait} or {@code maxWaiting} is out of range
+         */
         public Waiting {
             if (maxWait.isNegative() || maxWait.compareTo(MAX_WAIT) > 0) {
                 throw new IllegalArgumentException("maxWait must be from 0 to 1 day but was " + maxWait);
@@ -63,7 +71,12 @@ public final class RateLimitQueue implements AutoCloseable {
             }
         }
 
-        /** The oldest caller first. */
+        /**
+         * {@return waiting with the oldest caller first}
+         *
+         * @param maxWait from zero to one day
+         * @param maxWaiting how many callers, 0 or more, over all keys
+         */
         public static Waiting of(Duration maxWait, int maxWaiting) {
             return new Waiting(maxWait, maxWaiting, Order.OLDEST_FIRST);
         }
@@ -75,43 +88,48 @@ public final class RateLimitQueue implements AutoCloseable {
     private final RateLimitStore store;
     private final Ticker ticker;
     private final Scheduler scheduler;
-
-    /** Guards everything below, and the lines. The store is never called while it is held. */
-    private final Object lock = new Object();
-
-    private final Map<String, WaitingRoom> rooms = new HashMap<>();
-    private long arrivals;
-    private boolean closed;
+    private final WaitingRooms rooms;
 
     private RateLimitQueue(Builder builder) {
         this.store = builder.store;
         this.ticker = builder.ticker;
         this.scheduler = builder.scheduler == null ? Scheduler.of(builder.ticker) : builder.scheduler;
-        builder.policies.forEach((name, waiting) -> rooms.put(name, new WaitingRoom(waiting)));
+        this.rooms = new WaitingRooms(builder.policies);
     }
 
-    /** Starts building a queue for this store. */
+    /**
+     * {@return a builder of a queue in which nobody waits yet}
+     *
+     * @param store takes the charges; the queue does not close it
+     */
     public static Builder builder(RateLimitStore store) {
         return new Builder(store);
     }
 
-    /** Takes all charges, now or after waiting. See {@link #acquire(List, Supplier)}. */
+    /**
+     * Takes all charges, now or after waiting; see {@link #acquire(List, Supplier)}.
+     *
+     * @param charges what to take
+     * @return an admitted decision, or a refused one; completed exceptionally if the store fails
+     */
     public CompletableFuture<Decision> acquire(Charge... charges) {
         List<Charge> asked = List.of(charges);
         return acquire(asked, () -> store.decide(asked));
     }
 
     /**
-     * Takes all charges, now or after waiting. The future completes on the calling thread if nobody has to wait, otherwise
-     * on the scheduler's executor. Cancelling it ends the wait and leaves nothing charged.
+     * Takes all charges, now or after waiting. The future completes on the calling thread if nobody has to wait,
+     * otherwise on the scheduler's executor, or on the thread that closes the queue. Cancelling it ends the wait and
+     * leaves nothing charged.
      *
-     * @param decide asks the store for these charges, or for those of them that count
+     * @param charges what to take
+     * @param decide asks the store for these charges, or for those of them that count; called again for each attempt
      * @return an admitted decision, or a refused one with the status of the limits when the caller was refused;
-     *     completed exceptionally if {@code decide} throws
+     *     completed exceptionally if {@code decide}, the store or the scheduler throws
      */
     public CompletableFuture<Decision> acquire(List<Charge> charges, Supplier<Decision> decide) {
         try {
-            Charge contested = contested(charges);
+            Charge contested = rooms.contested(charges);
             Decision decision = contested == null ? decide.get() : store.peek(charges);
             if (contested == null && decision.admitted()) {
                 return CompletableFuture.completedFuture(decision);
@@ -126,24 +144,11 @@ public final class RateLimitQueue implements AutoCloseable {
         }
     }
 
-    /** The first charge to a budget that others wait for; {@code null} if nobody has to be let first. */
-    private @Nullable Charge contested(List<Charge> charges) {
-        synchronized (lock) {
-            for (Charge charge : charges) {
-                WaitingRoom room = rooms.get(charge.policy().name());
-                if (room != null && room.line(charge.key()) != null) {
-                    return charge;
-                }
-            }
-            return null;
-        }
-    }
-
     /** The charge to wait for; {@code null} if a limit refuses that nobody can wait for. */
     private @Nullable Charge longestWait(Decision decision) {
         List<LimitStatus> violated = decision.violated();
         for (LimitStatus status : violated) {
-            if (!rooms.containsKey(status.policy().name()) || status.retryAfterNanos() == LimitAlgorithm.NEVER) {
+            if (rooms.waiting(status.policy()) == null || status.retryAfterNanos() == LimitAlgorithm.NEVER) {
                 return null;
             }
         }
@@ -156,50 +161,31 @@ public final class RateLimitQueue implements AutoCloseable {
 
     @SuppressWarnings("FutureReturnValueIgnored") // leaving a line does not fail
     private CompletableFuture<Decision> join(Waiter waiter, Charge at) {
-        WaitingRoom room = room(at);
-        long wait = Math.max(waiter.last.retryAfterNanos(), waitBehind(room, at, waiter));
-        if (wait > room.waiting.maxWait().toNanos()) {
+        Waiting waiting = Objects.requireNonNull(rooms.waiting(at.policy()));
+        long maxWait = waiting.maxWait().toNanos();
+        if (Math.max(waiter.last.retryAfterNanos(), waitBehind(at, waiter)) > maxWait) {
             return CompletableFuture.completedFuture(refused(waiter.last));
         }
-        Waiter displaced;
-        synchronized (lock) {
-            waiter.number = arrivals++;
-            waiter.deadline = ticker.nanos() + room.waiting.maxWait().toNanos();
-            displaced = closed ? null : room.makeRoom(at.key());
-            if (closed || !room.hasRoom()) {
-                return CompletableFuture.completedFuture(refused(waiter.last));
-            }
-            room.add(at, waiter);
-        }
-        if (displaced != null) {
-            displaced.result.complete(refused(displaced.last));
+        waiter.deadline = ticker.nanos() + maxWait;
+        Waiter goes = rooms.join(waiter, at);
+        if (goes == waiter) {
+            return CompletableFuture.completedFuture(refused(waiter.last));
         }
         waiter.result.whenComplete((decision, failure) -> leave(waiter));
-        waiter.expiry(scheduler.schedule(
-                () -> run(() -> waiter.result.complete(refused(waiter.last))),
-                room.waiting.maxWait().toNanos() + TOLERANCE_NANOS));
+        if (goes != null) {
+            run(goes, () -> goes.result.complete(refused(goes.last)));
+        }
+        waiter.expiry(later(maxWait + TOLERANCE_NANOS, waiter, () -> waiter.result.complete(refused(waiter.last))));
         serveLater(waiter, waiter.last.retryAfterNanos());
         return waiter.result;
-    }
-
-    private WaitingRoom room(Charge charge) {
-        WaitingRoom room = rooms.get(charge.policy().name());
-        if (room == null) {
-            throw new IllegalStateException(
-                    "nobody can wait for policy " + charge.policy().name());
-        }
-        return room;
     }
 
     /**
      * The wait until the permits of those ahead and of this caller have come back. Exact for up to the capacity of the
      * limits; beyond that, as if permits came back evenly.
      */
-    private long waitBehind(WaitingRoom room, Charge at, Waiter waiter) {
-        long ahead;
-        synchronized (lock) {
-            ahead = room.permitsAhead(at.key());
-        }
+    private long waitBehind(Charge at, Waiter waiter) {
+        long ahead = rooms.permitsAhead(at);
         if (ahead == 0) {
             return 0;
         }
@@ -224,55 +210,46 @@ public final class RateLimitQueue implements AutoCloseable {
     }
 
     private void leave(Waiter waiter) {
-        Waiter head = null;
-        synchronized (lock) {
-            WaitingRoom.Line line = waiter.line;
-            if (line != null) {
-                WaitingRoom.remove(waiter);
-                head = line.serving ? null : line.head();
-            }
-        }
+        Waiter next = rooms.leave(waiter);
         waiter.cancelAlarms();
-        if (head != null) {
-            serveLater(head, 0);
+        if (next != null) {
+            serveLater(next, 0);
         }
     }
 
     /** Serves the waiter's line after this time, if the waiter is its head then. */
     private void serveLater(Waiter waiter, long nanos) {
-        boolean head;
-        synchronized (lock) {
-            WaitingRoom.Line line = waiter.line;
-            head = line != null && line.head() == waiter;
-        }
-        if (head) {
-            waiter.alarm(scheduler.schedule(() -> run(() -> serve(waiter)), nanos));
+        if (rooms.isHead(waiter)) {
+            waiter.alarm(later(nanos, waiter, () -> serve(waiter)));
         }
     }
 
-    /** Continues on the executor, because the scheduler's thread must not block. */
-    private void run(Runnable task) {
-        scheduler.executor().execute(task);
+    private Scheduler.Alarm later(long nanos, Waiter waiter, Runnable task) {
+        try {
+            return scheduler.schedule(() -> run(waiter, task), nanos);
+        } catch (RuntimeException | Error e) {
+            waiter.result.completeExceptionally(e);
+            return () -> {};
+        }
+    }
+
+    /**
+     * Continues on the executor, because the scheduler's thread must not block. If that fails, the waiter fails:
+     * otherwise nobody would answer it, nor serve its line.
+     */
+    private void run(Waiter waiter, Runnable task) {
+        try {
+            scheduler.executor().execute(task);
+        } catch (RuntimeException | Error e) {
+            waiter.result.completeExceptionally(e);
+        }
     }
 
     /** Asks again for the head of a line, and then for the next one, as long as they are admitted. */
     private void serve(Waiter first) {
         Waiter waiter = first;
-        while (waiter != null && begin(waiter)) {
+        while (waiter != null && rooms.begin(waiter)) {
             waiter = ask(waiter);
-        }
-    }
-
-    /** Whether this thread may ask for the waiter: it is the head, and no other thread does so. */
-    private boolean begin(Waiter waiter) {
-        synchronized (lock) {
-            WaitingRoom.Line line = waiter.line;
-            if (line == null || line.serving || line.head() != waiter) {
-                return false;
-            }
-            line.serving = true;
-            waiter.asking = line;
-            return true;
         }
     }
 
@@ -282,13 +259,13 @@ public final class RateLimitQueue implements AutoCloseable {
         try {
             decision = waiter.decide.get();
         } catch (RuntimeException | Error e) {
-            Waiter next = end(waiter, null);
+            Waiter next = rooms.end(waiter, null);
             waiter.result.completeExceptionally(e);
             return next;
         }
         waiter.last = decision;
         Charge at = decision.admitted() || isLate(waiter, decision) ? null : longestWait(decision);
-        Waiter next = end(waiter, at);
+        Waiter next = rooms.end(waiter, at);
         if (at != null) {
             serveLater(waiter, decision.retryAfterNanos());
         } else if (!waiter.result.complete(decision) && decision.admitted()) {
@@ -302,56 +279,35 @@ public final class RateLimitQueue implements AutoCloseable {
         return decision.retryAfterNanos() > waiter.deadline - ticker.nanos() + TOLERANCE_NANOS;
     }
 
-    /** Takes the waiter out of its line, or puts it where it waits next; returns the new head if there is one. */
-    private @Nullable Waiter end(Waiter waiter, @Nullable Charge at) {
-        synchronized (lock) {
-            WaitingRoom.Line line = waiter.asking;
-            waiter.asking = null;
-            if (at == null) {
-                WaitingRoom.remove(waiter);
-            } else {
-                WaitingRoom.move(waiter, room(at), at);
-            }
-            if (line == null) {
-                return null;
-            }
-            line.serving = false;
-            Waiter head = line.head();
-            return head == waiter ? null : head;
-        }
-    }
-
-    /** Asks again at once for whoever waits for this budget, because permits were refunded. */
+    /**
+     * Asks again at once for whoever waits for this budget, because permits were refunded. Asks on the scheduler's
+     * executor; does nothing if nobody waits.
+     *
+     * @param policy whose permits were refunded
+     * @param key whose budget; the empty string if all callers share one
+     */
     public void wake(Policy policy, String key) {
-        Waiter head = null;
-        synchronized (lock) {
-            WaitingRoom room = rooms.get(policy.name());
-            WaitingRoom.Line line = room == null ? null : room.line(key);
-            head = line == null ? null : line.head();
-        }
+        Waiter head = rooms.head(policy, key);
         if (head != null) {
-            Waiter waiter = head;
-            run(() -> serve(waiter));
+            run(head, () -> serve(head));
         }
     }
 
-    /** The number of callers who wait for permits of this policy. */
+    /**
+     * {@return the number of callers who wait for permits of a policy, over all keys}
+     *
+     * @param policy its name
+     */
     public int waiting(String policy) {
-        synchronized (lock) {
-            WaitingRoom room = rooms.get(policy);
-            return room == null ? 0 : room.size();
-        }
+        return rooms.size(policy);
     }
 
-    /** Refuses everybody who waits, and whoever would have to wait from now on. Idempotent. */
+    /**
+     * Refuses everybody who waits, and whoever would have to wait from now on. Does not close the store. Idempotent.
+     */
     @Override
     public void close() {
-        List<Waiter> all = new ArrayList<>();
-        synchronized (lock) {
-            closed = true;
-            rooms.values().forEach(room -> all.addAll(room.waiters()));
-        }
-        all.forEach(waiter -> waiter.result.complete(refused(waiter.last)));
+        rooms.close().forEach(waiter -> waiter.result.complete(refused(waiter.last)));
     }
 
     /** Builds a queue. Not thread-safe. */
@@ -366,28 +322,44 @@ public final class RateLimitQueue implements AutoCloseable {
             this.store = store;
         }
 
-        /** Lets callers wait for permits of the policy with this name. Without it, they are refused at once. */
+        /**
+         * Lets callers wait for permits of a policy. For other policies, they are refused at once.
+         *
+         * @param name of the policy
+         * @param waiting how long, and how many
+         * @return this builder
+         */
         @CanIgnoreReturnValue
         public Builder policy(String name, Waiting waiting) {
             policies.put(name, waiting);
             return this;
         }
 
-        /** The clock for deadlines; the system's by default. */
+        /**
+         * Sets the clock for deadlines.
+         *
+         * @param ticker the system's by default
+         * @return this builder
+         */
         @CanIgnoreReturnValue
         public Builder ticker(Ticker ticker) {
             this.ticker = ticker;
             return this;
         }
 
-        /** The scheduler of the alarms; {@linkplain Scheduler#of that of the ticker} by default. */
+        /**
+         * Sets the scheduler of the alarms, on whose executor the store is asked again.
+         *
+         * @param scheduler {@linkplain Scheduler#of that of the ticker} by default
+         * @return this builder
+         */
         @CanIgnoreReturnValue
         public Builder scheduler(Scheduler scheduler) {
             this.scheduler = scheduler;
             return this;
         }
 
-        /** Builds the queue. */
+        /** {@return a queue with these settings} */
         public RateLimitQueue build() {
             return new RateLimitQueue(this);
         }

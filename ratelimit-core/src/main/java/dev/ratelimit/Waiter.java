@@ -4,7 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A caller who waits in a {@link RateLimitQueue}; guarded by its lock, except for the alarms. */
+/** A caller who waits in a {@link RateLimitQueue}; guarded by the lock of its rooms, except for the alarms. */
 final class Waiter {
 
     final CompletableFuture<Decision> result = new CompletableFuture<>();

@@ -11,7 +11,9 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The callers who wait for permits of one policy, in one line per key. Guarded by the lock of its queue. */
+/**
+ * The callers who wait for permits of one policy, in one line per key. Guarded by the lock of its {@link WaitingRooms}.
+ */
 final class WaitingRoom {
 
     final RateLimitQueue.Waiting waiting;
@@ -85,8 +87,8 @@ final class WaitingRoom {
     }
 
     /**
-     * Who has to go so that a newcomer of this key can wait, after it was removed; {@code null} if nobody has to, or nobody
-     * can.
+     * Who has to go so that a newcomer of this key can wait, after it was removed; {@code null} if nobody has to, or
+     * nobody can.
      */
     @Nullable
     Waiter makeRoom(String key) {

@@ -1,0 +1,107 @@
+package dev.ratelimit.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.RateLimitQueue;
+import dev.ratelimit.RateLimitQueue.Waiting;
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.memory.InMemoryStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.Test;
+
+/** On which threads callers are answered, and what happens if there are none. */
+class RateLimitQueueThreadsTest {
+
+    private static final Policy ONE = Policy.of("one", TokenBucket.of(Rate.of(1, Duration.ofSeconds(1))));
+
+    private final FakeTicker ticker = new FakeTicker();
+    private final InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
+    private final List<Runnable> staged = new ArrayList<>();
+    private boolean alarmsFail;
+    private boolean executorFails;
+
+    /** Its executor waits for the test. */
+    private final class Staged implements Scheduler {
+
+        @Override
+        public Alarm schedule(Runnable task, long delayNanos) {
+            if (alarmsFail) {
+                throw new IllegalStateException("no alarms");
+            }
+            return ticker.schedule(task, delayNanos);
+        }
+
+        @Override
+        public Executor executor() {
+            return task -> {
+                if (executorFails) {
+                    throw new RejectedExecutionException("no threads");
+                }
+                staged.add(task);
+            };
+        }
+    }
+
+    private RateLimitQueue queue(int maxWaiting) {
+        return RateLimitQueue.builder(store)
+                .ticker(ticker)
+                .scheduler(new Staged())
+                .policy("one", Waiting.of(Duration.ofSeconds(60), maxWaiting))
+                .build();
+    }
+
+    private static boolean refused(CompletableFuture<Decision> answer) {
+        return answer.isDone() && !answer.join().admitted();
+    }
+
+    @Test
+    void displaced_isAnsweredOnTheExecutor_notOnTheNewcomersThread() {
+        RateLimitQueue queue = queue(2);
+        assertThat(queue.acquire(ONE.charge("a"))).isCompleted();
+        assertThat(queue.acquire(ONE.charge("b"))).isCompleted();
+        CompletableFuture<Decision> first = queue.acquire(ONE.charge("a"));
+        CompletableFuture<Decision> last = queue.acquire(ONE.charge("a"));
+
+        CompletableFuture<Decision> newcomer = queue.acquire(ONE.charge("b"));
+
+        assertThat(last).isNotDone();
+        staged.forEach(Runnable::run);
+        assertThat(refused(last)).isTrue();
+        assertThat(first).isNotDone();
+        assertThat(newcomer).isNotDone();
+    }
+
+    @Test
+    void schedulerThatFails_completesExceptionally_andLeavesNobodyInTheLine() {
+        RateLimitQueue queue = queue(10);
+        assertThat(queue.acquire(ONE.charge("a"))).isCompleted();
+
+        alarmsFail = true;
+        CompletableFuture<Decision> waiting = queue.acquire(ONE.charge("a"));
+
+        assertThat(waiting).isCompletedExceptionally();
+        assertThat(queue.waiting("one")).isZero();
+    }
+
+    @Test
+    void executorThatFails_completesExceptionally() {
+        RateLimitQueue queue = queue(10);
+        assertThat(queue.acquire(ONE.charge("a"))).isCompleted();
+        CompletableFuture<Decision> waiting = queue.acquire(ONE.charge("a"));
+
+        executorFails = true;
+        ticker.advance(Duration.ofSeconds(1));
+
+        assertThat(waiting).isCompletedExceptionally();
+        assertThat(queue.waiting("one")).isZero();
+    }
+}
