@@ -75,8 +75,8 @@ class BrowserTest {
                 .contains("6 admitted, 0 refused")
                 .contains("2 admitted, 2 refused")
                 .contains("429 Too Many Requests")
-                .contains("RateLimit: \"LoginController.login\";r=0;t=12")
-                .containsPattern("Retry-After: 1[23]\\b")
+                .containsPattern("<span>LoginController.login</span><span>next in [0-9]+ s</span>")
+                .containsPattern("Retry-After: try again in <b>[0-9]+ s</b>")
                 .contains("<span>exports</span><span>0 of 2 running</span>");
     }
 }
