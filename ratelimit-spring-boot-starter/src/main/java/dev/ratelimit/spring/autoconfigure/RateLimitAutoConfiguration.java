@@ -55,6 +55,7 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
     MethodLimitsConfiguration.class,
     RateLimitsEndpointConfiguration.class,
     RateLimitAuditConfiguration.class,
+    OpenApiConfiguration.class,
     NoPolicyConfiguration.class
 })
 public final class RateLimitAutoConfiguration {

@@ -1,0 +1,22 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.spring.rules.RateLimitOperations;
+import dev.ratelimit.spring.rules.RateLimitProperties;
+import org.springdoc.core.customizers.GlobalOpenApiCustomizer;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** With springdoc, its description of the API says which operations are limited, and what a refusal looks like. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(GlobalOpenApiCustomizer.class)
+@ConditionalOnBean(ActiveRules.class)
+class OpenApiConfiguration {
+
+    @Bean("dev.ratelimit.openApi")
+    GlobalOpenApiCustomizer rateLimitOpenApi(
+            RateLimitOperations operations, ActiveRules rules, RateLimitProperties properties) {
+        return new OpenApiLimits(operations, rules, properties.response().status());
+    }
+}
