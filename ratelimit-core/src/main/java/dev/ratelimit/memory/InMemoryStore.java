@@ -12,7 +12,6 @@ import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -45,9 +44,7 @@ public final class InMemoryStore implements RateLimitStore {
 
     private final Scheduler scheduler;
     private final StoreClock clock;
-    private final int maxKeys;
-    private final Map<String, Integer> maxKeysOf;
-    private final ConcurrentHashMap<String, List<Keyspace>> keyspaces = new ConcurrentHashMap<>();
+    private final Keyspaces keyspaces;
     private final TransactionPool transactions;
     private final StackTransaction stack;
     private final HotSlots hotSlots = new HotSlots();
@@ -58,18 +55,17 @@ public final class InMemoryStore implements RateLimitStore {
     private InMemoryStore(Builder builder) {
         this.scheduler = builder.scheduler == null ? Scheduler.of(builder.ticker) : builder.scheduler;
         this.clock = new StoreClock(builder.ticker);
-        this.stack = new StackTransaction(clock, this::keyspaces);
+        this.keyspaces = new Keyspaces(clock, builder.maxKeys, builder.maxKeysOf);
+        this.stack = new StackTransaction(clock, keyspaces::of);
         this.transactions = new TransactionPool(clock);
-        this.maxKeys = builder.maxKeys;
-        this.maxKeysOf = Map.copyOf(builder.maxKeysOf);
     }
 
-    /** Creates a store with the system's clocks and {@link #DEFAULT_MAX_KEYS}. */
+    /** {@return a store with the system's clocks and {@link #DEFAULT_MAX_KEYS}} */
     public static InMemoryStore create() {
         return builder().build();
     }
 
-    /** Builds a store with other settings. */
+    /** {@return a builder with the same settings, to change them} */
     public static Builder builder() {
         return new Builder();
     }
@@ -98,7 +94,7 @@ public final class InMemoryStore implements RateLimitStore {
         }
         // before anything is charged: after an exception, the call has no effect
         sweepLater();
-        Keyspace keys = keyspaces(policy).get(0);
+        Keyspace keys = keyspaces.of(policy).get(0);
         if (!limit.grows() && !closed) {
             hotSlots.offer(policy, key, keys);
         }
@@ -157,7 +153,7 @@ public final class InMemoryStore implements RateLimitStore {
                 Policy policy = decision.charges().get(index).policy();
                 transaction.addPaid(
                         policy.charge(charge.key(), charge.permits()),
-                        keyspaces(policy),
+                        keyspaces.of(policy),
                         paid,
                         limitsBefore(decision.charges(), index));
             }
@@ -183,39 +179,60 @@ public final class InMemoryStore implements RateLimitStore {
         transactions.giveBack(transaction);
     }
 
-    /** The number of keys of the policy, over all its limits. */
+    /**
+     * {@return the present number of keys of a policy} A key counts once for each limit; those that share an overflow
+     * budget do not count.
+     *
+     * @param policy its name; 0 for one that was never charged
+     */
     public long keys(String policy) {
-        return known(policy).stream().mapToLong(Keyspace::size).sum();
-    }
-
-    /** How many full keys of the policy were evicted, which nobody can notice. */
-    public long evictedFull(String policy) {
-        return known(policy).stream().mapToLong(Keyspace::evictedFullCount).sum();
-    }
-
-    /** How many keys of the policy were evicted although permits were charged to them. */
-    public long evictedActive(String policy) {
-        return known(policy).stream().mapToLong(Keyspace::evictedActiveCount).sum();
+        return keyspaces.known(policy).stream().mapToLong(Keyspace::size).sum();
     }
 
     /**
-     * The current memory of the policy's tables in bytes; without the times that a {@code SlidingLog} remembers, 8
-     * bytes each.
+     * {@return how many full keys of a policy were evicted so far, which nobody can notice}
+     *
+     * @param policy its name
+     */
+    public long evictedFull(String policy) {
+        return keyspaces.known(policy).stream()
+                .mapToLong(Keyspace::evictedFullCount)
+                .sum();
+    }
+
+    /**
+     * {@return how many keys of a policy were evicted so far although permits were charged to them}
+     *
+     * @param policy its name
+     */
+    public long evictedActive(String policy) {
+        return keyspaces.known(policy).stream()
+                .mapToLong(Keyspace::evictedActiveCount)
+                .sum();
+    }
+
+    /**
+     * {@return the present memory of a policy's tables in bytes} Without the times that a {@code SlidingLog} or a
+     * {@code Concurrency} limit remembers, 8 bytes each.
+     *
+     * @param policy its name; 0 for one that was never charged
      */
     public long bytes(String policy) {
-        return known(policy).stream().mapToLong(Keyspace::bytes).sum();
+        return keyspaces.known(policy).stream().mapToLong(Keyspace::bytes).sum();
     }
 
     /**
-     * The maximum of {@link #bytes} for a policy that always has these limits. Plans and overrides may exceed it a
-     * little: by 4 bytes per key if there are more than 63 limits, and by 16 bytes for each that has used a budget of
-     * its overflow; with several algorithms, every key takes as much as the largest state.
+     * {@return the maximum of {@link #bytes} for a policy that always has these limits} Plans and overrides may exceed
+     * it a little: by 4 bytes per key if there are more than 63 limits, and by 16 bytes for each that has used a budget
+     * of its overflow; with several algorithms, every key takes as much as the largest state.
+     *
+     * @param policy with the limits to keep
      */
     public long maxBytes(Policy policy) {
-        List<Keyspace> keyspaces = keyspaces(policy);
+        List<Keyspace> keys = keyspaces.of(policy);
         long bytes = 0;
         for (int i = 0; i < policy.limits().size(); i++) {
-            bytes += keyspaces.get(i).maxBytes(policy.algorithms().get(i));
+            bytes += keys.get(i).maxBytes(policy.algorithms().get(i));
         }
         return bytes;
     }
@@ -235,40 +252,14 @@ public final class InMemoryStore implements RateLimitStore {
         Transaction transaction = transactions.take();
         for (int i = 0; i < distinct.size(); i++) {
             Charge charge = distinct.get(i);
-            transaction.add(charge, keyspaces(charge.policy()));
+            transaction.add(charge, keyspaces.of(charge.policy()));
         }
         return transaction;
     }
 
-    private List<Keyspace> known(String policy) {
-        return keyspaces.getOrDefault(policy, List.of());
-    }
-
-    private List<Keyspace> keyspaces(Policy policy) {
-        List<Keyspace> known = keyspaces.get(policy.name());
-        return known != null && known.size() >= policy.limits().size() ? known : addKeyspaces(policy);
-    }
-
-    private List<Keyspace> addKeyspaces(Policy policy) {
-        return keyspaces.merge(policy.name(), newKeyspaces(policy, 0), (known, ignored) -> {
-            List<Keyspace> all = new ArrayList<>(known);
-            all.addAll(newKeyspaces(policy, known.size()));
-            return List.copyOf(all);
-        });
-    }
-
-    private List<Keyspace> newKeyspaces(Policy policy, int from) {
-        int max = maxKeysOf.getOrDefault(policy.name(), maxKeys);
-        List<Keyspace> made = new ArrayList<>();
-        for (int i = from; i < policy.limits().size(); i++) {
-            made.add(new Keyspace(max, clock));
-        }
-        return List.copyOf(made);
-    }
-
     /**
-     * Sets the alarm, unless it is already set. The alarm does not keep the store from being collected. A scheduler that
-     * fails costs only memory: without sweeps, full keys are kept until the store needs their room.
+     * Sets the alarm, unless it is already set. The alarm does not keep the store from being collected. A scheduler
+     * that fails costs only memory: without sweeps, full keys are kept until the store needs their room.
      */
     private void sweepLater() {
         if (!sweeping.get() && !closed && sweeping.compareAndSet(false, true)) {
@@ -298,7 +289,7 @@ public final class InMemoryStore implements RateLimitStore {
         hotSlots.clear();
         boolean left = false;
         Throwable failure = null;
-        for (List<Keyspace> limits : keyspaces.values()) {
+        for (List<Keyspace> limits : keyspaces.all()) {
             for (Keyspace keyspace : limits) {
                 try {
                     keyspace.sweep();
@@ -332,14 +323,24 @@ public final class InMemoryStore implements RateLimitStore {
 
         private Builder() {}
 
-        /** The clock of the store; the system's by default. */
+        /**
+         * Sets the clock of the store.
+         *
+         * @param ticker the system's by default
+         * @return this builder
+         */
         @CanIgnoreReturnValue
         public Builder ticker(Ticker ticker) {
             this.ticker = ticker;
             return this;
         }
 
-        /** The scheduler of the sweeps; {@linkplain Scheduler#of that of the ticker} by default. */
+        /**
+         * Sets the scheduler of the sweeps.
+         *
+         * @param scheduler {@linkplain Scheduler#of that of the ticker} by default
+         * @return this builder
+         */
         @CanIgnoreReturnValue
         public Builder scheduler(Scheduler scheduler) {
             this.scheduler = scheduler;
@@ -347,9 +348,11 @@ public final class InMemoryStore implements RateLimitStore {
         }
 
         /**
-         * The maximum number of keys that each limit of a policy keeps, {@link #DEFAULT_MAX_KEYS} by default.
+         * Limits the number of keys that each limit of a policy keeps.
          *
-         * @throws IllegalArgumentException if less than 1
+         * @param maxKeys at least 1; {@link #DEFAULT_MAX_KEYS} by default
+         * @return this builder
+         * @throws IllegalArgumentException if {@code maxKeys} is less than 1
          */
         @CanIgnoreReturnValue
         public Builder maxKeys(int maxKeys) {
@@ -358,9 +361,12 @@ public final class InMemoryStore implements RateLimitStore {
         }
 
         /**
-         * The maximum number of keys that each limit of this policy keeps.
+         * Limits the number of keys that each limit of one policy keeps.
          *
-         * @throws IllegalArgumentException if less than 1
+         * @param policy its name
+         * @param maxKeys at least 1, instead of that for all policies
+         * @return this builder
+         * @throws IllegalArgumentException if {@code maxKeys} is less than 1
          */
         @CanIgnoreReturnValue
         public Builder maxKeys(String policy, int maxKeys) {
@@ -368,7 +374,7 @@ public final class InMemoryStore implements RateLimitStore {
             return this;
         }
 
-        /** Builds the store. */
+        /** {@return a store with these settings} */
         public InMemoryStore build() {
             return new InMemoryStore(this);
         }
