@@ -1,9 +1,10 @@
 package dev.ratelimit;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * Taken permits that can be settled. The first call of {@link #commit}, {@link #settle} or {@link #refund} settles the
@@ -15,19 +16,41 @@ public final class Reservation {
     /** How often to try to charge the remaining permits while other callers charge, too. */
     private static final int ATTEMPTS = 16;
 
-    private final RateLimitStore store;
+    /** Held for a moment by whoever settles: reservations may share charges, and each is settled as a whole. */
+    private static final Object SETTLING = new Object();
+
+    /**
+     * What one decision took.
+     *
+     * @param settled the indexes of the settled charges; all parts share it
+     * @param covers the charges that belong to the reservation
+     */
+    private record Taken(RateLimitStore store, Decision decision, BitSet settled, Predicate<Charge> covers) {
+
+        private BitSet covered() {
+            BitSet covered = new BitSet();
+            if (decision.admitted()) {
+                for (int i = 0; i < decision.charges().size(); i++) {
+                    covered.set(i, covers.test(decision.charges().get(i)));
+                }
+            }
+            return covered;
+        }
+
+        /** Settles these charges; returns those that were not settled before. */
+        private List<Charge> settle(BitSet covered) {
+            covered.andNot(settled);
+            settled.or(covered);
+            return covered.stream().mapToObj(decision.charges()::get).toList();
+        }
+    }
+
     private final Decision decision;
+    private final List<Taken> taken;
 
-    /** 1 for each charge of the decision that is settled; all parts share it. */
-    private final AtomicIntegerArray settled;
-
-    private final Predicate<Charge> covers;
-
-    private Reservation(RateLimitStore store, Decision decision, AtomicIntegerArray settled, Predicate<Charge> covers) {
-        this.store = store;
+    private Reservation(Decision decision, List<Taken> taken) {
         this.decision = decision;
-        this.settled = settled;
-        this.covers = covers;
+        this.taken = taken;
     }
 
     /**
@@ -37,8 +60,7 @@ public final class Reservation {
      * @param decision admitted or refused; not a peek, which took nothing
      */
     public static Reservation of(RateLimitStore store, Decision decision) {
-        int charges = decision.admitted() ? decision.charges().size() : 0;
-        return new Reservation(store, decision, new AtomicIntegerArray(charges), charge -> true);
+        return new Reservation(decision, List.of(new Taken(store, decision, new BitSet(), charge -> true)));
     }
 
     /** {@return the decision} A refused reservation holds nothing and counts as settled. */
@@ -58,7 +80,11 @@ public final class Reservation {
      * @param charges tells which of {@link Decision#charges} belong to the part, whenever it is settled
      */
     public Reservation part(Predicate<Charge> charges) {
-        return new Reservation(store, decision, settled, covers.and(charges));
+        return new Reservation(
+                decision,
+                taken.stream()
+                        .map(one -> new Taken(one.store, one.decision, one.settled, one.covers.and(charges)))
+                        .toList());
     }
 
     /**
@@ -71,13 +97,44 @@ public final class Reservation {
     }
 
     /**
+     * This reservation and another one, to be settled together.
+     *
+     * @param other whose charges are settled as well
+     * @return a reservation whose decision has the charges and limits of both, and no receipt
+     */
+    public Reservation and(Reservation other) {
+        Decision both = new Decision(
+                decision.admitted() && other.decision.admitted(),
+                concat(decision.charges(), other.decision.charges()),
+                concat(decision.limits(), other.decision.limits()),
+                null);
+        return new Reservation(both, concat(taken, other.taken));
+    }
+
+    private static <T> List<T> concat(List<T> some, List<T> others) {
+        return Stream.concat(some.stream(), others.stream()).toList();
+    }
+
+    /**
      * Keeps the charges.
      *
      * @return whether this call settled any of them
      */
     @CanIgnoreReturnValue
     public boolean commit() {
-        return !takeOpen().isEmpty();
+        return takeOpen().stream().anyMatch(open -> !open.isEmpty());
+    }
+
+    /** The charges of each decision that were not settled before, which this call settles, all at once. */
+    private List<List<Charge>> takeOpen() {
+        List<BitSet> covered = taken.stream().map(Taken::covered).toList();
+        List<List<Charge>> open = new ArrayList<>(taken.size());
+        synchronized (SETTLING) {
+            for (int i = 0; i < taken.size(); i++) {
+                open.add(taken.get(i).settle(covered.get(i)));
+            }
+        }
+        return open;
     }
 
     /**
@@ -89,18 +146,6 @@ public final class Reservation {
     @CanIgnoreReturnValue
     public boolean refund() {
         return settle(0);
-    }
-
-    /** The charges that were not settled before, which this call settles. */
-    private List<Charge> takeOpen() {
-        List<Charge> open = new ArrayList<>(settled.length());
-        for (int i = 0; i < settled.length(); i++) {
-            Charge charge = decision.charges().get(i);
-            if (covers.test(charge) && settled.compareAndSet(i, 0, 1)) {
-                open.add(charge);
-            }
-        }
-        return open;
     }
 
     /**
@@ -120,22 +165,28 @@ public final class Reservation {
         if (actual < 0) {
             throw new IllegalArgumentException("actual must be at least 0 but was " + actual);
         }
-        List<Charge> open = takeOpen();
-        List<Charge> excess = new ArrayList<>();
+        boolean any = false;
+        List<Runnable> refunds = new ArrayList<>();
         List<Runnable> steps = new ArrayList<>();
-        for (Charge charge : open) {
-            if (charge.permits() > actual) {
-                excess.add(charge.policy().charge(charge.key(), charge.permits() - actual));
-            } else if (charge.permits() < actual) {
-                Charge more = charge.policy().charge(charge.key(), actual - charge.permits());
-                steps.add(() -> chargeWhatIsLeft(more));
+        List<List<Charge>> open = takeOpen();
+        for (int i = 0; i < taken.size(); i++) {
+            Taken one = taken.get(i);
+            List<Charge> excess = new ArrayList<>();
+            for (Charge charge : open.get(i)) {
+                any = true;
+                if (charge.permits() > actual) {
+                    excess.add(charge.policy().charge(charge.key(), charge.permits() - actual));
+                } else if (charge.permits() < actual) {
+                    Charge more = charge.policy().charge(charge.key(), actual - charge.permits());
+                    steps.add(() -> chargeWhatIsLeft(one.store, more));
+                }
+            }
+            if (!excess.isEmpty()) {
+                refunds.add(() -> one.store.refund(one.decision, excess));
             }
         }
-        if (!excess.isEmpty()) {
-            steps.add(0, () -> store.refund(decision, excess));
-        }
-        runAll(steps);
-        return !open.isEmpty();
+        runAll(concat(refunds, steps));
+        return any;
     }
 
     /** Runs all steps, and then throws the first failure with the others suppressed. */
@@ -157,14 +208,20 @@ public final class Reservation {
         }
     }
 
-    private void chargeWhatIsLeft(Charge more) {
-        Charge wanted = more;
+    private static void chargeWhatIsLeft(RateLimitStore store, Charge more) {
+        // a refusal would start a penalty, although nobody has asked for more than there is
+        boolean penalty = more.policy().limits().get(0) instanceof Penalty;
+        Charge wanted = penalty ? atMostWhatIsLeft(store, more) : more;
         for (int i = 0; i < ATTEMPTS && wanted.permits() > 0 && !store.tryCharge(wanted); i++) {
-            long left = store.peek(List.of(wanted)).limits().stream()
-                    .mapToLong(LimitStatus::remaining)
-                    .min()
-                    .orElse(0);
-            wanted = more.policy().charge(more.key(), Math.min(more.permits(), left));
+            wanted = atMostWhatIsLeft(store, more);
         }
+    }
+
+    private static Charge atMostWhatIsLeft(RateLimitStore store, Charge more) {
+        long left = store.peek(List.of(more)).limits().stream()
+                .mapToLong(LimitStatus::remaining)
+                .min()
+                .orElse(0);
+        return more.policy().charge(more.key(), Math.min(more.permits(), left));
     }
 }

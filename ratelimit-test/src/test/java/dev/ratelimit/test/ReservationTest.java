@@ -70,6 +70,48 @@ class ReservationTest {
     }
 
     @Test
+    void settle_moreThanIsLeft_startsNoPenalty() {
+        Policy policy =
+                Policy.of("penalized", TokenBucket.of(Rate.parse("100/minute"))).withPenalty(Duration.ofHours(1));
+        Reservation reservation = limiter.reserve(policy.charge("alice", 10));
+
+        assertThat(reservation.settle(5_000)).isTrue();
+        assertThat(limiter.inspect(policy, "alice").get(0).remaining()).isZero();
+        ticker.advance(Duration.ofMinutes(1));
+
+        assertThat(limiter.tryAcquire(policy.charge("alice"))).isTrue();
+    }
+
+    @Test
+    void and_settlesBoth_eachChargeOnce() {
+        Policy all = Policy.of("all", TokenBucket.of(Rate.parse("500/day")));
+        Reservation first = tokens.reserve("alice", 60);
+        Reservation second = limiter.reserve(all.charge("", 10), all.charge("b", 10));
+        Reservation both = first.and(second.part(charge -> charge.key().isEmpty()));
+
+        assertThat(both.admitted()).isTrue();
+        assertThat(both.decision().charges()).hasSize(3);
+        assertThat(first.settle(50)).isTrue();
+        assertThat(both.settle(25)).isTrue();
+        assertThat(second.refund()).isTrue();
+        assertThat(both.commit()).isFalse();
+
+        assertThat(limiter.peek(TOKENS.charge("alice", 0), all.charge("", 0), all.charge("b", 0)))
+                .hasRemaining(50, 950, 475, 500);
+    }
+
+    @Test
+    void and_commit_keepsBoth() {
+        Policy all = Policy.of("all", TokenBucket.of(Rate.parse("500/day")));
+        Reservation both = tokens.reserve("alice", 60).and(limiter.reserve(all.charge("", 10)));
+
+        assertThat(both.forPolicy("all").commit()).isTrue();
+        assertThat(both.refund()).isTrue();
+
+        assertThat(limiter.peek(TOKENS.charge("alice", 0), all.charge("", 0))).hasRemaining(100, 1000, 490);
+    }
+
+    @Test
     void settle_severalCharges_isForEachOfThem() {
         Policy all = Policy.of("all", TokenBucket.of(Rate.parse("500/day")));
         Reservation reservation = limiter.reserve(TOKENS.charge("alice", 50), all.charge("", 10));
