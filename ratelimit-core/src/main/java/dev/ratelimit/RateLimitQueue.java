@@ -129,6 +129,7 @@ public final class RateLimitQueue implements AutoCloseable {
      */
     public CompletableFuture<Decision> acquire(List<Charge> charges, Supplier<Decision> decide) {
         try {
+            long before = rooms.wakes();
             Charge contested = rooms.contested(charges);
             Decision decision = contested == null ? decide.get() : store.peek(charges);
             if (contested == null && decision.admitted()) {
@@ -138,7 +139,7 @@ public final class RateLimitQueue implements AutoCloseable {
             if (at == null) {
                 return CompletableFuture.completedFuture(refused(decision));
             }
-            return join(new Waiter(decide, decision), at);
+            return join(new Waiter(decide, decision), at, before);
         } catch (RuntimeException | Error e) {
             return CompletableFuture.failedFuture(e);
         }
@@ -160,7 +161,7 @@ public final class RateLimitQueue implements AutoCloseable {
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // leaving a line does not fail
-    private CompletableFuture<Decision> join(Waiter waiter, Charge at) {
+    private CompletableFuture<Decision> join(Waiter waiter, Charge at, long before) {
         Waiting waiting = Objects.requireNonNull(rooms.waiting(at.policy()));
         long maxWait = waiting.maxWait().toNanos();
         if (Math.max(waiter.last.retryAfterNanos(), waitBehind(at, waiter)) > maxWait) {
@@ -176,7 +177,7 @@ public final class RateLimitQueue implements AutoCloseable {
             run(goes, () -> goes.result.complete(refused(goes.last)));
         }
         waiter.expiry(later(maxWait + TOLERANCE_NANOS, waiter, () -> waiter.result.complete(refused(waiter.last))));
-        serveLater(waiter, waiter.last.retryAfterNanos());
+        serveLater(waiter, rooms.wakes() == before ? waiter.last.retryAfterNanos() : 0);
         return waiter.result;
     }
 
@@ -271,6 +272,7 @@ public final class RateLimitQueue implements AutoCloseable {
         } else if (!waiter.result.complete(decision) && decision.admitted()) {
             // it left meanwhile
             store.refund(decision);
+            decision.charges().forEach(charge -> wake(charge.policy(), charge.key()));
         }
         return next;
     }
@@ -287,7 +289,7 @@ public final class RateLimitQueue implements AutoCloseable {
      * @param key whose budget; the empty string if all callers share one
      */
     public void wake(Policy policy, String key) {
-        Waiter head = rooms.head(policy, key);
+        Waiter head = rooms.wake(policy, key);
         if (head != null) {
             run(head, () -> serve(head));
         }

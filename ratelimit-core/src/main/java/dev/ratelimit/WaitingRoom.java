@@ -40,6 +40,9 @@ final class WaitingRoom {
         /** Whether a thread asks the store for the head. */
         boolean serving;
 
+        /** Whether permits were refunded since the store was asked. */
+        boolean woken;
+
         private Line(WaitingRoom room, String key) {
             this.room = room;
             this.key = key;

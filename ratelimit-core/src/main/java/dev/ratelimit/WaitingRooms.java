@@ -17,6 +17,9 @@ final class WaitingRooms {
     private long arrivals;
     private boolean closed;
 
+    /** Written under the lock. */
+    private volatile long wakes;
+
     WaitingRooms(Map<String, Waiting> policies) {
         policies.forEach((name, waiting) -> rooms.put(name, new WaitingRoom(waiting)));
     }
@@ -31,7 +34,7 @@ final class WaitingRooms {
     /** The first charge to a budget that others wait for; {@code null} if nobody has to be let first. */
     synchronized @Nullable Charge contested(List<Charge> charges) {
         for (Charge charge : charges) {
-            if (head(charge.policy(), charge.key()) != null) {
+            if (line(charge.policy(), charge.key()) != null) {
                 return charge;
             }
         }
@@ -85,11 +88,15 @@ final class WaitingRooms {
             return false;
         }
         line.serving = true;
+        line.woken = false;
         waiter.asking = line;
         return true;
     }
 
-    /** Takes the caller out of its line, or puts it where it waits next; returns the new head if there is one. */
+    /**
+     * Takes the caller out of its line, or puts it where it waits next; returns the new head if there is one, and the old
+     * one if permits were refunded while the store was asked.
+     */
     synchronized @Nullable Waiter end(Waiter waiter, @Nullable Charge at) {
         WaitingRoom.Line line = waiter.asking;
         waiter.asking = null;
@@ -103,14 +110,28 @@ final class WaitingRooms {
         }
         line.serving = false;
         Waiter head = line.head();
-        return head == waiter ? null : head;
+        return head == waiter && !line.woken ? null : head;
     }
 
-    /** Who is served first for this budget; {@code null} if nobody waits for it. */
-    synchronized @Nullable Waiter head(Policy policy, String key) {
+    /** How often permits were refunded: whoever was refused before must ask again. */
+    long wakes() {
+        return wakes;
+    }
+
+    /** Whom to serve because permits of this budget were refunded; {@code null} if nobody waits for it. */
+    synchronized @Nullable Waiter wake(Policy policy, String key) {
+        wakes++;
+        WaitingRoom.Line line = line(policy, key);
+        if (line == null) {
+            return null;
+        }
+        line.woken = true;
+        return line.head();
+    }
+
+    private WaitingRoom.@Nullable Line line(Policy policy, String key) {
         WaitingRoom room = rooms.get(policy.name());
-        WaitingRoom.Line line = room == null ? null : room.line(key);
-        return line == null ? null : line.head();
+        return room == null ? null : room.line(key);
     }
 
     synchronized int size(String policy) {

@@ -23,6 +23,8 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -52,6 +54,10 @@ class RateLimitQueueTest {
         CompletableFuture<Decision> answer = queue.acquire(charges);
         asked.add(answer);
         return answer;
+    }
+
+    private void ask(RateLimitQueue queue, List<Charge> charges, Supplier<Decision> decide) {
+        asked.add(queue.acquire(charges, decide));
     }
 
     private static boolean admitted(CompletableFuture<Decision> answer) {
@@ -340,5 +346,45 @@ class RateLimitQueueTest {
             IntStream.range(0, 40).forEach(i -> ticker.advance(Duration.ofMillis(100)));
             assertThat(answers.keySet()).as("history " + history).allMatch(CompletableFuture::isDone);
         }
+    }
+
+    @Test
+    void wake_whileTheStoreRefuses_isNotLost() {
+        Policy slot = Policy.of("slot", Concurrency.of(1));
+        RateLimitQueue queue = queue(slot, Duration.ofMinutes(1), 10);
+        Decision held = store.decide(List.of(slot.charge()));
+
+        // the permit comes back just after the store has refused, before the caller is in line
+        ask(queue, List.of(slot.charge()), () -> {
+            Decision decision = store.decide(List.of(slot.charge()));
+            if (!decision.admitted()) {
+                store.refund(held);
+                queue.wake(slot, "");
+            }
+            return decision;
+        });
+
+        ticker.advance(Duration.ZERO);
+        assertThat(countAdmitted()).isEqualTo(1);
+    }
+
+    @Test
+    void wake_whileTheStoreRefusesTheHead_isNotLost() {
+        Policy slot = Policy.of("slot", Concurrency.of(1));
+        RateLimitQueue queue = queue(slot, Duration.ofMinutes(1), 10);
+        Decision held = store.decide(List.of(slot.charge()));
+        AtomicInteger refusals = new AtomicInteger();
+        ask(queue, List.of(slot.charge()), () -> {
+            Decision decision = store.decide(List.of(slot.charge()));
+            if (!decision.admitted() && refusals.incrementAndGet() == 2) {
+                store.refund(held);
+                queue.wake(slot, "");
+            }
+            return decision;
+        });
+
+        queue.wake(slot, "");
+
+        assertThat(countAdmitted()).isEqualTo(1);
     }
 }
