@@ -67,8 +67,8 @@ record HotSlot(Policy policy, String key, int digest, LimitAlgorithm limit, long
             longs[slot + 1] = first;
             longs[slot + 2] = second;
             longs[last] = third;
-            Slots.failed = true;
-            longs[slot] = header;
+            Slots.unlocking = ~Table.LOCK;
+            longs[slot] &= Slots.unlocking;
             throw thrown;
         }
     }

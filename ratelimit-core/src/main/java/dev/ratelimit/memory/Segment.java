@@ -277,8 +277,8 @@ final class Segment {
             }
             return true;
         } catch (Throwable thrown) {
-            Slots.failed = true;
-            all.longs[slot] &= ~Table.LOCK;
+            Slots.unlocking = ~Table.LOCK;
+            all.longs[slot] &= Slots.unlocking;
             throw thrown;
         }
     }
@@ -384,8 +384,8 @@ final class Segment {
             there = true;
             old.moved(slot);
         } catch (Throwable thrown) {
-            Slots.failed = true;
-            old.longs[slot] = there ? Table.MOVED : old.longs[slot] & ~Table.LOCK;
+            Slots.unlocking = ~Table.LOCK;
+            old.longs[slot] = (there ? Table.MOVED : old.longs[slot]) & Slots.unlocking;
             throw thrown;
         }
     }

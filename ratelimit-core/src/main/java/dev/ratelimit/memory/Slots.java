@@ -15,9 +15,12 @@ final class Slots {
 
     static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
 
-    /** Written before a header when a handler releases a lock, to order the writes. */
-    @SuppressWarnings("UnusedVariable") // never read
-    static volatile boolean failed;
+    /**
+     * All bits of a header except the lock. A handler releases a lock by writing this field, then reading it for the
+     * header: whoever sees the header then sees the state. Only both order the writes on every machine; after a volatile
+     * write alone, a plain one may become visible first.
+     */
+    static volatile long unlocking = ~Table.LOCK;
 
     private Slots() {}
 
@@ -60,8 +63,8 @@ final class Slots {
             if (same) {
                 longs[slot + 1] = state;
             }
-            failed = true;
-            longs[slot] = header;
+            unlocking = ~Table.LOCK;
+            longs[slot] &= unlocking;
             throw thrown;
         }
         return same ? Outcome.ADMITTED : Outcome.CONTENDED;

@@ -151,8 +151,8 @@ final class StackTransaction {
             table.longs[slot + 1] = first;
             table.longs[slot + table.second] = second;
             table.longs[slot + table.third] = third;
-            Slots.failed = true;
-            table.longs[slot] &= ~Table.LOCK;
+            Slots.unlocking = ~Table.LOCK;
+            table.longs[slot] &= Slots.unlocking;
             throw thrown;
         }
     }

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * key. Only the {@link Segment} of the table adds and removes keys, one thread at a time.
  *
  * <p>No exception while a slot is locked, including a {@link StackOverflowError}, may leave it locked. A handler
- * therefore calls no method, which may need more stack: it sets {@link Slots#failed}, which orders the previous writes, and
- * clears {@link #LOCK} in the header by a plain store. For that, the arrays are visible in the package.
+ * therefore calls no method, which may need more stack: it clears {@link #LOCK} in the header by a plain store, after
+ * {@link Slots#unlocking} has ordered the previous writes. For that, the arrays are visible in the package.
  */
 final class Table {
 
@@ -279,8 +279,8 @@ final class Table {
             longs[slot + 1] = first;
             longs[slot + second] = secondLong;
             longs[slot + third] = thirdLong;
-            Slots.failed = true;
-            longs[slot] &= ~LOCK;
+            Slots.unlocking = ~LOCK;
+            longs[slot] &= Slots.unlocking;
             throw thrown;
         }
     }

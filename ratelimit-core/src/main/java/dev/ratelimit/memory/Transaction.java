@@ -158,8 +158,8 @@ final class Transaction {
                     Table table = claim.table;
                     if (claim.held && table != null) {
                         claim.held = false;
-                        Slots.failed = true;
-                        table.longs[claim.slot] &= ~Table.LOCK;
+                        Slots.unlocking = ~Table.LOCK;
+                        table.longs[claim.slot] &= Slots.unlocking;
                     }
                 }
             }
