@@ -8,8 +8,9 @@ import java.time.Duration;
  * charge.
  *
  * <p>The state is the end of the penalty, then the state of the limit inside. A penalty runs once per exhaustion: once
- * over, it starts again only after something was charged, or the limit was full. So the wait that was returned at the
- * first refusal stays true, however often the key is refused meanwhile. Immutable.
+ * over, it starts again only after something was charged, or this limit was full. So the wait that was returned at the
+ * first refusal stays true, however often the key is refused meanwhile, unless this limit is full while another one of
+ * the policy still refuses. Immutable.
  */
 public final class Penalty implements LimitAlgorithm {
 

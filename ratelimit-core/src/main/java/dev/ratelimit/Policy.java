@@ -3,6 +3,7 @@ package dev.ratelimit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A name and the limits of each key under it, all of which must admit. Immutable.
@@ -55,7 +56,8 @@ public record Policy(String name, List<Limit> limits) {
      * also when its limits would admit again. Further refusals do not prolong that, and refunds do not end it, but a
      * reset does. Peeks, charges of 0 permits, and refusals by another policy start no penalty.
      *
-     * <p>The first limit carries the penalty, as a {@link Penalty}.
+     * <p>The first limit carries the penalty, as a {@link Penalty}. Once the penalty is over, it can start again after that
+     * limit was full, so the first limit should be the slowest.
      *
      * @param penalty above 0, at most 365 days; replaces a previous penalty
      * @return a copy of this policy
@@ -65,6 +67,11 @@ public record Policy(String name, List<Limit> limits) {
         List<Limit> all = new ArrayList<>(limits);
         all.set(0, new Penalty(Penalty.without(LimitAlgorithm.of(limits.get(0))), penalty));
         return new Policy(name, all);
+    }
+
+    /** {@return the first limit, if it carries a penalty; otherwise {@code null}} */
+    public @Nullable Penalty penalty() {
+        return limits.get(0) instanceof Penalty penalty ? penalty : null;
     }
 
     /** {@return the same limits with their functions, for stores} Unmodifiable. */

@@ -210,7 +210,7 @@ public final class Reservation {
 
     private static void chargeWhatIsLeft(RateLimitStore store, Charge more) {
         // a refusal would start a penalty, although nobody has asked for more than there is
-        boolean penalty = more.policy().limits().get(0) instanceof Penalty;
+        boolean penalty = more.policy().penalty() != null;
         Charge wanted = penalty ? atMostWhatIsLeft(store, more) : more;
         for (int i = 0; i < ATTEMPTS && wanted.permits() > 0 && !store.tryCharge(wanted); i++) {
             wanted = atMostWhatIsLeft(store, more);

@@ -75,7 +75,7 @@ final class StackTransaction {
 
     private static boolean mayPenalize(List<Charge> charges) {
         for (int i = 0; i < charges.size(); i++) {
-            if (charges.get(i).policy().limits().get(0) instanceof Penalty) {
+            if (charges.get(i).policy().penalty() != null) {
                 return true;
             }
         }

@@ -4,7 +4,6 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
-import dev.ratelimit.Penalty;
 import dev.ratelimit.Ticker;
 import java.util.ArrayList;
 import java.util.List;
@@ -124,7 +123,7 @@ final class AnswerCache {
     /** Whether a policy of the other charges has a penalty: Redis must be asked, because it may start now. */
     private static boolean othersMayPenalize(Charge charge, List<Charge> charges) {
         for (Charge other : charges) {
-            if (!other.sameBudget(charge) && other.policy().limits().get(0) instanceof Penalty) {
+            if (!other.sameBudget(charge) && other.policy().penalty() != null) {
                 return true;
             }
         }

@@ -2,7 +2,6 @@ package dev.ratelimit.redis;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
-import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
@@ -252,9 +251,8 @@ final class Leases {
     }
 
     private static boolean eligible(Policy policy) {
-        return policy.limits().stream()
-                .allMatch(limit ->
-                        limit.capacity() >= MIN_CAPACITY && !limit.concurrency() && !(limit instanceof Penalty));
+        return policy.penalty() == null
+                && policy.limits().stream().allMatch(limit -> limit.capacity() >= MIN_CAPACITY && !limit.concurrency());
     }
 
     private @Nullable KeyLeases leasesOf(Charge charge) {

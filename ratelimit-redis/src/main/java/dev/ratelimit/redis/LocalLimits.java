@@ -47,11 +47,11 @@ final class LocalLimits {
         List<Limit> limits = policy.algorithms().stream()
                 .<Limit>map(limit -> limit.scaled(share))
                 .toList();
-        Limit first = limits.get(0);
+        Penalty penalty = policy.penalty();
         int number = numbers.computeIfAbsent(policy.name(), name -> lastNumber.incrementAndGet());
         return IntStream.range(0, limits.size())
                 .mapToObj(i -> Policy.of(number + "." + i, limits.get(i)))
-                .map(single -> first instanceof Penalty penalty ? penalized(single, penalty) : single)
+                .map(single -> penalty == null ? single : penalized(single, penalty))
                 .toList();
     }
 

@@ -3,7 +3,6 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
-import dev.ratelimit.Penalty;
 import dev.ratelimit.redis.Part.Decider;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -104,7 +103,7 @@ final class Round {
     }
 
     private static boolean mayPenalize(Part part) {
-        return part.charge().policy().limits().get(0) instanceof Penalty
+        return part.charge().policy().penalty() != null
                 && part.statuses().stream().anyMatch(status -> !status.admitted());
     }
 

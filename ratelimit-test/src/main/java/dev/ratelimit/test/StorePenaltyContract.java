@@ -206,6 +206,17 @@ abstract class StorePenaltyContract extends StoreChargeContract {
     }
 
     @ParameterizedTest
+    @MethodSource("limits")
+    void settle_moreThanIsLeft_takesItAndStartsNoPenalty(Limit limit) {
+        Policy policy = penalized(limit);
+
+        limiter.reserve(policy.charge("k", 1)).settle(50);
+
+        assertThat(limiter.peek(Policy.of("p", limit).charge("k", 0))).hasRemaining(0);
+        assertThat(limiter.peek(policy.charge("k")).retryAfterNanos()).isBetween(1L, PENALTY.toNanos() - 1);
+    }
+
+    @ParameterizedTest
     @MethodSource("penalizedPlans")
     void decide_limitChanged_keepsThePenaltyUnlessItIsRemoved(Limit limit, Limit other) {
         refusing(limit);
