@@ -137,8 +137,13 @@ public record Rate(long permits, TemporalAmount period) {
         return notation(duration);
     }
 
-    /** A duration as the configuration writes it: {@code 90s}, {@code 10m}. */
-    static String notation(Duration duration) {
+    /**
+     * A duration as the configuration writes it.
+     *
+     * @param duration whole seconds or milliseconds; any other becomes an ISO duration
+     * @return such as {@code 90s}, {@code 10m}, {@code 250ms}
+     */
+    public static String notation(Duration duration) {
         if (!duration.equals(Duration.ofSeconds(duration.toSeconds()))) {
             boolean wholeMillis = duration.equals(Duration.ofMillis(duration.toMillis()));
             return wholeMillis ? duration.toMillis() + "ms" : duration.toString();

@@ -178,6 +178,6 @@ public final class Concurrency implements LimitAlgorithm {
 
     @Override
     public String toString() {
-        return describe() + " (concurrency, max-hold " + rate().toString().replaceFirst(".*/", "") + ")";
+        return describe() + " (concurrency, max-hold " + Rate.notation(maxHold()) + ")";
     }
 }

@@ -24,6 +24,7 @@ class ConcurrencyTest {
                 .hasSameHashCodeAs(Concurrency.of(20, Duration.ofMinutes(10)))
                 .isNotEqualTo(Concurrency.of(20, Duration.ofMinutes(9)))
                 .isNotEqualTo(SlidingLog.of(Rate.parse("20/10m")));
+        assertThat(Concurrency.of(1, Duration.ofDays(1))).hasToString("1 at once (concurrency, max-hold 1d)");
         assertThat(limit.describe()).isEqualTo("20 at once");
         assertThat(limit.concurrency()).isTrue();
         assertThat(limit.scaled(0.1)).isEqualTo(Concurrency.of(2));
