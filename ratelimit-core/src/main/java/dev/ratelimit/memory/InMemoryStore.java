@@ -86,10 +86,7 @@ public final class InMemoryStore implements RateLimitStore {
             hotSlots.forget(hot);
         }
         LimitAlgorithm limit = policy.algorithms().get(0);
-        boolean simple = policy.limits().size() == 1
-                && !(limit instanceof Penalty)
-                && (limit.grows() || StackTransaction.remembers(limit));
-        if (!simple || permits <= 0) {
+        if (policy.limits().size() > 1 || permits <= 0 || !isSimple(limit)) {
             return tryCharge(List.of(policy.charge(key, permits)));
         }
         // before anything is charged: after an exception, the call has no effect
@@ -102,6 +99,13 @@ public final class InMemoryStore implements RateLimitStore {
         return outcome == Outcome.OTHER_LIMIT
                 ? tryCharge(List.of(policy.charge(key, permits)))
                 : outcome == Outcome.ADMITTED;
+    }
+
+    /** Whether a refusal writes nothing, or a frame remembers the state, or the state grows. */
+    private static boolean isSimple(LimitAlgorithm limit) {
+        // a refusal without a lock cannot remember that the wall clock was set back
+        boolean forgetful = limit.stateSize() == 1 && limit.wallClock();
+        return limit.grows() ? !(limit instanceof Penalty) : StackTransaction.remembers(limit) && !forgetful;
     }
 
     @Override
