@@ -251,8 +251,8 @@ final class RequestExpression {
     }
 
     private static @Nullable Long permits(@Nullable Object value) {
-        double permits = value instanceof Number number ? Math.ceil(number.doubleValue()) : -1;
-        return permits >= 0 ? Long.valueOf((long) permits) : null;
+        double permits = value instanceof Number number ? number.doubleValue() : -1;
+        return permits >= 0 ? Long.valueOf((long) Math.ceil(permits)) : null;
     }
 
     /**

@@ -68,6 +68,22 @@ class ExpressionVariablesTest {
         assertThat(value(expression)).isEqualTo(expected);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "#request.contentLength / 1000.0, 1", // of unknown length: -1
+        "#request.contentLengthLong / 1000000000.0, 3",
+        "#request.contentLengthLong * 0.0, 0",
+        "#request.contentLengthLong / 0.0, 9223372036854775807",
+        "#request.contentLength * 0.0 / 0.0, 1",
+        "#request.contentType, 1"
+    })
+    void cost_ofEachValue_isRoundedUpAndOneIfItFails(String expression, long permits) {
+        Cost cost = RequestExpression.cost(expression, Parameters.NONE);
+
+        assertThat(cost.permits().applyAsLong(RecordedRequest.context(request, false)))
+                .isEqualTo(permits);
+    }
+
     @Test
     void expression_askedOften_isCompiledAndSaysTheSame() {
         RequestExpression expression = new RequestExpression("#request.getHeader('X-A')");
