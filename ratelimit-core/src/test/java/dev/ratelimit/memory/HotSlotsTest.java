@@ -3,13 +3,16 @@ package dev.ratelimit.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -122,6 +125,7 @@ class HotSlotsTest {
     void forget_replacedSlot_keepsTheNewOne() {
         HotSlot former = known("k");
         slots.forget(former);
+        assertThat(slots.find(POLICY, "k")).isNull();
         HotSlot latter = known("k");
 
         slots.forget(former);
@@ -175,5 +179,58 @@ class HotSlotsTest {
 
         assertThat(admitted(store, larger, "k")).isEqualTo(2);
         assertThat(admitted(store, POLICY, "k")).isZero();
+    }
+
+    @Test
+    @DisplayName("policies in the same place, because their names have one hash, have budgets of their own")
+    void tryCharge_otherPolicyWithTheSameHash_hasItsOwnBudget() {
+        InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
+        Limit limit = TokenBucket.of(Rate.parse("5/hour"));
+
+        assertThat(admitted(store, Policy.of("Aa", limit), "k")).isEqualTo(5);
+        assertThat(admitted(store, Policy.of("BB", limit), "k")).isEqualTo(5);
+    }
+
+    @Test
+    void tryCharge_oneMoreLimitOfTheSamePolicy_isAskedAndCharged() {
+        InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
+        Limit limit = TokenBucket.of(Rate.parse("5/hour"));
+        Policy strict = Policy.of("p", limit, FixedWindow.of(Rate.parse("2/hour")));
+        store.tryCharge(Policy.of("p", limit), "k", 1);
+        store.tryCharge(Policy.of("p", limit), "k", 1);
+
+        assertThat(admitted(store, strict, "k")).isEqualTo(2);
+        assertThat(admitted(store, Policy.of("p", limit), "k")).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("whenever the limit throws, all three longs are as before")
+    void tryCharge_limitThrows_restoresTheState() {
+        Fuse fuse = new Fuse();
+        InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
+        Policy policy = Policy.of("p", fuse.on(SlidingWindow.of(Rate.parse("5/hour"))));
+        assertThat(admitted(store, policy, "k")).isEqualTo(5);
+        ticker.advance(Duration.ofMinutes(90).toNanos());
+        List<LimitStatus> before = store.peek(List.of(policy.charge("k", 0))).limits();
+
+        int thrown = 0;
+        while (throwsAt(thrown + 1, fuse, () -> store.tryCharge(policy, "k", 1))) {
+            thrown++;
+            assertThat(store.peek(List.of(policy.charge("k", 0))).limits()).isEqualTo(before);
+        }
+
+        assertThat(thrown).isGreaterThan(3);
+        assertThat(admitted(store, policy, "k")).isEqualTo(1);
+    }
+
+    /** Whether there is an n-th call of the limit, which throws. */
+    private static boolean throwsAt(int n, Fuse fuse, BooleanSupplier charge) {
+        fuse.armed(n, () -> new IllegalStateException("test"));
+        try {
+            assertThat(charge.getAsBoolean()).isTrue();
+        } catch (IllegalStateException expected) {
+            assertThat(expected).hasMessage("test");
+        }
+        return fuse.disarmed();
     }
 }
