@@ -4,6 +4,7 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RejectionHandler;
 import dev.ratelimit.spring.rules.OutcomeCounter;
+import dev.ratelimit.spring.rules.RateLimitOperations;
 import dev.ratelimit.spring.rules.RateLimitProperties;
 import dev.ratelimit.spring.rules.RequestLimiter;
 import jakarta.servlet.DispatcherType;
@@ -40,6 +41,12 @@ class RateLimitFilterConfiguration {
     ActiveRules rateLimitRules(
             ApplicationContext context, RateLimitProperties properties, ObjectProvider<LimitValidator> store) {
         return new ActiveRules(context, properties, store.getIfAvailable(() -> limit -> {}));
+    }
+
+    @Bean("dev.ratelimit.configurationRefresh")
+    ConfigurationRefresh rateLimitConfigurationRefresh(
+            Environment environment, ObjectProvider<RateLimitOperations> operations) {
+        return new ConfigurationRefresh(environment, operations);
     }
 
     @Bean("dev.ratelimit.requestLimiter")

@@ -82,6 +82,25 @@ final class LiveChanges {
         }
     }
 
+    /**
+     * Puts other policies of the configuration in force, all or none. Changes stay.
+     *
+     * @return whether they differ from those before
+     * @throws RateLimitConfigurationException if the rules would not be valid
+     */
+    boolean configure(Map<String, PolicyProperties> policies) {
+        lock.lock();
+        try {
+            boolean differ = !policies.equals(rules.policies());
+            if (differ) {
+                rules.read(policies, rules.changes()).run();
+            }
+            return differ;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Puts the changes of other instances in force, unless they are older. */
     void adopt(Changes others) {
         if (others.equals(known)) {

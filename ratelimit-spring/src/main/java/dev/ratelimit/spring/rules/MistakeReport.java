@@ -29,6 +29,19 @@ record MistakeReport(Environment environment) {
     private static final ConfigurationPropertyName POLICIES = ROOT.append("policies");
     private static final int MAX_ORIGINS = 5;
 
+    /** What is reported at the start for this failure. */
+    static String textOf(Throwable failure, Environment environment) {
+        return Stream.of(
+                        new ConfigurationMistakeAnalyzer(environment),
+                        new UnknownPropertyAnalyzer(),
+                        new UnreadableValueAnalyzer(environment))
+                .map(analyzer -> analyzer.analyze(failure))
+                .filter(Objects::nonNull)
+                .map(analysis -> analysis.getDescription() + "\n\n" + analysis.getAction())
+                .findFirst()
+                .orElse(String.valueOf(failure.getMessage()));
+    }
+
     /** Reports a mistake that caused the failure. */
     FailureAnalysis of(RateLimitConfigurationException mistake, Throwable failure) {
         String written = mistake.written();

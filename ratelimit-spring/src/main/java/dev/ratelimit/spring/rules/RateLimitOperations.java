@@ -6,6 +6,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.WebRequest;
 import java.util.Comparator;
@@ -19,6 +20,12 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.handler.IgnoreTopLevelConverterNotFoundBindHandler;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.core.env.Environment;
 
 /** What operators and applications do with the rules in force. Thread-safe. */
 public final class RateLimitOperations implements RateLimitPolicies {
@@ -112,6 +119,28 @@ public final class RateLimitOperations implements RateLimitPolicies {
         live.change(policy, earlier -> null);
         log.warn("Rate limit {} is as configured again", Quotation.of(policy));
         tell(policy, Map.of("change", "as configured"));
+    }
+
+    /**
+     * Reads the policies of the configuration again, and puts them in force if they have changed: all or, with a
+     * mistake, none. A mistake is logged as at the start.
+     */
+    public void refresh(Environment environment) {
+        try {
+            WrittenProperties.check(environment);
+            RateLimitProperties next = Binder.get(environment)
+                    .bindOrCreate(
+                            "ratelimit",
+                            Bindable.of(RateLimitProperties.class),
+                            new NoUnboundElementsBindHandler(new IgnoreTopLevelConverterNotFoundBindHandler()));
+            if (live.configure(next.policies())) {
+                log.warn("Rate limits have the policies of the changed configuration: {}", names());
+            }
+        } catch (RateLimitConfigurationException | BindException e) {
+            log.error(
+                    "The changed configuration of rate limits is not applied, and all policies stay as they are.\n\n{}",
+                    MistakeReport.textOf(e, environment));
+        }
     }
 
     /** From now on, shares changes with other instances. */

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import java.time.Duration;
 import java.util.HashMap;
@@ -56,6 +57,64 @@ public record RateLimitProperties(
                     retryAfterMillisHeader,
                     "a header name has letters, digits and hyphens only; write X-RetryAfterMs");
         }
+    }
+
+    /** The same properties with other policies. */
+    RateLimitProperties withPolicies(Map<String, PolicyProperties> others) {
+        return new RateLimitProperties(
+                enabled,
+                others,
+                trustedProxies,
+                forwardedHeader,
+                ipv4Prefix,
+                ipv6Prefix,
+                ignoreCase,
+                exempt,
+                headers,
+                exposeShared,
+                retryAfterMillisHeader,
+                response,
+                store);
+    }
+
+    /**
+     * Checks that policies can change to others while the application runs.
+     *
+     * @throws RateLimitConfigurationException at the first property that is fixed at the start
+     */
+    void checkChangeable(RateLimitProperties next) {
+        next.policies.forEach((name, policy) -> {
+            PolicyProperties before = policies.get(name);
+            checkFixed(
+                    name,
+                    "max-keys",
+                    before == null ? InMemoryStore.DEFAULT_MAX_KEYS : before.maxKeys(),
+                    policy.maxKeys());
+            checkFixed(
+                    name,
+                    "on-store-failure",
+                    before == null ? OnStoreFailure.LOCAL : before.onStoreFailure(),
+                    policy.onStoreFailure());
+            if (!dependOnStatus() && !(policy.count().isEmpty() && policy.free().isEmpty())) {
+                throw fixed(
+                        name,
+                        policy.free().isEmpty() ? "count" : "free",
+                        "the first policy that charges only some responses");
+            }
+        });
+    }
+
+    private static void checkFixed(String policy, String property, Object before, Object next) {
+        if (!before.equals(next)) {
+            throw fixed(policy, property, next.toString());
+        }
+    }
+
+    private static RateLimitConfigurationException fixed(String policy, String property, String written) {
+        return new RateLimitConfigurationException(
+                "ratelimit.policies." + policy + "." + property,
+                written,
+                property + " cannot be changed while the application runs; restart it");
     }
 
     private static void checkMaxKeys(String policy, int maxKeys) {

@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -112,8 +112,7 @@ public final class RequestRules {
         }
     }
 
-    private final RateLimitProperties properties;
-    private final Function<Map<String, Change>, Parsed> parser;
+    private final BiFunction<RateLimitProperties, Map<String, Change>, Parsed> parser;
     private final List<Handler> handlers = new ArrayList<>();
     private final List<Called> calls = new ArrayList<>();
     private EndpointResolver endpoints = NOWHERE;
@@ -121,6 +120,7 @@ public final class RequestRules {
     /** The changes in force, by policy. */
     private volatile Map<String, Change> changes = Map.of();
 
+    private volatile RateLimitProperties properties;
     private volatile Parsed parsed;
     private volatile RulesInForce inForce;
 
@@ -138,11 +138,11 @@ public final class RequestRules {
             StringValueResolver placeholders,
             Consumer<Limit> store) {
         this.properties = properties;
-        this.parser = changed -> {
-            PolicyRules configured = new PolicyRules(properties, changed, beans, store);
+        this.parser = (written, changed) -> {
+            PolicyRules configured = new PolicyRules(written, changed, beans, store);
             return new Parsed(configured, configured.annotated(placeholders));
         };
-        this.parsed = parser.apply(changes);
+        this.parsed = parser.apply(properties, changes);
         this.inForce = RulesInForce.none(parsed.byMethod(), parsed.configured().sources(NOWHERE));
     }
 
@@ -263,15 +263,45 @@ public final class RequestRules {
      * @throws RateLimitConfigurationException if the rules would not be valid
      */
     Runnable read(Map<String, Change> next) {
-        Parsed reread = parser.apply(Map.copyOf(next));
+        return read(properties, next);
+    }
+
+    /** Reads other policies, too; all other properties stay as they are. */
+    Runnable read(Map<String, PolicyProperties> policies, Map<String, Change> next) {
+        RateLimitProperties written = properties.withPolicies(policies);
+        properties.checkChangeable(written);
+        return read(written, next);
+    }
+
+    private Runnable read(RateLimitProperties written, Map<String, Change> next) {
+        Parsed reread = parser.apply(written, Map.copyOf(next));
         handlers.forEach(reread::add);
+        handlers.forEach(handler -> checkCallable(handler, reread));
         calls.forEach(call -> reread.byMethod().of(call.type(), call.method()));
         RulesInForce then = reread.inForce(endpoints);
         return () -> {
+            properties = written;
             changes = Map.copyOf(next);
             parsed = reread;
             inForce = then;
         };
+    }
+
+    /** Handlers whose calls were not limited at the start have no proxy. */
+    private void checkCallable(Handler handler, Parsed reread) {
+        boolean limited =
+                !reread.byMethod().of(handler.type(), handler.method()).areNone();
+        if (limited && parsed.byMethod().of(handler.type(), handler.method()).areNone()) {
+            throw AnnotatedRules.mistake(
+                    handler.type(),
+                    handler.method(),
+                    "its limits depend on arguments now, which they did not at the start; restart the application");
+        }
+    }
+
+    /** The policies of the configuration, as they were read last. */
+    Map<String, PolicyProperties> policies() {
+        return properties.policies();
     }
 
     /** The changes in force, by policy. */

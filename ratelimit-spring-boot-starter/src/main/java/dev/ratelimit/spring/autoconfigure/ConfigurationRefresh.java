@@ -1,0 +1,32 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import dev.ratelimit.spring.rules.RateLimitOperations;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.ApplicationEvent;
+import org.springframework.context.event.GenericApplicationListener;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.env.Environment;
+
+/** Reads the policies again when Spring Cloud, which is not needed otherwise, tells that the environment has changed. */
+final class ConfigurationRefresh implements GenericApplicationListener {
+
+    private static final String EVENT = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
+
+    private final Environment environment;
+    private final ObjectProvider<RateLimitOperations> operations;
+
+    ConfigurationRefresh(Environment environment, ObjectProvider<RateLimitOperations> operations) {
+        this.environment = environment;
+        this.operations = operations;
+    }
+
+    @Override
+    public boolean supportsEventType(ResolvableType type) {
+        return type.toClass().getName().equals(EVENT);
+    }
+
+    @Override
+    public void onApplicationEvent(ApplicationEvent event) {
+        operations.getObject().refresh(environment);
+    }
+}

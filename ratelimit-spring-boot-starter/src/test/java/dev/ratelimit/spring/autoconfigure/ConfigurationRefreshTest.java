@@ -1,0 +1,159 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.spring.AppPerTest;
+import dev.ratelimit.spring.RateLimitPolicies;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.TestApi;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.cloud.context.environment.EnvironmentChangeEvent;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** The configuration changes while the application runs, and Spring Cloud tells so. */
+@ExtendWith(OutputCaptureExtension.class)
+@Tag("servers")
+class ConfigurationRefreshTest extends AppPerTest {
+
+    private static final String P = "ratelimit.policies.p.";
+
+    /** Takes the event to the listeners. */
+    record Cloud(ApplicationContext context, ConfigurableEnvironment environment) {
+
+        void refresh(Map<String, Object> properties) {
+            environment.getPropertySources().remove("refreshed");
+            environment.getPropertySources().addFirst(new MapPropertySource("refreshed", new HashMap<>(properties)));
+            context.publishEvent(new EnvironmentChangeEvent(context, Set.copyOf(properties.keySet())));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Clouds {
+
+        @Bean
+        Cloud cloud(ApplicationContext context, ConfigurableEnvironment environment) {
+            return new Cloud(context, environment);
+        }
+    }
+
+    @RestController
+    static class Pages {
+
+        @GetMapping("/annotated")
+        @RateLimited(policy = "p", permits = 5)
+        String annotated(String tenant) {
+            return "page";
+        }
+    }
+
+    @BeforeEach
+    void start() {
+        start(
+                List.of(TestApi.class, Pages.class, Clouds.class),
+                "p.limit=10/hour",
+                "p.match.paths=/any",
+                "ratelimit.policies.q.limit=100/hour");
+    }
+
+    private void refresh(String... properties) {
+        Map<String, Object> map = new HashMap<>();
+        for (String property : properties) {
+            map.put(property.split("=", 2)[0], property.split("=", 2)[1]);
+        }
+        app.bean(Cloud.class).refresh(map);
+    }
+
+    private long remaining(String policy) {
+        return app.bean(RateLimitPolicies.class).state(policy).stream()
+                .mapToLong(LimitStatus::remaining)
+                .min()
+                .orElseThrow();
+    }
+
+    @Test
+    void changedLimit_isInForce_andKeepsWhatWasUsed() {
+        app.get("/any");
+        app.get("/annotated");
+        assertThat(remaining("p")).isEqualTo(4);
+
+        refresh(P + "limit=20/hour", P + "match.paths=/orders/**", "ratelimit.policies.r.limit=1/hour");
+
+        assertThat(remaining("p")).isEqualTo(8);
+        app.get("/any");
+        assertThat(remaining("p")).isEqualTo(8);
+        assertThat(app.get("/orders/1").status()).isEqualTo(429);
+        assertThat(remaining("p")).isEqualTo(8);
+        refresh();
+        assertThat(remaining("p")).isEqualTo(4);
+        assertThat(app.bean(RateLimitPolicies.class).names()).containsExactly("p", "q");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "limit=ten/hour | ratelimit.policies.p.limit: 'ten/hour': 'ten' is not a whole number of permits",
+                "limitt=10/hour | did you mean 'limit'?",
+                "limit=4/hour | @RateLimited on Pages.annotated(): permits must be from 0 to 4",
+                "max-hold=soon | Write a duration, such as 50ms",
+                "key= | ratelimit.policies.p.key: has no value",
+                "max-keys=5 | max-keys cannot be changed while the application runs",
+                "on-store-failure=deny | on-store-failure cannot be changed while the application runs",
+                "count=401 | count cannot be changed while the application runs"
+            })
+    void mistake_changesNothing_andIsReportedAsAtTheStart(String property, String message, CapturedOutput output) {
+        refresh("ratelimit.policies.q.limit=7/hour", P + property);
+
+        assertThat(output).contains("stay as they are").contains(message);
+        assertThat(remaining("q")).isEqualTo(100);
+        assertThat(remaining("p")).isEqualTo(10);
+        assertThat(app.get("/any").status()).isEqualTo(200);
+    }
+
+    @Test
+    void limitsThatDependOnArguments_needARestart(CapturedOutput output) {
+        refresh(P + "key=#tenant", P + "match.annotated=true");
+
+        assertThat(output).contains("its limits depend on arguments now");
+        assertThat(remaining("p")).isEqualTo(10);
+    }
+
+    @Test
+    void changesByOperators_stay(CapturedOutput output) {
+        app.bean(RateLimitPolicies.class).change("p", Change.toLimit("50/hour"));
+
+        refresh(P + "limit=20/hour", "ratelimit.policies.q.limit=7/hour");
+        assertThat(remaining("p")).isEqualTo(50);
+        assertThat(remaining("q")).isEqualTo(7);
+        app.bean(RateLimitPolicies.class).restore("p");
+
+        assertThat(remaining("p")).isEqualTo(20);
+        assertThat(output).contains("Rate limits have the policies of the changed configuration: [p, q]");
+    }
+
+    @Test
+    void otherProperties_changeNothing(CapturedOutput output) {
+        refresh("spring.application.name=other");
+
+        assertThat(output).doesNotContain("changed configuration");
+    }
+}
