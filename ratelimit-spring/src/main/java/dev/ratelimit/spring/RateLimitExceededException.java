@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * called, and none of its limits was charged. If the exception leaves a controller, the client gets the same response
  * as if the request had been refused. An application may throw it for refusals of its own.
  *
- * <p>It has no stack trace: there may be many refusals, and the message names the limit. Only the message is serialized.
+ * <p>It has no stack trace: there may be many refusals, and the message names the limit. Only the message is
+ * serialized.
  */
 public class RateLimitExceededException extends RuntimeException {
 
