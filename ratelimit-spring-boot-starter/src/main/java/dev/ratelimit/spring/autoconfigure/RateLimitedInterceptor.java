@@ -60,8 +60,9 @@ final class RateLimitedInterceptor implements MethodInterceptor {
         try {
             Object result = invocation.proceed();
             if (result instanceof CompletionStage<?> stage) {
+                Object held = HeldResult.of(stage, invocation.getMethod().getReturnType(), call::end);
                 later = true;
-                return stage.whenComplete((value, failure) -> call.end());
+                return held;
             }
             return result;
         } finally {

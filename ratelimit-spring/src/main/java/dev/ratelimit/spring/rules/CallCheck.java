@@ -5,10 +5,19 @@ import dev.ratelimit.spring.RateLimited;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
 import java.util.regex.Pattern;
+import java.util.stream.BaseStream;
 import java.util.stream.Stream;
-import org.springframework.util.ClassUtils;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.StringValueResolver;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
 
 /**
  * Finds what has no effect, or another one than it seems, on a method that handles no requests.
@@ -20,6 +29,15 @@ record CallCheck(Class<?> type, Method method) {
 
     /** A variable of an expression that is none of a request's. */
     private static final Pattern ARGUMENT = Pattern.compile("#(?!(request|principal|ip|this|root)\\b)\\w");
+
+    /** Results whose work goes on, or has not begun, when a method returns them. */
+    private static final List<Class<?>> RESULTS_TO_COME = List.of(
+            Future.class,
+            Callable.class,
+            BaseStream.class,
+            Flow.Publisher.class,
+            DeferredResult.class,
+            WebAsyncTask.class);
 
     /**
      * Whether the method, a handler, may have limits that can only be charged when it is called. In doubt, it does.
@@ -52,10 +70,10 @@ record CallCheck(Class<?> type, Method method) {
                 throw mistake("policy " + Quotation.of(rule.policy().name())
                         + " has count or free, but a call of this method has no status; use a policy without them");
             }
-            if (rule.holds() && isReactive()) {
+            if (rule.holds() && goesOnUnseen()) {
                 throw mistake("policy " + Quotation.of(rule.policy().name())
-                        + " limits concurrency, but the method's reactive result says nothing about when its work ends;"
-                        + " return a CompletionStage, or use a rate");
+                        + " limits concurrency, but the method's work goes on after it has returned, and its result says"
+                        + " nothing about when it ends; return a CompletionStage, or use a rate");
             }
             if (rule.key().parts().stream().anyMatch(part -> part.toString().startsWith("path:"))) {
                 throw mistake("the key " + rule.key()
@@ -73,10 +91,19 @@ record CallCheck(Class<?> type, Method method) {
                 });
     }
 
-    /** Whether the result is a Publisher, such as a Mono, whose work begins only when somebody subscribes. */
-    private boolean isReactive() {
-        return ClassUtils.getAllInterfacesForClassAsSet(method.getReturnType()).stream()
-                .anyMatch(each -> each.getName().equals("org.reactivestreams.Publisher"));
+    /**
+     * Whether the work ends after the method has returned, and nothing tells when: that of a Mono begins only when
+     * somebody subscribes, and that of an asynchronous method when its thread comes to it.
+     */
+    private boolean goesOnUnseen() {
+        Class<?> result = method.getReturnType();
+        if (CompletionStage.class.isAssignableFrom(result)) {
+            return false;
+        }
+        return AnnotatedElementUtils.hasAnnotation(method, Async.class)
+                || AnnotatedElementUtils.hasAnnotation(type, Async.class)
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(result) != null
+                || RESULTS_TO_COME.stream().anyMatch(later -> later.isAssignableFrom(result));
     }
 
     private static boolean uses(String expression, String variable) {
