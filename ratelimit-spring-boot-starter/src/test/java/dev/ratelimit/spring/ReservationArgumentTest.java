@@ -11,6 +11,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
@@ -55,6 +63,70 @@ class ReservationArgumentTest extends AppPerTest {
         String free(Reservation tokens) {
             return tokens.settle(5) ? "settled" : "nothing to settle";
         }
+    }
+
+    /** Reserves what the caller allows, which is an argument. */
+    @RestController
+    static class Budgeted {
+
+        @GetMapping("/budgeted")
+        @RateLimited(policy = "by-argument", cost = "#max")
+        String budgeted(
+                @RequestParam long max, @RequestParam long used, Reservation tokens, HttpServletRequest request) {
+            boolean same = tokens == request.getAttribute(Reservation.class.getName());
+            return tokens.settle(used) + " " + same + " "
+                    + tokens.decision().charges().size();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Users {
+
+        @Bean
+        UserDetailsService users() {
+            return new InMemoryUserDetailsManager(
+                    User.withUsername("alice").password("{noop}secret").build());
+        }
+
+        @Bean
+        SecurityFilterChain chain(HttpSecurity http) {
+            return http.authorizeHttpRequests(requests -> requests.anyRequest().authenticated())
+                    .httpBasic(Customizer.withDefaults())
+                    .build();
+        }
+    }
+
+    @Test
+    void argument_ofAHandlerWhoseArgumentsAreTheCost_coversThatCharge() {
+        RunningApp site = start(
+                List.of(Budgeted.class),
+                "ratelimit.policies.by-argument.limit=1000/day",
+                "ratelimit.policies.by-argument.key=ip",
+                "ratelimit.policies.by-argument.match.annotated=true");
+
+        assertThat(site.get("/budgeted?max=100&used=7").body()).isEqualTo("true true 1");
+
+        assertThat(site.get("/budgeted?max=0&used=0").header("RateLimit")).contains("r=993");
+    }
+
+    @Test
+    void argument_coversTheChargesOfAllStages() {
+        RunningApp site = start(
+                List.of(Budgeted.class, Users.class, RunningApp.WithSecurity.class),
+                "ratelimit.policies.by-address.limit=1000/day",
+                "ratelimit.policies.by-address.key=ip",
+                "ratelimit.policies.by-address.permits=100",
+                "ratelimit.policies.by-user.limit=1000/day",
+                "ratelimit.policies.by-user.key=principal",
+                "ratelimit.policies.by-user.permits=10",
+                "ratelimit.policies.by-argument.limit=1000/day",
+                "ratelimit.policies.by-argument.key=ip",
+                "ratelimit.policies.by-argument.match.annotated=true");
+
+        assertThat(site.getAs("alice", "/budgeted?max=300&used=50").body()).isEqualTo("true true 3");
+
+        assertThat(site.getAs("alice", "/budgeted?max=0&used=0").header("RateLimit"))
+                .contains("\"by-address\";r=850", "\"by-user\";r=940", "\"by-argument\";r=950");
     }
 
     private RunningApp start(RunningApp.Server server, String... more) throws IOException {

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.Reservation;
 import dev.ratelimit.spring.rules.CallLimiter;
 import dev.ratelimit.spring.rules.ChargedRequest;
 import jakarta.servlet.http.HttpServletRequest;
@@ -47,6 +48,11 @@ final class CallCharger {
         }
         call.chargeAsPartOf(charged, web);
         Settlement.cover(request, charged);
+        Reservation reservation = charged.reservation();
+        if (reservation != null) {
+            request.setAttribute(Reservation.class.getName(), reservation);
+            call.passOn(reservation);
+        }
         HttpServletResponse response = current.getResponse();
         if (response != null && !response.isCommitted()) {
             charged.writeHeaders(new ServletWebResponse(response));

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Reservation;
 import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.WebRequest;
@@ -36,6 +37,7 @@ public final class CallLimiter {
     /**
      * Returns a call of a method.
      *
+     * @param arguments those that the method will get
      * @return {@code null} if calls of the method are not limited
      */
     public @Nullable Call call(Class<?> type, Method method, @Nullable Object[] arguments) {
@@ -88,6 +90,15 @@ public final class CallLimiter {
             StageCharges charges = now.applyTo(called, context, store);
             if (!charged.chargeCall(context, charges, called.fallback() != null)) {
                 throw new RefusedCall(refusals.refusal(charges), charged.stages(), context);
+            }
+        }
+
+        /** Gives the method this reservation instead of the one that was made before the call was charged. */
+        public void passOn(Reservation reservation) {
+            for (int i = 0; i < arguments.length; i++) {
+                if (arguments[i] instanceof Reservation) {
+                    arguments[i] = reservation;
+                }
             }
         }
 

@@ -187,11 +187,18 @@ public final class ChargedRequest {
     }
 
     /**
-     * The last stage's charges whose permits do not count requests, for the application to settle at their actual cost;
+     * The charges so far whose permits do not count requests, for the application to settle at their actual cost;
      * {@code null} if there are none.
      */
     public @Nullable Reservation reservation() {
-        return stages.isEmpty() ? null : stages.get(stages.size() - 1).settleable();
+        Reservation all = null;
+        for (int i = 0; i < stages.size(); i++) {
+            Reservation one = stages.get(i).settleable();
+            if (one != null) {
+                all = all == null ? one : all.and(one);
+            }
+        }
+        return all;
     }
 
     /** Whether a conditional or range request can turn another status into this one, so that both must be free. */
