@@ -4,18 +4,39 @@ import dev.ratelimit.spring.rules.ChargedRequest;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 
 /**
  * Returns the permits of concurrency limits when a request is complete: after the filter chain or, if the request
- * continues asynchronously, when the server completes it, however it ends. If a server never says so, the permits come
- * back after {@code max-hold}.
+ * continues asynchronously, when the server completes it, however it ends, or when the client is gone. If a server never
+ * says so, the permits come back after {@code max-hold}.
+ *
+ * <p>Kept in an attribute of the request. Thread-safe.
  */
 final class HeldPermits implements AsyncListener {
 
+    private static final String ATTRIBUTE = HeldPermits.class.getName();
+
     private final ChargedRequest charged;
+    private boolean clientLost;
+
+    /** Whether the filter chain has returned, so that the request continues asynchronously. */
+    private boolean returned;
 
     private HeldPermits(ChargedRequest charged) {
         this.charged = charged;
+    }
+
+    /** The response of a request that holds permits or may do so when its handler is called; otherwise the same. */
+    static HttpServletResponse watched(
+            HttpServletRequest request, HttpServletResponse response, ChargedRequest charged) {
+        boolean holds = charged.holds() || charged.awaitsCall();
+        if (!holds || request.getAttribute(ATTRIBUTE) != null) {
+            return response;
+        }
+        HeldPermits held = new HeldPermits(charged);
+        request.setAttribute(ATTRIBUTE, held);
+        return new HeldResponse(response, held);
     }
 
     /** Releases the permits of a request now, or when it is complete. Called when the filter chain has returned. */
@@ -23,15 +44,37 @@ final class HeldPermits implements AsyncListener {
         if (!charged.holds()) {
             return;
         }
-        if (!request.isAsyncStarted()) {
+        if (!request.isAsyncStarted() || !(request.getAttribute(ATTRIBUTE) instanceof HeldPermits held)) {
             charged.release();
             return;
         }
         try {
-            request.getAsyncContext().addListener(new HeldPermits(charged));
+            request.getAsyncContext().addListener(held);
         } catch (IllegalStateException completedMeanwhile) {
             charged.release();
         }
+        held.leave();
+    }
+
+    /** Reports that the response cannot be written. Work on the request's own thread still ends with that thread. */
+    void loseClient() {
+        if (lost(true, false)) {
+            charged.release();
+        }
+    }
+
+    /** Reports that the filter chain has returned. */
+    private void leave() {
+        if (lost(false, true)) {
+            // the server has closed the connection, and may never complete the request
+            charged.release();
+        }
+    }
+
+    private synchronized boolean lost(boolean client, boolean chain) {
+        clientLost |= client;
+        returned |= chain;
+        return clientLost && returned;
     }
 
     @Override

@@ -2,12 +2,10 @@ package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.spring.rules.ChargedRequest;
 import jakarta.servlet.ServletOutputStream;
-import jakarta.servlet.WriteListener;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpServletResponseWrapper;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 
@@ -84,17 +82,13 @@ final class ObservedResponse extends HttpServletResponseWrapper {
 
     @Override
     public void flushBuffer() throws IOException {
-        try {
-            super.flushBuffer();
-        } finally {
-            settlement.settleIfCommitted();
-        }
+        WatchedStream.watch(this::written, super::flushBuffer);
     }
 
     @Override
     public ServletOutputStream getOutputStream() throws IOException {
         if (stream == null) {
-            stream = new Stream(super.getOutputStream(), settlement);
+            stream = new WatchedStream(super.getOutputStream(), this::written);
         }
         return stream;
     }
@@ -105,6 +99,11 @@ final class ObservedResponse extends HttpServletResponseWrapper {
             writer = new Writer(super.getWriter(), settlement);
         }
         return writer;
+    }
+
+    /** A failed write may also have committed the response; the client is then gone. */
+    private void written(boolean failed) {
+        settlement.settleIfCommitted();
     }
 
     private static final class Writer extends PrintWriter {
@@ -120,73 +119,6 @@ final class ObservedResponse extends HttpServletResponseWrapper {
         public void flush() {
             super.flush();
             settlement.settleIfCommitted();
-        }
-    }
-
-    /** A failed write may also have committed the response; the client is then gone. */
-    private static final class Stream extends ServletOutputStream {
-
-        private final ServletOutputStream stream;
-        private final Settlement settlement;
-
-        Stream(ServletOutputStream stream, Settlement settlement) {
-            this.stream = stream;
-            this.settlement = settlement;
-        }
-
-        @Override
-        public boolean isReady() {
-            return stream.isReady();
-        }
-
-        @Override
-        public void setWriteListener(WriteListener listener) {
-            stream.setWriteListener(listener);
-        }
-
-        @Override
-        public void write(int b) throws IOException {
-            try {
-                stream.write(b);
-            } finally {
-                settlement.settleIfCommitted();
-            }
-        }
-
-        @Override
-        public void write(byte[] bytes, int from, int length) throws IOException {
-            try {
-                stream.write(bytes, from, length);
-            } finally {
-                settlement.settleIfCommitted();
-            }
-        }
-
-        @Override
-        public void write(ByteBuffer buffer) throws IOException {
-            try {
-                stream.write(buffer);
-            } finally {
-                settlement.settleIfCommitted();
-            }
-        }
-
-        @Override
-        public void flush() throws IOException {
-            try {
-                stream.flush();
-            } finally {
-                settlement.settleIfCommitted();
-            }
-        }
-
-        @Override
-        public void close() throws IOException {
-            try {
-                stream.close();
-            } finally {
-                settlement.settleIfCommitted();
-            }
         }
     }
 }

@@ -70,7 +70,8 @@ final class RateLimitFilter extends OncePerRequestFilter {
             }
             web.rethrowFailure();
             boolean hasHeaders = charged.writeHeaders(new ServletWebResponse(response));
-            chain.doFilter(request, hasHeaders ? new RedirectWithout(limiter.headers(), response) : response);
+            HttpServletResponse answer = HeldPermits.watched(request, response, charged);
+            chain.doFilter(request, hasHeaders ? new RedirectWithout(limiter.headers(), answer) : answer);
         } finally {
             if (first) {
                 charged.countAdmitted();

@@ -10,6 +10,10 @@ import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.PrintWriter;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
@@ -28,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /** Permits of concurrency limits come back exactly once, however a request ends. */
 @ParameterizedClass
@@ -61,6 +66,47 @@ class HeldPermitsTest {
             throw new AssertionError("on purpose");
         }
 
+        /** Fails to write on the server's own thread, and leaves it to the server to complete the request. */
+        @GetMapping("/started-and-lost")
+        void startedAndLost(HttpServletRequest request, HttpServletResponse response) {
+            request.startAsync(request, response).setTimeout(0);
+            try {
+                while (true) {
+                    response.getOutputStream().write(new byte[1_000]);
+                    response.flushBuffer();
+                }
+            } catch (IOException e) {
+                inside.incrementAndGet();
+            }
+        }
+
+        /** Leaves it to the server to notice that the client is gone. */
+        @GetMapping("/lost-later")
+        SseEmitter lostLater() {
+            SseEmitter emitter = new SseEmitter(0L);
+            new Thread(() -> {
+                        try {
+                            while (true) {
+                                emitter.send("x".repeat(1_000));
+                            }
+                        } catch (IOException | IllegalStateException e) {
+                            inside.incrementAndGet();
+                        }
+                    })
+                    .start();
+            return emitter;
+        }
+
+        @GetMapping("/lost-by-writer")
+        void lostByWriter(HttpServletRequest request, HttpServletResponse response) throws IOException {
+            request.startAsync(request, response).setTimeout(0);
+            PrintWriter writer = response.getWriter();
+            while (!writer.checkError()) {
+                writer.write("x".repeat(1_000));
+                writer.flush();
+            }
+        }
+
         @GetMapping("/annotated")
         @RateLimited(value = "1", algorithm = "concurrency", key = "header:X-Annotated")
         String annotated() {
@@ -86,6 +132,7 @@ class HeldPermitsTest {
                 "ratelimit.policies.both.concurrency=1",
                 "ratelimit.policies.both.key=header:X-Both",
                 "ratelimit.policies.both.missing-key=skip",
+                "ratelimit.policies.free.limit=100/hour",
                 "ratelimit.policies.free.concurrency=2",
                 "ratelimit.policies.free.free=2xx",
                 "ratelimit.policies.free.key=header:X-Free",
@@ -199,6 +246,20 @@ class HeldPermitsTest {
         }
         for (int i = 0; i < 20; i++) {
             awaitNoneHeld("gone" + i);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/started-and-lost", "/lost-later", "/lost-by-writer"})
+    void clientGone_andTheServerNeverReportsIt_returnsThePermit(String path) throws Exception {
+        for (int i = 0; i < 5; i++) {
+            try (Socket socket = app.client().begin("GET " + path + " HTTP/1.1", "X-Slots: lost" + path + i)) {
+                assertThat(socket.getInputStream().read()).isEqualTo('H');
+                socket.setSoLinger(true, 0);
+            }
+        }
+        for (int i = 0; i < 5; i++) {
+            awaitNoneHeld("lost" + path + i);
         }
     }
 
