@@ -1,11 +1,21 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.RateLimitProperties;
+import dev.ratelimit.spring.rules.RequestRules;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
 
 /** Logs at start-up that nothing is limited, and why, so that nobody relies on limits that do not exist. */
 @Configuration(proxyBeanMethods = false)
@@ -25,5 +35,29 @@ class NoPolicyConfiguration {
                     null,
                     "policies need Spring MVC, which is missing; add spring-boot-starter-webmvc");
         }
+    }
+
+    /** Stops at beans whose class, and so its annotations, was unknown when it was decided that there are no limits. */
+    @Bean("dev.ratelimit.unlimitedBeans")
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static BeanPostProcessor rateLimitUnlimitedBeans(Environment environment) {
+        boolean enabled = OnRateLimitsEnabled.in(environment);
+        return new BeanPostProcessor() {
+            @Override
+            public Object postProcessAfterInitialization(Object bean, String beanName) {
+                Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(bean));
+                if (enabled
+                        && AnnotationUtils.isCandidateClass(type, RateLimited.class)
+                        && !RateLimitedPointcut.isController(type)
+                        && RequestRules.areOnAnyOf(type)) {
+                    throw new RateLimitConfigurationException(
+                            "@RateLimited on " + type.getSimpleName(),
+                            null,
+                            "it has no effect: the class of this bean was not known when the limits were set up; write it"
+                                    + " as the result type of the @Bean method, or a policy under ratelimit.policies");
+                }
+                return bean;
+            }
+        };
     }
 }

@@ -12,6 +12,7 @@ import org.springframework.stereotype.Controller;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringValueResolver;
 import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.service.annotation.HttpExchange;
 
 /**
  * The methods whose calls are limited: those of beans with {@link RateLimited}, and of controllers only the handlers with
@@ -46,7 +47,8 @@ final class RateLimitedPointcut extends StaticMethodMatcherPointcut {
     }
 
     private boolean isHandlerThatNeedsCall(CallTarget target) {
-        return AnnotatedElementUtils.hasAnnotation(target.method(), RequestMapping.class)
+        return (AnnotatedElementUtils.hasAnnotation(target.method(), RequestMapping.class)
+                        || AnnotatedElementUtils.hasAnnotation(target.method(), HttpExchange.class))
                 && RequestRules.mayNeedCall(target.type(), target.method(), placeholders, properties.get());
     }
 }

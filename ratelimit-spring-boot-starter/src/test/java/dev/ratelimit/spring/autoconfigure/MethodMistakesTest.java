@@ -1,9 +1,11 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
 import java.util.List;
@@ -14,6 +16,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
@@ -25,6 +28,7 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.service.annotation.PostExchange;
 
 /** Limits of methods that cannot work stop the start, and the message says why and what to write instead. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -180,6 +184,20 @@ class MethodMistakesTest {
         }
     }
 
+    interface Api {
+        @PostExchange("/login")
+        String login(@RequestBody Login login);
+    }
+
+    @RestController
+    static class OfAnExchange implements Api {
+        @Override
+        @RateLimited(value = "1/second", key = "#a0.username")
+        public String login(Login login) {
+            return login.username();
+        }
+    }
+
     private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(
                     DispatcherServletAutoConfiguration.class,
@@ -249,6 +267,32 @@ class MethodMistakesTest {
                 .run(context -> assertThat(context)
                         .getFailure()
                         .hasMessageContaining("NotInTheInterface.send(): only calls by the bean's interfaces"));
+    }
+
+    @Test
+    void annotationOnAClassThatIsKnownTooLate_stopsTheStart_unlessAPolicyTurnsLimitsOn() {
+        runner.withBean("hidden", Sending.class, NotInTheInterface::new)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasMessageContaining(
+                                "@RateLimited on NotInTheInterface: it has no effect: the class of this"));
+        runner.withBean("hidden", Sending.class, NotInTheInterface::new)
+                .withPropertyValues("ratelimit.enabled=false")
+                .run(context -> assertThat(context).hasNotFailed());
+        runner.withBean("hidden", Sending.class, NotInTheInterface::new)
+                .withPropertyValues("ratelimit.policies.any.limit=1/second")
+                .run(context -> {
+                    NotInTheInterface bean = (NotInTheInterface) context.getBean(Sending.class);
+                    bean.send();
+                    assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(bean::send);
+                });
+    }
+
+    @Test
+    void controllerOfAnExchangeInterface_canBeLimitedByArguments() {
+        runner.withUserConfiguration(OfAnExchange.class)
+                .run(context -> assertThat(AopUtils.isAopProxy(context.getBean(Api.class)))
+                        .isTrue());
     }
 
     @Test
