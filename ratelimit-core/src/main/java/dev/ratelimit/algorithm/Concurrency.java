@@ -40,6 +40,14 @@ public final class Concurrency implements LimitAlgorithm {
         this.held = held;
     }
 
+    private static SlidingLog log(Rate rate) {
+        if (rate.permits() > SlidingLog.MAX_PERMITS) {
+            throw new IllegalArgumentException("a concurrency limit has at most " + SlidingLog.MAX_PERMITS
+                    + " permits but was given " + rate.permits());
+        }
+        return SlidingLog.of(rate);
+    }
+
     /**
      * {@return a limit of this many permits at once, each for at most {@link #DEFAULT_MAX_HOLD}}
      *
@@ -58,12 +66,12 @@ public final class Concurrency implements LimitAlgorithm {
      * @throws IllegalArgumentException if {@code permits} or {@code maxHold} is out of range
      */
     public static Concurrency of(long permits, Duration maxHold) {
-        return new Concurrency(SlidingLog.of(Rate.of(permits, maxHold)));
+        return of(Rate.of(permits, maxHold));
     }
 
     /** Admits the permits of a rate at once, each for at most its period. */
     static Concurrency of(Rate rate) {
-        return new Concurrency(SlidingLog.of(rate));
+        return new Concurrency(log(rate));
     }
 
     /** {@return the maximum time for which a permit can be held} */

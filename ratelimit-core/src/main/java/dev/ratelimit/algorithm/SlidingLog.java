@@ -12,7 +12,7 @@ import dev.ratelimit.Rate;
  */
 public final class SlidingLog implements LimitAlgorithm {
 
-    private static final long MAX_PERMITS = 1_000_000;
+    static final long MAX_PERMITS = 1_000_000;
     private static final int HEAD = 0;
     private static final int COUNT = 1;
     private static final int TIMES = 2;

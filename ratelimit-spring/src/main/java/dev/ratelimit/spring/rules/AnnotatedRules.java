@@ -295,7 +295,7 @@ final class AnnotatedRules {
         }
 
         private void claimName(String name, int place) {
-            if (known.contains(name)) {
+            if (known.contains(name) || policies.containsKey(name)) {
                 throw mistake("a policy of the configuration is also called " + Quotation.of(name)
                         + "; rename one of the two");
             }

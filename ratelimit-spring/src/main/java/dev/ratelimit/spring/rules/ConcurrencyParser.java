@@ -11,6 +11,7 @@ import java.util.List;
 /** Creates the rule of a policy's concurrency limit beside its rate; a mistake is reported with its property. */
 final class ConcurrencyParser {
 
+    private static final Duration MIN_HOLD = Duration.ofSeconds(1);
     private static final Duration MAX_HOLD = Duration.ofDays(365);
 
     private final String name;
@@ -39,8 +40,26 @@ final class ConcurrencyParser {
                     "max-hold", properties.maxHold(), "only concurrency limits hold permits; write concurrency: 20");
         }
         this.maxHold = properties.maxHold() == null ? Concurrency.DEFAULT_MAX_HOLD : properties.maxHold();
-        if (maxHold.isNegative() || maxHold.isZero() || maxHold.compareTo(MAX_HOLD) > 0) {
-            throw mistake("max-hold", maxHold, "max-hold must be above 0 and at most 365d; write 10m");
+        if (maxHold.compareTo(MIN_HOLD) < 0 || maxHold.compareTo(MAX_HOLD) > 0) {
+            throw mistake(
+                    "max-hold",
+                    maxHold,
+                    "max-hold must be from 1s to 365d, and longer than any request (a number without a unit would be"
+                            + " milliseconds); write 10m");
+        }
+        if (isAlone() || algorithm) {
+            rejectStatuses("count", properties.count());
+            rejectStatuses("free", properties.free());
+        }
+    }
+
+    private void rejectStatuses(String property, List<String> statuses) {
+        if (!statuses.isEmpty()) {
+            throw mistake(
+                    property,
+                    String.join(", ", statuses),
+                    "a request holds its permit until it is complete, whatever its status; remove it, or add a limit"
+                            + " such as 100/hour to which it applies");
         }
     }
 
@@ -49,11 +68,15 @@ final class ConcurrencyParser {
         return maxHold;
     }
 
-    /** Whether the concurrency is all that the policy limits. */
+    /** Whether the concurrency is all that the policy limits: there is no rate, and plans are numbers. */
     boolean isAlone() {
         return properties.concurrency() != null
                 && (properties.limit() == null || properties.limit().isEmpty())
-                && properties.plans().isEmpty();
+                && properties.plans().values().stream().allMatch(ConcurrencyParser::isWithoutRate);
+    }
+
+    private static boolean isWithoutRate(PolicyProperties.Plan plan) {
+        return plan.limit() != null && plan.limit().strip().matches("[\\d,]+|[a-z]+");
     }
 
     /**

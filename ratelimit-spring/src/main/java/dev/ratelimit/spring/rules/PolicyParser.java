@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class PolicyParser {
 
     private static final String DEFAULT_PLAN = "default";
+    private static final Duration MIN_PENALTY = Duration.ofSeconds(1);
 
     private final String name;
     private final PolicyProperties properties;
@@ -103,6 +104,12 @@ final class PolicyParser {
 
     private void checkPenalty(@Nullable Duration penalty) {
         if (penalty != null) {
+            if (!penalty.isNegative() && !penalty.isZero() && penalty.compareTo(MIN_PENALTY) < 0) {
+                throw mistake(
+                        "penalty",
+                        penalty,
+                        "penalty must be at least 1s (a number without a unit would be milliseconds); write 10m, for example");
+            }
             try {
                 Policy any = Policy.of(name, TokenBucket.of(Rate.parse("1/second")));
                 context.store().accept(any.withPenalty(penalty).limits().get(0));

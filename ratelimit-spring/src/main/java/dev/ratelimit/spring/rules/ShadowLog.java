@@ -5,6 +5,7 @@ import dev.ratelimit.Ticker;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,20 +33,23 @@ final class ShadowLog implements OutcomeCounter {
 
         private long refusals;
         private long untilNanos;
+        private boolean logged;
 
         Silence(long nowNanos) {
             untilNanos = nowNanos;
         }
 
-        /** Counts a refusal; returns how many to log now, or 0. */
-        synchronized long refuse(long nowNanos) {
+        /** Counts a refusal; returns how many to log now, or {@code null}. */
+        synchronized @Nullable String refuse(long nowNanos) {
             refusals++;
             if (nowNanos - untilNanos < 0) {
-                return 0;
+                return null;
             }
-            long due = refusals;
+            String due = (refusals == 1 ? "1 request" : refusals + " requests")
+                    + (logged ? " since the last message" : "; this is logged once a minute at most");
             refusals = 0;
             untilNanos = nowNanos + INTERVAL_NANOS;
+            logged = true;
             return due;
         }
     }
@@ -65,14 +69,10 @@ final class ShadowLog implements OutcomeCounter {
         counter.count(policy, outcome);
         if (outcome == Outcome.SHADOW_REFUSED) {
             long now = ticker.nanos();
-            long due =
+            String due =
                     silences.computeIfAbsent(policy, name -> new Silence(now)).refuse(now);
-            if (due > 0) {
-                log.info(
-                        "Rate limit '{}' is in shadow mode; enforced, it would have refused {} {} since the last message",
-                        policy,
-                        due,
-                        due == 1 ? "request" : "requests");
+            if (due != null) {
+                log.info("Rate limit '{}' is in shadow mode; enforced, it would have refused {}", policy, due);
             }
         }
     }

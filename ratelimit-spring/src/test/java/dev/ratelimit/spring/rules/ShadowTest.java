@@ -197,12 +197,12 @@ class ShadowTest {
         for (int i = 0; i < 4; i++) {
             ask(limits);
         }
-        assertThat(output.getOut()).containsOnlyOnce("shadow mode").contains("refused 1 request since");
+        assertThat(output.getOut()).containsOnlyOnce("shadow mode").contains("refused 1 request; this is logged");
 
         ticker.advance(Duration.ofMinutes(1));
         ask(limits);
 
-        assertThat(output.getOut()).contains("refused 3 requests since");
+        assertThat(output.getOut()).contains("refused 3 requests since the last message");
         assertThat(output.getOut()).doesNotContain("alice");
     }
 }
