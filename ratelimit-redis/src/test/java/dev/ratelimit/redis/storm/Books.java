@@ -5,11 +5,14 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.Seam;
+import dev.ratelimit.redis.storm.World.Place;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,11 +67,16 @@ final class Books {
         private final Map<Long, Long> windowEnds = new HashMap<>();
     }
 
+    private record Resetting(Place place, String key) {}
+
+    private record Reset(long beganNanos, long endedNanos) {}
+
     private final World world;
     private final boolean leased;
     private final boolean steady;
     private final boolean prompt;
     private final Map<String, Account> accounts = new HashMap<>();
+    private final Map<Resetting, Reset> resets = new HashMap<>();
 
     /**
      * Opens empty books.
@@ -189,7 +197,7 @@ final class Books {
     }
 
     /** Records a decision that a caller got. */
-    void granted(Decision decision, long began) {
+    void granted(Place place, Decision decision, long began) {
         if (!decision.admitted()) {
             return;
         }
@@ -210,6 +218,11 @@ final class Books {
                 long charged = account.nowAt.getOrDefault(chargedNanos / 1000, began);
                 bounds.granted(decision, charge, Math.max(began, charged));
                 check(key);
+                Reset reset = resets.get(new Resetting(place, key));
+                world.require(
+                        !steady || reset == null || began <= reset.endedNanos || charged >= reset.beganNanos,
+                        "%s is spent although its key was reset since it was charged",
+                        charge);
                 Long ends = account.windowEnds.get(chargedNanos / 1000);
                 world.require(
                         !steady || ends == null || World.EPOCH_NANOS + began <= ends * 1000 + SLACK_NANOS,
@@ -219,15 +232,20 @@ final class Books {
         }
     }
 
-    /** Records that a caller is about to return what it was granted. */
-    void returned(Decision decision) {
+    /**
+     * Records that a caller is about to return what it was granted.
+     *
+     * @param part how many permits of each charge
+     */
+    void returned(Decision decision, ToLongFunction<Charge> part) {
         for (Charge charge : decision.charges()) {
             if (Seam.byServer(decision, charge)) {
+                long permits = part.applyAsLong(charge);
                 Account account = account(charge);
-                account.granted -= charge.permits();
-                account.grantedAt.merge(Seam.serverNanos(decision, charge) / 1000, -charge.permits(), Long::sum);
+                account.granted -= permits;
+                account.grantedAt.merge(Seam.serverNanos(decision, charge) / 1000, -permits, Long::sum);
                 if (account.bounds != null) {
-                    account.bounds.returned(decision);
+                    account.bounds.returned(decision, charge, permits);
                 }
             }
         }
@@ -236,6 +254,11 @@ final class Books {
     /** Records that a key is about to be reset. */
     void reset(Charge charge) {
         account(charge).reset = true;
+    }
+
+    /** Records that an instance has reset a key: what it charged before is spent no more. */
+    void wasReset(Place place, Charge charge, long began) {
+        resets.put(new Resetting(place, Seam.firstKey(PREFIX, charge)), new Reset(began, world.now()));
     }
 
     /**
@@ -268,12 +291,16 @@ final class Books {
                 charged);
     }
 
-    /** Once nothing is under way, servers hold no more charges than callers, except for the excused. */
-    void balance() {
+    /**
+     * Once nothing is under way, servers hold no more charges than callers, except for the excused.
+     *
+     * @param certain whether it is known what became of the charges of a key
+     */
+    void balance(Predicate<String> certain) {
         accounts.forEach((key, account) -> {
             long surplus = account.charged - account.refunded - account.granted;
             world.require(
-                    surplus <= account.excused,
+                    surplus <= account.excused || !certain.test(key),
                     "%s: servers have charged %d more than callers hold, and %d may be so",
                     key,
                     surplus,
@@ -282,10 +309,10 @@ final class Books {
     }
 
     /** The same charge by charge, if none is excused: of a lease, what a bucket refills while it ends late remains. */
-    void balanceCharges() {
+    void balanceCharges(Predicate<String> certain) {
         accounts.forEach((key, account) -> {
             Bounds bounds = account.bounds;
-            if (account.excused == 0 && !account.reset && bounds != null) {
+            if (account.excused == 0 && !account.reset && bounds != null && certain.test(key)) {
                 LimitAlgorithm limit = bounds.limit();
                 double late =
                         limit instanceof TokenBucket ? LATE_SECONDS * limit.capacity() / limit.replenishNanos() : 0;

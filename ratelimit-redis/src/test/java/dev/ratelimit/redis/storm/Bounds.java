@@ -37,8 +37,8 @@ final class Bounds {
     /** Permits that a server granted, and when they were spent and returned. */
     private static final class Grant {
         private final Decision decision;
-        private final double share;
         private final long atNanos;
+        private double share;
         private long returnedNanos = Long.MAX_VALUE;
 
         private Grant(Decision decision, double share, long atNanos) {
@@ -80,11 +80,18 @@ final class Bounds {
         grants.add(new Grant(decision, (double) charge.permits() / whole, atNanos));
     }
 
-    /** Records that a caller is about to return its permits. */
+    /** Records that a caller is about to return so many permits of a charge. */
     @SuppressWarnings("ReferenceEquality") // two decisions may be equal
-    void returned(Decision decision) {
+    void returned(Decision decision, Charge charge, long permits) {
         returned = true;
-        grants.stream().filter(grant -> grant.decision == decision).forEach(grant -> grant.returnedNanos = world.now());
+        for (Grant grant : List.copyOf(grants)) {
+            if (grant.decision == decision && charge.permits() > 0) {
+                double kept = grant.share * (charge.permits() - permits) / charge.permits();
+                grants.add(new Grant(decision, kept, grant.atNanos));
+                grant.share -= kept;
+                grant.returnedNanos = world.now();
+            }
+        }
     }
 
     /** Checks them. */

@@ -14,6 +14,9 @@ final class Calls {
     private static final int MAX_PERMITS = 11;
     private static final double MAX_PAUSE_NANOS = 3e9;
 
+    /** One in so many calls charges a budget twice. */
+    private static final int TWICE = 16;
+
     private final Random random;
     private final Setup setup;
 
@@ -59,6 +62,10 @@ final class Calls {
             int key = policy == 0 || random.nextBoolean() ? hot : random.nextInt(setup.keys());
             wants.add(new Want(policy, key, random.nextInt(greed) == 0 ? random.nextInt(MAX_PERMITS + 1) : 1));
         }
+        Want again = wants.get(random.nextInt(wants.size()));
+        if (question != Question.RESET && again.permits() < MAX_PERMITS && random.nextInt(TWICE) == 0) {
+            wants.add(new Want(again.policy(), again.key(), 1));
+        }
         return new Ask(id, at, instance, question, wants, id == 0 ? 0 : Math.max(0, id - 1 - random.nextInt(8)));
     }
 
@@ -68,7 +75,7 @@ final class Calls {
         } else if (kind < 15) {
             return Question.PEEK;
         } else if (kind < 18) {
-            return Question.REFUND;
+            return kind == 17 ? Question.REFUND_HALF : Question.REFUND;
         }
         return kind == 18 ? Question.RESET : Question.INTERRUPT;
     }

@@ -5,6 +5,7 @@ import dev.ratelimit.redis.storm.Step.Trouble;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 
 /**
@@ -23,6 +24,7 @@ record History(long seed, Setup setup, List<Step> steps) {
      * @param handshakeNanos how long the client waits for the first reply of a server that has accepted a connection
      * @param refunds whether callers refund and reset; if not, servers' grants can be checked against the limits
      * @param mixed whether all instances but one are of another version, which sends other scripts
+     * @param opensAtNanos when the last instance starts, perhaps amid faults; 0 if before all of them
      */
     record Setup(
             int masters,
@@ -40,7 +42,36 @@ record History(long seed, Setup setup, List<Step> steps) {
             long connectNanos,
             long handshakeNanos,
             boolean refunds,
-            boolean mixed) {}
+            boolean mixed,
+            long opensAtNanos) {
+
+        @Override
+        public String toString() {
+            return (masters == 1 ? "one server" : "a cluster of " + masters + " masters")
+                    + String.format(
+                            Locale.ROOT,
+                            ", instances 0 to %d, keys k0 to k%d, policies p0 to p%d%n"
+                                    + "deadline %d ms, max-in-flight %d, failures %d, open-for %d ms, local-share %.2f",
+                            instances - 1,
+                            keys - 1,
+                            policies - 1,
+                            deadlineNanos / MILLI,
+                            maxInFlight,
+                            failures,
+                            openForNanos / MILLI,
+                            localShare)
+                    + (denyCache ? ", deny-cache" : "")
+                    + (leased ? ", leased" : "")
+                    + (deny ? ", p1 fails closed" : "")
+                    + (mixed ? ", other instances than 0 have another version" : "")
+                    + String.format(
+                            Locale.ROOT,
+                            "%nconnecting takes %d ms, and up to %d s if the server is silent%s",
+                            connectNanos / MILLI,
+                            handshakeNanos / SECOND,
+                            opensAtNanos > 0 ? "; the last instance starts late" : "");
+        }
+    }
 
     private static final long MILLI = 1_000_000L;
     private static final long SECOND = 1_000_000_000L;
@@ -70,7 +101,8 @@ record History(long seed, Setup setup, List<Step> steps) {
                 List.of(0, 0, 20, 200).get(random.nextInt(4)) * MILLI,
                 (random.nextBoolean() ? 3 : 60) * SECOND,
                 random.nextBoolean(),
-                random.nextInt(3) == 0);
+                random.nextInt(3) == 0,
+                random.nextInt(4) == 0 ? random.nextLong(CALLS_NANOS * 2 / 3) : 0);
         List<Step> steps = new ArrayList<>();
         // usually shorter than the calls, sometimes far longer
         boolean lasting = random.nextInt(10) == 0;
@@ -88,8 +120,12 @@ record History(long seed, Setup setup, List<Step> steps) {
             }
         }
         if (setup.leased && random.nextBoolean()) {
-            // a lease may end meanwhile
-            kinds.addAll(List.of(Fault.PAUSED, Fault.PAUSED));
+            // a lease may end meanwhile, and other faults would hide what follows
+            kinds.clear();
+            kinds.add(Fault.PAUSED);
+        } else if (setup.masters > 1 && random.nextInt(4) == 0) {
+            // answers and redirects may come too late
+            kinds.addAll(List.of(Fault.SLOT_MOVES, Fault.SLOW_SERVER, Fault.SLOW_SERVER));
         }
         int troubles = kinds.isEmpty() ? 0 : random.nextInt(MAX_TROUBLES + 1);
         for (int i = 0; i < troubles; i++) {

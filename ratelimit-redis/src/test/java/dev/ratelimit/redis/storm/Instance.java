@@ -63,7 +63,6 @@ final class Instance implements RedisStoreListener {
     private boolean otherLimits;
     private int callers;
     private int failures;
-    private int failuresSinceChange;
     private int crowded;
     private int interrupts;
 
@@ -101,6 +100,7 @@ final class Instance implements RedisStoreListener {
                 .scheduler(place)
                 .listener(this)
                 .build();
+        place.started = true;
     }
 
     /** Sets what the histories differ in. */
@@ -129,10 +129,14 @@ final class Instance implements RedisStoreListener {
         callers--;
     }
 
-    private void requireWanted() {
+    private void requireWanted(int decisions) {
         restraint.asked();
         world.require(
-                callers > 0 || store == null || setup.leased(), "%s sends a decision that nobody waits for", place);
+                callers >= decisions || store == null || setup.leased(),
+                "%s sends %d decisions, and %d callers wait",
+                place,
+                decisions,
+                callers);
     }
 
     /** Closes its store; waits meanwhile. */
@@ -147,6 +151,14 @@ final class Instance implements RedisStoreListener {
             throw new IllegalStateException(place + " has not started");
         }
         return open;
+    }
+
+    int number() {
+        return number;
+    }
+
+    boolean isClosed() {
+        return closed && !place.hasEnded();
     }
 
     boolean usable() {
@@ -198,14 +210,13 @@ final class Instance implements RedisStoreListener {
     public void failed(RedisStoreFailure reason) {
         // what found no place was never sent
         failures += reason == RedisStoreFailure.SATURATED ? 0 : 1;
-        crowded += reason == RedisStoreFailure.SATURATED ? 1 : 0;
-        failuresSinceChange++;
+        crowded += reason == RedisStoreFailure.SATURATED || reason == RedisStoreFailure.MOVING ? 1 : 0;
         lastFailure = reason;
         // of leases and of what a cluster gives back, it is told later
         if (store != null && setup.masters() == 1 && !setup.leased()) {
             restraint.failed(reason);
         }
-        notes.accept(place + ": " + reason);
+        notes.accept(place + ": failed with " + reason);
     }
 
     /** How many requests so far Redis may have decided without the caller's knowledge. */
@@ -213,7 +224,7 @@ final class Instance implements RedisStoreListener {
         return failures;
     }
 
-    /** How many requests so far found no place among those in flight. */
+    /** How many requests so far found no place among those in flight, or their keys at two servers. */
     int crowded() {
         return crowded;
     }
@@ -239,12 +250,13 @@ final class Instance implements RedisStoreListener {
     /** Servers that fail again and again are asked less and less often. */
     @Override
     public void changed() {
-        notes.accept(place + ": a server is used again, or not any more");
-        requireReason();
         RedisStore open = store;
+        notes.accept(
+                place + (open != null && open.available() ? ": all servers are used" : ": a server is left alone"));
+        requireReason();
         if (open != null && open.available()) {
             restraint.used();
-        } else if (open != null) {
+        } else {
             restraint.stopped();
         }
         long now = world.now();
@@ -264,13 +276,12 @@ final class Instance implements RedisStoreListener {
         RedisStore open = store;
         if (open != null && !open.available() && setup.masters() == 1 && !setup.leased()) {
             world.require(
-                    failuresSinceChange + world.unfinished(place) >= setup.failures(),
-                    "%s stops using a server after %d failures, and %d calls are under way",
+                    restraint.failures() + world.unfinished(place) >= setup.failures(),
+                    "%s stops using a server after %d of the last requests failed, and %d calls are under way",
                     place,
-                    failuresSinceChange,
+                    restraint.failures(),
                     world.unfinished(place));
         }
-        failuresSinceChange = 0;
     }
 
     /**
@@ -279,10 +290,10 @@ final class Instance implements RedisStoreListener {
      * @param began when it asked
      */
     void answered(Decision decision, long began) {
+        if (decision.charges().stream().anyMatch(charge -> Seam.byServer(decision, charge))) {
+            restraint.answered();
+        }
         for (Charge charge : decision.charges()) {
-            if (Seam.byServer(decision, charge)) {
-                restraint.answered();
-            }
             world.require(
                     !setup.deny()
                             || !Seam.inMemory(decision, charge)

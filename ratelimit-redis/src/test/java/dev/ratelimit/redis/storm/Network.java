@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** The servers, and what is between them and the instances. */
@@ -53,7 +54,7 @@ final class Network {
     private final Map<Ends, Integer> connecting = new HashMap<>();
     private final Map<Place, Integer> interrupts = new HashMap<>();
     private final Map<Place, Long> refreshes = new HashMap<>();
-    private final Map<Place, Runnable> beforeDecisions = new HashMap<>();
+    private final Map<Place, IntConsumer> beforeDecisions = new HashMap<>();
     private final Map<Place, Runnable> afterConnecting = new HashMap<>();
     private final Map<Ends, Integer> connects = new HashMap<>();
     private final Set<Object> doubtful = new HashSet<>();
@@ -160,6 +161,11 @@ final class Network {
                 + route(place, server).slowerNanos;
     }
 
+    /** Whether connecting takes no longer than the round trips. */
+    boolean connectsAtOnce() {
+        return setup.connectNanos() == 0;
+    }
+
     /** Records that a fault begins or ends. */
     void disturbed() {
         calmSince = world.now();
@@ -196,8 +202,8 @@ final class Network {
         return isWell(place, slots == null ? masters.get(0) : server);
     }
 
-    /** Checks this before an instance sends a decision. */
-    void beforeDecisions(Place place, Runnable check) {
+    /** Checks this before an instance sends decisions, given how many. */
+    void beforeDecisions(Place place, IntConsumer check) {
         beforeDecisions.put(place, check);
     }
 
@@ -227,10 +233,10 @@ final class Network {
                 times);
     }
 
-    /** Checks that no more decisions are under way than an instance may have. */
-    void sent(Place place, Server server, boolean decision) {
-        if (decision) {
-            beforeDecisions.getOrDefault(place, () -> {}).run();
+    /** Checks that no more commands with decisions are under way than an instance may have. */
+    void sent(Place place, Server server, int decisions) {
+        if (decisions > 0) {
+            beforeDecisions.getOrDefault(place, count -> {}).accept(decisions);
         }
         long sinceNanos = world.now() - setup.deadlineNanos();
         long underWay = 0;
@@ -248,7 +254,7 @@ final class Network {
                 server);
     }
 
-    /** Whether a caller of this instance was interrupted: its waiting in vain says nothing about a connection. */
+    /** Whether a caller of it was interrupted: its waiting in vain says nothing about a connection. */
     boolean hasInterrupts(Place place) {
         return interrupts.containsKey(place);
     }

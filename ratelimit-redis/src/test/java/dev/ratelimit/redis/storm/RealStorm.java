@@ -127,7 +127,7 @@ final class RealStorm implements AutoCloseable {
                     forGranted(ask.instance(), decision, tally -> tally.granted);
                 }
                 case PEEK -> assertThat(store.peek(charges).charges()).hasSameSizeAs(charges);
-                case REFUND -> {
+                case REFUND, REFUND_HALF -> {
                     Decided former = decisions.remove(ask.of());
                     if (former != null) {
                         forGranted(former.instance, former.decision, tally -> tally.returned);

@@ -3,6 +3,8 @@ package dev.ratelimit.redis.storm;
 import dev.ratelimit.redis.RedisStoreFailure;
 import dev.ratelimit.redis.storm.History.Setup;
 import dev.ratelimit.redis.storm.World.Place;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Whether an instance leaves its only server alone once that has failed often enough, and for long enough each time. */
 final class Restraint {
@@ -20,9 +22,13 @@ final class Restraint {
 
     private static final long SLACK_NANOS = 1_000;
 
+    /** Of how many requests it is counted how many fail. */
+    private static final int REMEMBERED = 20;
+
     private final World world;
     private final Place place;
     private final Setup setup;
+    private final List<Boolean> outcomes = new ArrayList<>();
     private boolean stopped;
     private int inVain;
     private long usedNanos;
@@ -47,6 +53,8 @@ final class Restraint {
         this.world = world;
         this.place = place;
         this.setup = setup;
+        // the question that the store asks when it starts may fail
+        outcomes.add(true);
     }
 
     /** Records that the server is not used any more. */
@@ -76,6 +84,7 @@ final class Restraint {
     void used() {
         stopped = false;
         inVain = 0;
+        outcomes.clear();
         usedNanos = world.now();
     }
 
@@ -98,7 +107,8 @@ final class Restraint {
     void asked() {
         long now = world.now();
         // what had begun before is sent until nobody waits for it
-        boolean begun = now - Math.max(lastNanos, earlyNanos) <= setup.deadlineNanos() + Storm.WAKE_NANOS
+        long since = Math.max(lastNanos, earlyNanos);
+        boolean begun = (now - since <= setup.deadlineNanos() + Storm.WAKE_NANOS && world.callingSince() <= since)
                 || place.stillUntil > lastNanos;
         if (!stopped || begun) {
             return;
@@ -119,6 +129,16 @@ final class Restraint {
     /** Records that a caller was answered by the server. */
     void answered() {
         inVain = 0;
+        outcomes.add(false);
+    }
+
+    /** How many of the last requests failed, as far as callers have told. */
+    long failures() {
+        long skipped = outcomes.size() - REMEMBERED - world.unfinished(place);
+        return outcomes.stream()
+                .skip(Math.max(0, skipped))
+                .filter(failed -> failed)
+                .count();
     }
 
     /**
@@ -142,10 +162,10 @@ final class Restraint {
             default -> true;
         };
         if (reason == RedisStoreFailure.WRONG_TYPE || reason == RedisStoreFailure.SCRIPT) {
-            // the server answers
-            inVain = 0;
+            answered();
         }
         if (ofServer && !stopped) {
+            outcomes.add(true);
             inVain++;
             // others may have been answered, and do not know it yet
             world.require(

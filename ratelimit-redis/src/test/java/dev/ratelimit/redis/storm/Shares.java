@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -134,8 +135,12 @@ final class Shares {
                 left);
     }
 
-    /** Records that a caller is about to return what it was granted. */
-    void returned(Place place, Decision decision) {
+    /**
+     * Records that a caller is about to return what it was granted.
+     *
+     * @param part how many permits of each charge
+     */
+    void returned(Place place, Decision decision, ToLongFunction<Charge> part) {
         for (Charge charge : decision.charges()) {
             Local local = local(place, charge);
             Level level = levels.get(local);
@@ -144,10 +149,12 @@ final class Shares {
             } else if (Seam.inMemory(decision, charge) && level != null) {
                 LimitAlgorithm limit = charge.policy().algorithms().get(0);
                 if (limit instanceof TokenBucket bucket) {
-                    LimitAlgorithm part = bucket.scaled(share);
-                    level.changed |= level.capacity != part.capacity();
-                    level.drain(world.now(), part);
-                    level.permits = Math.max(0, level.permits - Math.min(charge.permits(), part.capacity()));
+                    LimitAlgorithm here = bucket.scaled(share);
+                    level.changed |= level.capacity != here.capacity();
+                    level.drain(world.now(), here);
+                    long taken = Math.min(charge.permits(), here.capacity());
+                    long permits = charge.permits() == 0 ? 0 : taken * part.applyAsLong(charge) / charge.permits();
+                    level.permits = Math.max(0, level.permits - permits);
                 }
             }
         }

@@ -11,8 +11,10 @@ sealed interface Step {
     enum Question {
         DECIDE,
         PEEK,
-        /** Refunds the decision of an earlier step, if it was admitted. */
+        /** Refunds the decision of an earlier step, which does nothing unless it was admitted. */
         REFUND,
+        /** The same with half of each charge. */
+        REFUND_HALF,
         RESET,
         /** Interrupts the caller of an earlier step, if it still waits. */
         INTERRUPT
@@ -38,7 +40,7 @@ sealed interface Step {
         @Override
         public String toString() {
             return switch (question) {
-                case REFUND, INTERRUPT -> "instance " + instance + ": " + question + " call " + of;
+                case REFUND, REFUND_HALF, INTERRUPT -> "instance " + instance + ": " + question + " call " + of;
                 default -> "instance " + instance + ": " + question + " " + wants + " (call " + id + ")";
             };
         }
@@ -140,7 +142,14 @@ sealed interface Step {
 
         @Override
         public String toString() {
-            return fault + " instance " + instance + " server " + server + " for " + forNanos / 1_000_000 + " ms";
+            String where = switch (fault) {
+                case CUT, HALF_OPEN, BLACK_HOLE, SLOW_NETWORK, REFUSED ->
+                    "between instance " + instance + " and server " + server;
+                case PAUSED, INSTANCE_KILLED, CLOSED, NO_THREAD, WALL_CLOCK_MOVES, OTHER_LIMITS ->
+                    "instance " + instance;
+                default -> "server " + server;
+            };
+            return where + ": " + fault + " for " + forNanos / 1_000_000 + " ms";
         }
     }
 }

@@ -2,8 +2,6 @@ package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
-import dev.ratelimit.StoreUnavailableException;
-import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.History.Setup;
 import dev.ratelimit.redis.storm.Step.Ask;
@@ -11,11 +9,10 @@ import dev.ratelimit.redis.storm.Step.Trouble;
 import dev.ratelimit.redis.storm.Step.Want;
 import dev.ratelimit.redis.storm.World.Actor;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -36,24 +33,16 @@ final class Storm {
 
     private static final int TOGETHER = 4;
 
+    /** How often an instance is asked before it closes: its leases begin with eight. */
+    private static final int MIN_LAST = 6;
+
+    private static final int MAX_LAST = 30;
+
     /** As many rounds of questions that servers answer suffice: others would only repeat them. */
     private static final int ENOUGH = 3;
 
     /** How much longer than its deadline a call may take: its thread does not run at once. */
     static final long WAKE_NANOS = 2 * MILLI;
-
-    /** A call of which others may know. */
-    private static final class Call {
-        private final Instance instance;
-        private final @Nullable Call former;
-        private @Nullable Actor actor;
-        private @Nullable Decision decision;
-
-        private Call(Instance instance, @Nullable Call former) {
-            this.instance = instance;
-            this.former = former;
-        }
-    }
 
     private final History history;
     private final Setup setup;
@@ -62,10 +51,11 @@ final class Storm {
     private final Shares shares;
     private final Network network;
     private final List<Instance> instances = new ArrayList<>();
-    private final Map<Integer, Call> calls = new HashMap<>();
     private final Troubles troubles;
+    private final Callers callers;
     private final @Nullable List<String> timeline;
     private int withoutServer;
+    private boolean over;
 
     private Storm(History history, @Nullable List<String> timeline) {
         this.history = history;
@@ -84,9 +74,11 @@ final class Storm {
             network.cluster(new Slots(network.servers(), setup.masters()));
         }
         for (int i = 0; i < setup.instances(); i++) {
-            instances.add(new Instance(i, world, network, history, this::note));
+            instances.add(new Instance(i, world, network, history, what -> note(() -> what)));
         }
         this.troubles = new Troubles(world, network, keyNames());
+        this.callers =
+                new Callers(new Callers.Scene(world, setup, network, books, shares, troubles), instances, this::note);
     }
 
     private boolean none(Predicate<Step.Fault> kind) {
@@ -106,7 +98,8 @@ final class Storm {
             storm.run();
             return null;
         } catch (AssertionError | RuntimeException e) {
-            storm.note("FAILED: " + e.getMessage());
+            storm.note(() -> "FAILED: " + e.getMessage());
+            storm.over = true;
             return e;
         } finally {
             storm.world.close();
@@ -117,21 +110,26 @@ final class Storm {
         world.require(holds, message, parameters);
     }
 
-    private void note(String what) {
-        if (timeline != null) {
-            timeline.add(String.format(Locale.ROOT, "%12.6f s  %s", world.now() / 1e9, what));
+    private void note(Supplier<String> what) {
+        // what ends then is thrown out of its calls
+        if (timeline != null && !over) {
+            timeline.add(String.format(Locale.ROOT, "%12.6f s  %s", world.now() / 1e9, what.get()));
         }
     }
 
     private void run() {
+        long begin = 3 * SECOND;
         for (Instance instance : instances) {
-            Actor unused = instance.place().start(instance::open);
+            boolean late = setup.opensAtNanos() > 0 && instance == instances.get(instances.size() - 1);
+            Runnable start = () -> {
+                Actor unused = instance.place().start(instance::open);
+            };
+            world.in(late ? begin + setup.opensAtNanos() : 0, world.outside(), start);
         }
-        runUntil(3 * SECOND);
-        long begin = world.now();
+        runUntil(begin);
         long last = begin + History.CALLS_NANOS;
         for (Step step : history.steps()) {
-            Runnable task = step instanceof Ask ask ? () -> start(ask) : () -> begin((Trouble) step);
+            Runnable task = step instanceof Ask ask ? () -> callers.start(ask) : () -> begin((Trouble) step);
             world.in(begin + step.atNanos() - world.now(), world.outside(), task);
             if (step instanceof Trouble trouble) {
                 last = Math.max(last, begin + Troubles.end(trouble));
@@ -152,7 +150,7 @@ final class Storm {
 
     private void begin(Trouble trouble) {
         Instance instance = instances.get(trouble.instance());
-        note(trouble.toString());
+        note(trouble::toString);
         switch (trouble.fault()) {
             case CLOSED -> {
                 troubles.begin(trouble, instance.place());
@@ -168,143 +166,6 @@ final class Storm {
                 .mapToObj(key -> Seam.firstKey(
                         Books.PREFIX, Instance.policy(history, 0, false).charge("k" + key)))
                 .toList();
-    }
-
-    private void start(Ask ask) {
-        Call former = calls.get(ask.of());
-        // only the store that decided can refund
-        Instance instance = ask.question() == Step.Question.REFUND && former != null
-                ? former.instance
-                : instances.get(ask.instance());
-        if (!instance.usable()) {
-            return;
-        }
-        Call call = new Call(instance, former);
-        calls.put(ask.id(), call);
-        if (ask.question() == Step.Question.INTERRUPT) {
-            if (former != null && former.actor != null && !former.actor.done) {
-                note(ask.toString());
-                former.instance.interrupted();
-                network.interrupted(former.instance.place());
-                Actor interrupted = former.actor;
-                world.in(0, former.instance.place(), interrupted::interrupt);
-            }
-            return;
-        }
-        call.actor = instance.place().start(() -> call(ask, call, instance));
-    }
-
-    private void call(Ask ask, Call call, Instance instance) {
-        RedisStore store = instance.store();
-        List<Charge> charges = ask.wants().stream().map(instance::charge).toList();
-        long began = world.now();
-        long stoodStill = troubles.stoodStill(instance.place());
-        int failuresBefore = instance.failures();
-        int crowdedBefore = instance.crowded();
-        List<Charge> untouched = charges.stream()
-                .filter(charge -> troubles.untouched(instance.place(), network.server(charge)))
-                .toList();
-        instance.forgetFailure();
-        instance.begins();
-        String outcome = "";
-        try {
-            switch (ask.question()) {
-                case DECIDE -> {
-                    Decision decision = store.decide(charges);
-                    call.decision = decision;
-                    books.granted(decision, began);
-                    shares.answered(instance.place(), decision, true);
-                    if (instance.crowded() == crowdedBefore) {
-                        requireAsked(instance, charges, here(decision), untouched);
-                    }
-                    instance.answered(decision, began);
-                    outcome = (decision.admitted() ? "admitted" : "refused") + places(decision);
-                }
-                case PEEK -> {
-                    Decision decision = store.peek(charges);
-                    shares.answered(instance.place(), decision, false);
-                    instance.answered(decision, began);
-                    outcome = places(decision);
-                }
-                case REFUND -> {
-                    Call former = call.former;
-                    Decision decision = former == null ? null : former.decision;
-                    if (former != null && decision != null && decision.admitted()) {
-                        former.decision = null;
-                        books.returned(decision);
-                        shares.returned(instance.place(), decision);
-                        charges = decision.charges();
-                        store.refund(decision);
-                        charges.stream()
-                                .filter(charge -> Seam.byServer(decision, charge))
-                                .forEach(instance::returned);
-                    }
-                }
-                case RESET -> {
-                    books.reset(charges.get(0));
-                    shares.reset(instance.place(), charges.get(0));
-                    store.reset(charges.get(0).policy(), charges.get(0).key());
-                    shares.wasReset(instance.place(), charges.get(0));
-                    instance.returned(charges.get(0));
-                }
-                case INTERRUPT -> throw new IllegalStateException();
-            }
-        } catch (StoreUnavailableException e) {
-            require(setup.deny() && e.policy().equals("p1"), "%s does not fail closed", e.policy());
-            outcome = "unavailable";
-            if (instance.crowded() == crowdedBefore) {
-                List<Charge> closed = charges.stream()
-                        .filter(charge -> charge.policy().name().equals("p1"))
-                        .toList();
-                requireAsked(instance, charges, closed, untouched);
-            }
-        }
-        instance.ends();
-        boolean interrupted = Thread.interrupted();
-        if (instance.failures() > failuresBefore || interrupted) {
-            charges.forEach(books::excuse);
-        }
-        if (timeline != null) {
-            note(ask + ": " + outcome);
-        }
-        long took = world.now() - began;
-        require(
-                took <= setup.deadlineNanos() + WAKE_NANOS || troubles.stoodStill(instance.place()) > stoodStill,
-                "%s took %.3f ms",
-                ask,
-                took / 1e6);
-    }
-
-    private static List<Charge> here(Decision decision) {
-        return decision.charges().stream()
-                .filter(charge -> Seam.inMemory(decision, charge))
-                .toList();
-    }
-
-    /** Servers without a fault are used, whatever happens to others. */
-    private void requireAsked(Instance instance, List<Charge> charges, List<Charge> notAsked, List<Charge> untouched) {
-        boolean excused = instance.interrupts() > 0 || !charges.stream().allMatch(troubles::untouched);
-        for (Charge charge : notAsked) {
-            require(
-                    excused
-                            || !untouched.contains(charge)
-                            || !troubles.untouched(instance.place(), network.server(charge)),
-                    "%s does not ask for %s, whose server is well: %s",
-                    instance.place(),
-                    charge,
-                    instance.lastFailure());
-        }
-    }
-
-    private String places(Decision decision) {
-        StringBuilder places = new StringBuilder(" by");
-        for (Charge charge : decision.charges()) {
-            places.append(
-                    Seam.byServer(decision, charge)
-                            ? " a server"
-                            : Seam.inMemory(decision, charge) ? " memory" : " nobody");
-        }
-        return places.toString();
     }
 
     /** After the last fault, asks for all keys until servers answer, and requires this once all must be well. */
@@ -368,9 +229,31 @@ final class Storm {
         }
     }
 
+    /** Closes an instance right after its last calls, which have got it a lease or have just asked for one. */
+    private void closeLeased(Instance instance) {
+        int last = MIN_LAST + world.random.nextInt(MAX_LAST - MIN_LAST);
+        if (instance.usable()) {
+            Actor unused = instance.place().start(() -> {
+                for (int i = 0; i < last; i++) {
+                    callers.decide(instance, new Want(0, 0, 1));
+                }
+                instance.close();
+            });
+        }
+    }
+
+    /** Whether it is known what became of all that was charged to the key of this name. */
+    private boolean certain(String key) {
+        return none(Step.Fault::losesAnswers)
+                || (none(fault -> fault == Step.Fault.OTHER_LIMITS || fault == Step.Fault.SLOT_MOVES)
+                        && instances.stream()
+                                .allMatch(instance -> troubles.untouched(instance.place(), network.owner(key)))
+                        && troubles.untouched(key));
+    }
+
     /** After all instances are closed, nothing of them may be left. */
     private void close() {
-        instances.forEach(this::close);
+        instances.forEach(setup.leased() ? this::closeLeased : this::close);
         runUntil(world.now() + 5 * SECOND);
         for (Instance instance : instances) {
             require(
@@ -388,12 +271,10 @@ final class Storm {
                     instance.place());
         }
         books.requireBounds(troubles.gains());
-        if (none(Step.Fault::losesAnswers)) {
-            books.balanceCharges();
-            // of a lease that ends, a bucket gets back only what it has not refilled meanwhile
-            if (!setup.leased()) {
-                books.balance();
-            }
+        books.balanceCharges(this::certain);
+        // of a lease that ends, a bucket gets back only what it has not refilled meanwhile
+        if (!setup.leased()) {
+            books.balance(this::certain);
         }
         world.throwFailure();
     }

@@ -34,6 +34,7 @@ final class Troubles {
     private final Set<Object> touched = new HashSet<>();
     private final List<Gain> gains = new ArrayList<>();
     private boolean clocksDiffer;
+    private boolean slotsMove;
 
     Troubles(World world, Network network, List<String> keys) {
         this.world = world;
@@ -53,12 +54,21 @@ final class Troubles {
 
     /** Whether no fault has yet concerned this instance, this server, or the way from one to the other. */
     boolean untouched(Place place, Server server) {
-        return !touched.contains(place) && !touched.contains(server) && !touched.contains(List.of(place, server));
+        // an instance may still know the former server of a slot
+        List<Server> concerned = slotsMove ? network.servers() : List.of(server);
+        return !touched.contains(place)
+                && concerned.stream()
+                        .noneMatch(each -> touched.contains(each) || touched.contains(List.of(place, each)));
     }
 
     /** Whether no fault has concerned this key in particular. */
     boolean untouched(Charge charge) {
-        return !touched.contains(Seam.firstKey(Books.PREFIX, charge));
+        return untouched(Seam.firstKey(Books.PREFIX, charge));
+    }
+
+    /** Whether no fault has concerned the key of this name in particular. */
+    boolean untouched(String key) {
+        return !touched.contains(key);
     }
 
     /** The faults that have given permits back, the first one first. */
@@ -93,7 +103,9 @@ final class Troubles {
         List<?> where = switch (trouble.fault()) {
             case CUT, HALF_OPEN, BLACK_HOLE, SLOW_NETWORK, REFUSED -> List.of(List.of(place, server));
             case PAUSED, INSTANCE_KILLED, NO_THREAD, CLOSED -> List.of(place);
-            case FAIL_OVER, SLOT_MOVES -> network.servers();
+            case FAIL_OVER -> network.servers();
+            // commands follow the slot, at once if they need not connect
+            case SLOT_MOVES -> network.connectsAtOnce() ? List.of() : network.servers();
             case FOREIGN_VALUE -> List.of(key(trouble));
             case SCRIPTS_FLUSHED, SERVER_CLOCK_FORWARD, SERVER_CLOCK_BACK, WALL_CLOCK_MOVES, OTHER_LIMITS -> List.of();
             default -> List.of(server);
@@ -252,6 +264,7 @@ final class Troubles {
     }
 
     private void moveSlot(Trouble trouble) {
+        slotsMove = true;
         Slots slots = Objects.requireNonNull(network.slots());
         Server target = current(trouble.server());
         slots.move(key(trouble), target);

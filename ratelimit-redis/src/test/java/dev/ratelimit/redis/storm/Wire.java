@@ -3,6 +3,7 @@ package dev.ratelimit.redis.storm;
 import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.World.Place;
 import io.lettuce.core.RedisException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -101,7 +102,9 @@ final class Wire implements Seam.Wire {
     private void requireWanted(Sent<?> refused) {
         long age = world.now() - refused.atNanos;
         world.require(
-                age <= network.deadlineNanos() + Storm.WAKE_NANOS || place.stillUntil > refused.atNanos,
+                age <= network.deadlineNanos() + Storm.WAKE_NANOS
+                        || place.stillUntil > refused.atNanos
+                        || !place.started,
                 "%s sends a decision again after %.3f s",
                 place,
                 age / 1e9);
@@ -118,7 +121,7 @@ final class Wire implements Seam.Wire {
         }
         Sent<T> sent = new Sent<>(command, new CompletableFuture<>(), decision, arguments, world.now());
         outstanding.add(sent);
-        network.sent(place, server, decision);
+        network.sent(place, server, arguments != null && decision ? decisions(arguments) : 0);
         if (decision) {
             requireUseful();
         }
@@ -135,6 +138,18 @@ final class Wire implements Seam.Wire {
             dead = true;
         }
         return sent.answer;
+    }
+
+    /** How many decisions a command asks for. */
+    private static int decisions(byte[][] arguments) {
+        ByteBuffer plan = ByteBuffer.wrap(arguments[2]);
+        int decisions = 0;
+        while (plan.hasRemaining()) {
+            int limits = plan.getShort();
+            plan.position(plan.position() + 2 * Short.BYTES * limits);
+            decisions++;
+        }
+        return decisions;
     }
 
     /** After a second without a reply, the first decision in vain puts a connection in doubt. */

@@ -26,15 +26,6 @@ final class World {
     /** How long it takes at most until a thread runs after what it waited for has happened. */
     private static final long MAX_WAKE_NANOS = 200_000;
 
-    /** Unwinds the stack of an actor that still waits when its history is over. */
-    private static final class Abandoned extends Error {
-        private static final long serialVersionUID = 1L;
-
-        private Abandoned() {
-            super("abandoned", null, false, false);
-        }
-    }
-
     private final class Event implements Comparable<Event> {
         private final long at;
         private final int lot = random.nextInt();
@@ -62,6 +53,9 @@ final class World {
         private long wallOffset;
         /** When something may happen here again. */
         long stillUntil;
+
+        /** Whether the instance has started: until then, it waits longer for an answer. */
+        boolean started;
 
         private boolean ended;
         private long noThreadUntil;
@@ -154,7 +148,7 @@ final class World {
             if (!startsThreads()) {
                 throw new OutOfMemoryError("unable to create native thread");
             }
-            Actor unused = start(task);
+            start(task).sinceNanos = Long.MIN_VALUE;
         }
 
         /** Starts a thread here, and returns before it runs. */
@@ -178,6 +172,7 @@ final class World {
         private @Nullable Baton thread;
         private @Nullable CompletableFuture<?> awaited;
         private boolean interrupted;
+        private long sinceNanos = now;
         boolean done;
 
         private Actor(Place place, Runnable task) {
@@ -271,6 +266,11 @@ final class World {
         Event event = new Event(now + delayNanos, place, task);
         events.add(event);
         return event;
+    }
+
+    /** When the caller that runs began; no time unless it is one. */
+    long callingSince() {
+        return running == null ? Long.MIN_VALUE : running.sinceNanos;
     }
 
     private Actor actor() {

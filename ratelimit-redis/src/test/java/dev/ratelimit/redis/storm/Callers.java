@@ -1,0 +1,242 @@
+package dev.ratelimit.redis.storm;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.redis.Seam;
+import dev.ratelimit.redis.storm.History.Setup;
+import dev.ratelimit.redis.storm.Step.Ask;
+import dev.ratelimit.redis.storm.Step.Question;
+import dev.ratelimit.redis.storm.Step.Want;
+import dev.ratelimit.redis.storm.World.Actor;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The callers of the stores: they ask, and enter in the books what they are told. */
+final class Callers {
+
+    /** What callers act upon. */
+    record Scene(World world, Setup setup, Network network, Books books, Shares shares, Troubles troubles) {}
+
+    /** A call of which others may know. */
+    private static final class Call {
+        private final Instance instance;
+        private final @Nullable Call former;
+        private @Nullable Actor actor;
+        private @Nullable Decision decision;
+
+        /** Whether the decision took permits, if it was admitted. */
+        private boolean charging;
+
+        private Call(Instance instance, @Nullable Call former) {
+            this.instance = instance;
+            this.former = former;
+        }
+    }
+
+    /** Not the number of any call in a history. */
+    private static final int LAST = -1;
+
+    private final World world;
+    private final Setup setup;
+    private final Network network;
+    private final Books books;
+    private final Shares shares;
+    private final Troubles troubles;
+    private final List<Instance> instances;
+    private final Consumer<Supplier<String>> notes;
+    private final Map<Integer, Call> calls = new HashMap<>();
+
+    Callers(Scene scene, List<Instance> instances, Consumer<Supplier<String>> notes) {
+        this.world = scene.world;
+        this.setup = scene.setup;
+        this.network = scene.network;
+        this.books = scene.books;
+        this.shares = scene.shares;
+        this.troubles = scene.troubles;
+        this.instances = instances;
+        this.notes = notes;
+    }
+
+    /** Asks, on a thread of the instance. */
+    void start(Ask ask) {
+        Call former = calls.get(ask.of());
+        // only the store that decided can refund
+        boolean refunds = ask.question() == Question.REFUND || ask.question() == Question.REFUND_HALF;
+        Instance instance = refunds && former != null ? former.instance : instances.get(ask.instance());
+        boolean decides = ask.question() == Question.DECIDE || ask.question() == Question.PEEK;
+        if (!instance.usable() && !(decides && instance.isClosed())) {
+            return;
+        }
+        Call call = new Call(instance, former);
+        calls.put(ask.id(), call);
+        if (ask.question() == Question.INTERRUPT) {
+            if (former != null && former.actor != null && !former.actor.done) {
+                notes.accept(ask::toString);
+                former.instance.interrupted();
+                network.interrupted(former.instance.place());
+                Actor interrupted = former.actor;
+                world.in(0, former.instance.place(), interrupted::interrupt);
+            }
+            return;
+        }
+        call.actor = instance.place().start(() -> call(ask, call, instance));
+    }
+
+    /** Lets the actor that runs ask an instance. */
+    void decide(Instance instance, Want want) {
+        Ask ask = new Ask(LAST, 0, instance.number(), Question.DECIDE, List.of(want), LAST);
+        call(ask, new Call(instance, null), instance);
+    }
+
+    private void call(Ask ask, Call call, Instance instance) {
+        List<Charge> asked = ask.wants().stream().map(instance::charge).toList();
+        List<Charge> charges = Charge.addUp(asked);
+        long began = world.now();
+        long stoodStill = troubles.stoodStill(instance.place());
+        int failuresBefore = instance.failures();
+        int crowdedBefore = instance.crowded();
+        List<Charge> untouched = charges.stream()
+                .filter(charge -> troubles.untouched(instance.place(), network.server(charge)))
+                .toList();
+        instance.forgetFailure();
+        instance.begins();
+        String outcome = "";
+        List<Charge> notAsked = List.of();
+        try {
+            switch (ask.question()) {
+                case DECIDE, PEEK -> {
+                    call.charging = ask.question() == Question.DECIDE;
+                    Decision decision = decide(instance.store(), call, asked);
+                    if (call.charging) {
+                        books.granted(instance.place(), decision, began);
+                        notAsked = here(decision);
+                    }
+                    shares.answered(instance.place(), decision, call.charging);
+                    instance.answered(decision, began);
+                    String answer = decision.admitted() ? "admitted by " : "refused by ";
+                    outcome = (call.charging ? answer : "answered by ") + places(decision);
+                }
+                case REFUND -> charges = refund(call.former, Charge::permits);
+                case REFUND_HALF -> charges = refund(call.former, charge -> (charge.permits() + 1) / 2);
+                case RESET -> reset(instance, charges.get(0));
+                case INTERRUPT -> throw new IllegalStateException();
+            }
+        } catch (StoreUnavailableException e) {
+            world.require(setup.deny() && e.policy().equals("p1"), "%s does not fail closed", e.policy());
+            outcome = "unavailable";
+            notAsked = charges.stream()
+                    .filter(charge -> charge.policy().name().equals("p1"))
+                    .toList();
+        }
+        instance.ends();
+        if (instance.crowded() == crowdedBefore) {
+            requireAsked(instance, charges, notAsked, untouched);
+        }
+        boolean interrupted = Thread.interrupted();
+        if (instance.failures() > failuresBefore || interrupted) {
+            charges.stream()
+                    .filter(charge -> interrupted || !isKnown(ask, call, charge, untouched))
+                    .forEach(books::excuse);
+        }
+        String told = outcome;
+        notes.accept(() -> told.isEmpty() ? ask.toString() : ask + ": " + told);
+        long took = world.now() - began;
+        world.require(
+                took <= setup.deadlineNanos() + Storm.WAKE_NANOS || troubles.stoodStill(instance.place()) > stoodStill,
+                "%s took %.3f ms",
+                ask,
+                took / 1e6);
+    }
+
+    private static Decision decide(RedisStore store, Call call, List<Charge> asked) {
+        Decision decision = call.charging ? store.decide(asked) : store.peek(asked);
+        call.decision = decision;
+        return decision;
+    }
+
+    /** Refunds a former decision, or a part of it, once; nothing if it took nothing. */
+    private List<Charge> refund(@Nullable Call former, ToLongFunction<Charge> part) {
+        Decision decision = former == null ? null : former.decision;
+        if (former == null || decision == null) {
+            return List.of();
+        }
+        former.decision = null;
+        Instance instance = former.instance;
+        boolean taken = former.charging && decision.admitted();
+        if (taken) {
+            books.returned(decision, part);
+            shares.returned(instance.place(), decision, part);
+        }
+        List<Charge> charges = decision.charges();
+        instance.store()
+                .refund(
+                        decision,
+                        charges.stream()
+                                .map(charge -> charge.policy().charge(charge.key(), part.applyAsLong(charge)))
+                                .toList());
+        charges.stream()
+                .filter(charge -> taken && Seam.byServer(decision, charge))
+                .forEach(instance::returned);
+        return charges;
+    }
+
+    private void reset(Instance instance, Charge charge) {
+        long began = world.now();
+        books.reset(charge);
+        shares.reset(instance.place(), charge);
+        instance.store().reset(charge.policy(), charge.key());
+        books.wasReset(instance.place(), charge, began);
+        shares.wasReset(instance.place(), charge);
+        instance.returned(charge);
+    }
+
+    /** Whether a server, with which nothing was wrong, has told the caller what became of a charge. */
+    private boolean isKnown(Ask ask, Call call, Charge charge, List<Charge> untouched) {
+        Decision decision = call.decision;
+        boolean told = decision == null
+                ? setup.connectNanos() == 0
+                : decision.charges().stream().anyMatch(each -> each.equals(charge) && Seam.byServer(decision, each));
+        return ask.question() == Question.DECIDE
+                && told
+                && untouched.contains(charge)
+                && troubles.untouched(call.instance.place(), network.server(charge))
+                && troubles.untouched(charge);
+    }
+
+    private static List<Charge> here(Decision decision) {
+        return decision.charges().stream()
+                .filter(charge -> Seam.inMemory(decision, charge))
+                .toList();
+    }
+
+    /** Servers without a fault are used, whatever happens to others. */
+    private void requireAsked(Instance instance, List<Charge> charges, List<Charge> notAsked, List<Charge> untouched) {
+        boolean excused = instance.interrupts() > 0 || !charges.stream().allMatch(troubles::untouched);
+        for (Charge charge : notAsked) {
+            world.require(
+                    excused
+                            || !untouched.contains(charge)
+                            || !troubles.untouched(instance.place(), network.server(charge)),
+                    "%s does not ask for %s, whose server is well: %s",
+                    instance.place(),
+                    charge,
+                    instance.lastFailure());
+        }
+    }
+
+    private static String places(Decision decision) {
+        return decision.charges().stream()
+                .map(charge -> Seam.byServer(decision, charge)
+                        ? "a server"
+                        : Seam.inMemory(decision, charge) ? "memory" : "nobody")
+                .collect(Collectors.joining(", "));
+    }
+}
