@@ -163,6 +163,19 @@ class HotSlotsTest {
     }
 
     @Test
+    @DisplayName("the clock is read after the state: an earlier time would refuse, in either order of the two calls")
+    void tryCharge_chargedLaterMeanwhile_isDecidedByTheLaterTime() {
+        HotSlot slot = known("k");
+        assertThat(slot.tryCharge(3, clock)).isEqualTo(Outcome.ADMITTED);
+        ticker.afterReadNext(() -> {
+            ticker.advance(Duration.ofHours(1).toNanos());
+            IntStream.range(0, 4).forEach(i -> charge("k"));
+        });
+
+        assertThat(slot.tryCharge(1, clock)).isEqualTo(Outcome.ADMITTED);
+    }
+
+    @Test
     void tryCharge_closedStore_stillCounts() {
         InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
         store.tryCharge(POLICY, "k", 1);

@@ -82,4 +82,29 @@ class SweepTest {
 
         assertThat(attempts).hasValue(3);
     }
+
+    @Test
+    @DisplayName("limits without keys lose their numbers, so that the limits of the other keys get them")
+    void sweep_limitsWithoutNumbersHaveNoKeys_freesTheirMemory() {
+        // few enough keys for one table
+        InMemoryStore small =
+                InMemoryStore.builder().ticker(ticker).maxKeys(1_000).build();
+        Policy daily = Policy.of("p", TokenBucket.of(Rate.parse("5/day")));
+        for (int i = 0; i < 2 * TableLimits.NUMBERED; i++) {
+            small.tryCharge(Policy.of("p", TokenBucket.of(Rate.parse(1 + i + "/second"))), "brief" + i, 1);
+            for (int k = 0; k < 3; k++) {
+                small.tryCharge(daily, "daily" + i + "." + k, 1);
+            }
+        }
+        long withLimits = small.bytes("p");
+
+        ticker.advance(Duration.ofMinutes(1).toNanos());
+        ticker.ring();
+        long swept = small.bytes("p");
+        ticker.ring();
+
+        assertThat(small.keys("p")).isEqualTo(6L * TableLimits.NUMBERED);
+        assertThat(swept).isLessThan(withLimits);
+        assertThat(small.bytes("p")).isEqualTo(swept);
+    }
 }
