@@ -82,7 +82,8 @@ public interface RateLimitPolicies {
      * @param change what to change; follows earlier changes of this policy
      * @throws RateLimitConfigurationException if the configuration would not be valid; the policy then stays as it is
      * @throws IllegalArgumentException if there is no such policy
-     * @throws IllegalStateException if Redis does not answer; the policy then stays as it is
+     * @throws IllegalStateException if Redis does not answer; the policy then stays as it is, unless Redis has received
+     *     the change
      */
     void change(String policy, Change change);
 

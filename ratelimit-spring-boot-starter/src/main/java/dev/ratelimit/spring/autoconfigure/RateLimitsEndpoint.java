@@ -126,7 +126,7 @@ final class RateLimitsEndpoint {
      * @param limit as in the configuration, such as 100/minute
      * @param burst the maximum number of permits in a token bucket; 0 for the permits of one period
      * @param mode enforce, shadow or off
-     * @param restore true to return to the configuration
+     * @param restore true to return to the configuration before anything else is changed
      */
     @WriteOperation
     WebEndpointResponse<Object> change(
@@ -136,11 +136,15 @@ final class RateLimitsEndpoint {
             @Nullable String mode,
             @Nullable Boolean restore) {
         return answer(() -> {
-            if (Boolean.TRUE.equals(restore)) {
+            boolean restored = Boolean.TRUE.equals(restore);
+            Change change = new Change(limit == null ? null : limit.strip(), burst, mode == null ? null : modeOf(mode));
+            boolean changed = limit != null || burst != null || mode != null;
+            if (restored && changed) {
+                operations.replace(policy, change);
+            } else if (restored) {
                 operations.restore(policy);
-            }
-            if (limit != null || burst != null || mode != null) {
-                operations.change(policy, new Change(limit, burst, mode == null ? null : modeOf(mode)));
+            } else if (changed) {
+                operations.change(policy, change);
             } else if (restore == null) {
                 throw new IllegalArgumentException("nothing to change; write limit, burst, mode or restore");
             }

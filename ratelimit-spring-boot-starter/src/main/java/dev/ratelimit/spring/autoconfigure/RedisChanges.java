@@ -152,7 +152,9 @@ final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCloseable
             }
             failing = true;
             throw new IllegalStateException(
-                    "changes are shared by Redis, which does not answer; nothing is changed here. Try again", e);
+                    "changes are shared by Redis, which does not answer; nothing is changed here, unless Redis has received"
+                            + " the change. Look at the policy before you try again",
+                    e);
         }
     }
 

@@ -293,4 +293,30 @@ class RateLimitsEndpointTest extends AppPerTest {
                         "management.endpoint.ratelimits.access=NONE")
                 .run(context -> assertThat(context).doesNotHaveBean(RateLimitsEndpoint.class));
     }
+
+    @Test
+    void restoreTogetherWithAWrongChange_changesNothing() {
+        ActuatorClient actuator = app(WRITABLE);
+        actuator.post("/p", Map.of("limit", "5/hour", "burst", 9));
+
+        assertThat(actuator.post("/p", Map.of("restore", true, "limit", "5/eternity"))
+                        .status())
+                .isEqualTo(400);
+        assertThat(policy(actuator, "p").get("changed").asString()).isEqualTo("limit 5/hour, burst 9");
+
+        assertThat(actuator.post("/p", Map.of("restore", true, "mode", "shadow"))
+                        .status())
+                .isEqualTo(200);
+        assertThat(policy(actuator, "p").get("changed").asString()).isEqualTo("mode shadow");
+        assertThat(policy(actuator, "p").get("limit").asString()).isEqualTo("2/hour");
+    }
+
+    @Test
+    void limitOfConcurrency_isShownAsItIsWritten() {
+        ActuatorClient actuator = app(WRITABLE, "ratelimit.policies.slots.concurrency=4");
+        String shown = policy(actuator, "slots").get("limit").asString();
+
+        assertThat(shown).isEqualTo("4");
+        assertThat(actuator.post("/slots", Map.of("limit", shown)).status()).isEqualTo(200);
+    }
 }

@@ -52,9 +52,13 @@ record PolicyReport(RulesInForce rules, @Nullable Traffic traffic, KeyDisplay ke
                 .toList();
     }
 
-    /** As in the configuration: {@code 10/second; 100/hour}. */
+    /** As in the configuration: {@code 10/second; 100/hour}, or a number of requests at once. */
     private static String rates(List<Limit> limits) {
-        return limits.stream().map(limit -> limit.rate().toString()).collect(Collectors.joining("; "));
+        return limits.stream()
+                .map(limit -> limit.concurrency()
+                        ? Long.toString(limit.capacity())
+                        : limit.rate().toString())
+                .collect(Collectors.joining("; "));
     }
 
     /** The status of a limit; times in seconds. */

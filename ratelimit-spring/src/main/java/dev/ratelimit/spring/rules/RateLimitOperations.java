@@ -114,6 +114,23 @@ public final class RateLimitOperations implements RateLimitPolicies {
         tell(policy, Map.of("change", change.toString()));
     }
 
+    /**
+     * Replaces all earlier changes of a policy by this one, in one step.
+     *
+     * @throws RateLimitConfigurationException if the configuration would not be valid; the earlier changes then stay
+     * @throws IllegalArgumentException if there is no such policy
+     * @throws IllegalStateException if changes are shared, and cannot be at the moment
+     */
+    public void replace(String policy, Change change) {
+        live.change(policy, earlier -> change);
+        log.warn(
+                "Rate limit {} was changed from its configuration, {}: {}",
+                Quotation.of(policy),
+                live.duration(),
+                change);
+        tell(policy, Map.of("change", "as configured, " + change));
+    }
+
     @Override
     public void restore(String policy) {
         live.change(policy, earlier -> null);
