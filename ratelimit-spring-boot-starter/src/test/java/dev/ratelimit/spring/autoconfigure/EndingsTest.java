@@ -47,7 +47,7 @@ import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
-/** The table of docs/configuration.md: the ways in which a request can end, and the charge for each. */
+/** The table of docs/configuration/charging.md: the ways in which a request can end, and the charge for each. */
 @ParameterizedClass
 @MethodSource("servers")
 @Tag("slow")
