@@ -1,0 +1,119 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.ratelimit.Policy;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.algorithm.Concurrency;
+import dev.ratelimit.spring.RunningApp;
+import dev.ratelimit.spring.TestApi;
+import java.io.IOException;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Every request returns its permit: a leak of one in a hundred thousand would be found. */
+@Tag("slow")
+class HeldPermitsCountTest {
+
+    private static final int REQUESTS = 50_000;
+    private static final int CLIENTS = 8;
+    private static final int PERMITS = 64;
+    private static final Policy SLOTS = Policy.of("slots", Concurrency.of(PERMITS));
+
+    /** Each ends in another way; the client reads the whole response. */
+    private static final List<String> COMPLETE = List.of(
+            "/body?status=200",
+            "/body?status=401",
+            "/sent?status=404",
+            "/sent?status=410",
+            "/resolved?status=500",
+            "/nowhere",
+            "/thrown",
+            "/fatal",
+            "/thrown-after-status",
+            "/thrown-to-page",
+            "/thrown-to-filter",
+            "/thrown-after-commit",
+            "/later?status=200",
+            "/sent-later?status=410",
+            "/thrown-later",
+            "/sse",
+            "/stream",
+            "/forward",
+            "/callable-forward",
+            "/callable-boom",
+            "/deferred",
+            "/send-error");
+
+    /** The client resets the connection, sooner or later. */
+    private static final List<String> ABORTED =
+            List.of("/endless", "/started-and-lost", "/lost-later", "/lost-by-writer", "/sse", "/later?status=200");
+
+    /** One in this many requests is aborted or times out, which takes longer. */
+    private static final int RARE = 50;
+
+    @ParameterizedTest
+    @EnumSource(RunningApp.Server.class)
+    @DisplayName("after 50,000 requests on each server, with every ending there is, all permits are back")
+    void requests_withEveryEnding_returnAllPermits(RunningApp.Server server) throws Exception {
+        try (RunningApp app = RunningApp.start(
+                server,
+                List.of(
+                        EndingsTest.Endings.class,
+                        EndingsTest.Pages.class,
+                        TestApi.class,
+                        HeldPermitsTest.Staying.class),
+                "logging.level.root=off",
+                "ratelimit.policies.slots.concurrency=" + PERMITS)) {
+            AtomicInteger next = new AtomicInteger();
+            ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
+            List<Future<?>> done = new ArrayList<>();
+            for (int i = 0; i < CLIENTS; i++) {
+                done.add(clients.submit(() -> {
+                    for (int n = next.getAndIncrement(); n < REQUESTS; n = next.getAndIncrement()) {
+                        request(app, n);
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> one : done) {
+                one.get();
+            }
+            clients.shutdown();
+
+            // time stands still, so no permit comes back by max-hold
+            RateLimiter limiter = app.bean(RateLimiter.class);
+            await().atMost(Duration.ofMinutes(1))
+                    .until(() -> limiter.inspect(SLOTS, "").get(0).remaining() == PERMITS);
+            assertThat(app.counted("slots", "admitted")).isGreaterThan(REQUESTS / 2);
+        }
+    }
+
+    private static void request(RunningApp app, int n) throws IOException {
+        if (n % RARE != 0) {
+            app.get(COMPLETE.get(n % COMPLETE.size()));
+        } else if (n % (10 * RARE) == 0) {
+            app.get("/never");
+        } else {
+            int kind = n / RARE;
+            String path = ABORTED.get(kind % ABORTED.size());
+            try (Socket socket = app.client().begin("GET " + path + " HTTP/1.1")) {
+                socket.setSoLinger(true, 0);
+                if (kind / ABORTED.size() % 2 == 0) {
+                    assertThat(socket.getInputStream().read()).isEqualTo('H');
+                }
+            }
+        }
+    }
+}
