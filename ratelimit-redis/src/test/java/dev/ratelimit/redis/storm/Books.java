@@ -3,6 +3,8 @@ package dev.ratelimit.redis.storm;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.World.Place;
@@ -31,6 +33,9 @@ final class Books {
     /** How long after its deadline a lease is ended at most: it is looked at four times in its second. */
     private static final double LATE_SECONDS = 0.27;
 
+    /** The time in which answers that were overtaken arrive. */
+    private static final long PROMPT_NANOS = 1_000_000_000;
+
     /** How long a lease lasts. */
     private static final long LEASE_NANOS = 1_000_000_000;
 
@@ -52,6 +57,10 @@ final class Books {
         /** Permits of calls of which some answer may have come too late. */
         private long excused;
 
+        /** By the server's time, when it refused last, and when it will admit again. */
+        private long refusedNanos;
+
+        private long availableNanos;
         private boolean reset;
         private @Nullable Bounds bounds;
 
@@ -75,6 +84,10 @@ final class Books {
     private final boolean leased;
     private final boolean steady;
     private final boolean prompt;
+
+    /** Whether servers admit no sooner than they said, because nothing is returned. */
+    private final boolean lasting;
+
     private final Map<String, Account> accounts = new HashMap<>();
     private final Map<Resetting, Reset> resets = new HashMap<>();
 
@@ -84,12 +97,14 @@ final class Books {
      * @param leased whether instances take leases
      * @param steady whether no fault changes what servers have
      * @param prompt whether callers return nothing, and commands are carried out as soon as they are sent
+     * @param lasting whether servers return nothing either, to each other's slots
      */
-    Books(World world, boolean leased, boolean steady, boolean prompt) {
+    Books(World world, boolean leased, boolean steady, boolean prompt, boolean lasting) {
         this.world = world;
         this.leased = leased;
         this.steady = steady;
         this.prompt = prompt;
+        this.lasting = lasting && prompt && steady && !leased;
     }
 
     private Account account(String key) {
@@ -151,7 +166,8 @@ final class Books {
             case 't' -> 1;
             case 'i' -> 2;
             case 'f', 's' -> 3;
-            case 'l' -> 4;
+            case 'l', 'c' -> 4;
+            case 'S' -> 1 + numbers('s');
             default -> throw new IllegalArgumentException("algorithm " + algorithm);
         };
     }
@@ -210,14 +226,14 @@ final class Books {
                 String key = Seam.firstKey(PREFIX, charge);
                 Bounds bounds = account.bounds;
                 if (bounds == null) {
-                    LimitAlgorithm limit = charge.policy().algorithms().get(0);
-                    bounds = new Bounds(world, key, limit, leased ? LEASE_NANOS : 0);
+                    bounds = new Bounds(world, key, withoutPenalty(charge), leased ? LEASE_NANOS : 0);
                     account.bounds = bounds;
                 }
                 // what was spent from a lease was spent when the call began
                 long charged = account.nowAt.getOrDefault(chargedNanos / 1000, began);
                 bounds.granted(decision, charge, Math.max(began, charged));
                 check(key);
+                requireAvailable(account, charge, chargedNanos);
                 Reset reset = resets.get(new Resetting(place, key));
                 world.require(
                         !steady || reset == null || began <= reset.endedNanos || charged >= reset.beganNanos,
@@ -230,6 +246,51 @@ final class Books {
                         charge);
             }
         }
+    }
+
+    private static LimitAlgorithm withoutPenalty(Charge charge) {
+        LimitAlgorithm limit = charge.policy().algorithms().get(0);
+        return limit instanceof Penalty penalty ? penalty.limit() : limit;
+    }
+
+    /** Records when servers will admit again what they have refused. */
+    void refused(Decision decision) {
+        for (LimitStatus status : decision.limits()) {
+            Charge charge = status.charge();
+            if (decision.admitted() || status.admitted() || Seam.fromCache(decision)) {
+                continue;
+            }
+            int at = decision.indexOf(charge);
+            Charge whole = decision.charges().get(at);
+            if (at >= 0 && Seam.byServer(decision, whole)) {
+                Account account = account(whole);
+                long refusedNanos = Seam.serverNanos(decision, whole);
+                boolean penalized = whole.policy().penalty() != null && whole.permits() > 0;
+                world.require(
+                        account.refusedNanos > 0
+                                || account.excused > 0
+                                || !penalized
+                                || !lasting
+                                || status.nextAvailableNanos() >= Instance.PENALTY.toNanos() - PROMPT_NANOS,
+                        "%s is refused without a penalty",
+                        whole);
+                account.refusedNanos = refusedNanos;
+                // unless none are left, fewer permits are admitted at once
+                account.availableNanos = status.remaining() > 0 ? 0 : refusedNanos + status.nextAvailableNanos();
+            }
+        }
+    }
+
+    /** What a server has refused, it admits no sooner than it said, unless permits were returned. */
+    private void requireAvailable(Account account, Charge charge, long chargedNanos) {
+        world.require(
+                !lasting
+                        || charge.permits() == 0
+                        || chargedNanos <= account.refusedNanos
+                        || chargedNanos >= account.availableNanos,
+                "%s is admitted %.3f s sooner than was said",
+                charge,
+                (account.availableNanos - chargedNanos) / 1e9);
     }
 
     /**

@@ -3,6 +3,7 @@ package dev.ratelimit.redis.storm;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
@@ -101,7 +102,7 @@ final class Bounds {
             return;
         }
         grants.sort(Comparator.comparingLong(grant -> grant.atNanos));
-        if (limit instanceof SlidingLog) {
+        if (limit instanceof SlidingLog || limit instanceof Concurrency) {
             requireWindow(gains, 1, 1);
         } else if (limit instanceof FixedWindow) {
             // a clock may jump to the end of another window

@@ -117,6 +117,7 @@ final class Callers {
                     Decision decision = decide(instance.store(), call, asked);
                     if (call.charging) {
                         books.granted(instance.place(), decision, began);
+                        books.refused(decision);
                         notAsked = here(decision);
                     }
                     shares.answered(instance.place(), decision, call.charging);

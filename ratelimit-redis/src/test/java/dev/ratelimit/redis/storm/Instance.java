@@ -8,6 +8,7 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
@@ -39,6 +40,12 @@ final class Instance implements RedisStoreListener {
 
     /** Of one server, in that time: it is asked again after 1, 2, 4 and 8 s. */
     private static final int MAX_CHANGES = 8;
+
+    /** Of the second policy, in some histories. */
+    static final Duration PENALTY = Duration.ofSeconds(5);
+
+    /** How many permits callers hold at most of the third policy, in some histories: a change would not keep the share. */
+    private static final long HELD = 15;
 
     /** Which limit a policy has, and which of several kinds of windows it is. */
     private record Version(int number, boolean other, boolean leased, int window) {}
@@ -193,9 +200,12 @@ final class Instance implements RedisStoreListener {
             default ->
                 leased
                         ? TokenBucket.of(Rate.parse(more * 100 + "/second"))
-                        : SlidingLog.of(Rate.parse(more * 20 + "/2s"));
+                        : version.window == 1
+                                ? Concurrency.of(HELD, Duration.ofSeconds(2))
+                                : SlidingLog.of(Rate.parse(more * 20 + "/2s"));
         };
-        return Policy.of("p" + version.number, limit);
+        Policy policy = Policy.of("p" + version.number, limit);
+        return version.number == 1 && version.window == 3 ? policy.withPenalty(PENALTY) : policy;
     }
 
     private static LimitAlgorithm window(int kind, long permits) {

@@ -66,7 +66,8 @@ final class Storm {
                 world,
                 setup.leased(),
                 none(Step.Fault::changesBudgets),
-                !setup.refunds() && none(Step.Fault::delaysCommands));
+                !setup.refunds() && none(Step.Fault::delaysCommands),
+                setup.masters() == 1);
         this.shares = new Shares(
                 world, setup.localShare(), !setup.leased() && none(fault -> fault == Step.Fault.OTHER_LIMITS));
         this.network = new Network(world, books, 2 * setup.masters(), setup);
