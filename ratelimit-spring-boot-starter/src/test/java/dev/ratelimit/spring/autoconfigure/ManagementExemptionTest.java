@@ -199,6 +199,28 @@ class ManagementExemptionTest extends AppPerTest {
     }
 
     @Test
+    void pathsThatOnlyStartLikeThem_areCharged() {
+        exhausted("/any");
+        List<String> passed = Stream.of(
+                        "/actuatorx",
+                        "/actuator/healthx",
+                        "/actuator/metricsx",
+                        "/actuator/x/metrics",
+                        "/actuator/metrics%20",
+                        "/ACTUATOR/health",
+                        "/actuator/Health",
+                        "/actuator/any",
+                        "/actuator/../any",
+                        "/actuator;a=1/../any")
+                .filter(path -> !List.of(400, 429)
+                        .contains(app.send("GET " + path + " HTTP/1.1").status()))
+                .toList();
+
+        assertThat(passed).isEmpty();
+        assertThat(app.counted("p", "exempt")).isZero();
+    }
+
+    @Test
     void budgetOfAllCallers_doesNotLockAnAuthenticatedOperatorOut() {
         secured("p.limit=1/hour");
         assertThat(app.getAs("alice", "/any").status()).isEqualTo(200);
