@@ -94,6 +94,21 @@ class OverflowTest {
         assertThat(store.tryCharge(policy, "without place", 10)).isTrue();
     }
 
+    @Test
+    void refund_overflowPaidForTheSecondCharge_goesBackToTheOverflow() {
+        InMemoryStore store = store(1);
+        Policy first = Policy.of("two", FixedWindow.of(Rate.parse("9/hour")), SlidingLog.of(Rate.parse("9/hour")));
+        Policy second = Policy.of("p", TokenBucket.of(Rate.parse("10/hour")));
+        store.tryCharge(EXHAUSTED, "exhausted", 1);
+        Decision charged = store.decide(List.of(first.charge("k"), second.charge("k", 10)));
+        assertThat(store.tryCharge(second, "without place", 1)).isFalse();
+
+        store.refund(charged);
+
+        assertThat(store.tryCharge(second, "without place", 10)).isTrue();
+        assertThat(left(store, first, "k")).isEqualTo(9);
+    }
+
     @ParameterizedTest
     @MethodSource("kinds")
     @DisplayName("questions and refusals under two limits in turns use nothing up")
