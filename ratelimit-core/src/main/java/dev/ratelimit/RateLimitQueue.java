@@ -122,10 +122,10 @@ public final class RateLimitQueue implements AutoCloseable {
      * otherwise on the scheduler's executor, or on the thread that closes the queue. Cancelling it ends the wait and
      * leaves nothing charged.
      *
-     * @param charges what to take
-     * @param decide asks the store for these charges, or for those of them that count; called again for each attempt
-     * @return an admitted decision, or a refused one with the status of the limits when the caller was refused;
-     *     completed exceptionally if {@code decide}, the store or the scheduler throws
+     * @param charges those that can make the caller wait
+     * @param decide asks the store for these charges, perhaps together with others; called again for each attempt
+     * @return an admitted decision, or a refused one with the status of the limits when the caller was refused and, if it
+     *     was refused at once, with the wait behind those ahead; completed exceptionally if {@code decide}, the store or the scheduler throws
      */
     public CompletableFuture<Decision> acquire(List<Charge> charges, Supplier<Decision> decide) {
         try {
@@ -137,7 +137,7 @@ public final class RateLimitQueue implements AutoCloseable {
             }
             Charge at = contested != null && decision.admitted() ? contested : longestWait(decision);
             if (at == null) {
-                return CompletableFuture.completedFuture(refused(decision));
+                return CompletableFuture.completedFuture(Waiter.refused(decision));
             }
             return join(new Waiter(decide, decision), at, before);
         } catch (RuntimeException | Error e) {
@@ -156,28 +156,26 @@ public final class RateLimitQueue implements AutoCloseable {
         return violated.isEmpty() ? null : violated.get(0).charge();
     }
 
-    private static Decision refused(Decision decision) {
-        return decision.admitted() ? new Decision(false, decision.charges(), decision.limits(), null) : decision;
-    }
-
     @SuppressWarnings("FutureReturnValueIgnored") // leaving a line does not fail
     private CompletableFuture<Decision> join(Waiter waiter, Charge at, long before) {
         Waiting waiting = Objects.requireNonNull(rooms.waiting(at.policy()));
         long maxWait = waiting.maxWait().toNanos();
-        if (Math.max(waiter.last.retryAfterNanos(), waitBehind(at, waiter)) > maxWait) {
-            return CompletableFuture.completedFuture(refused(waiter.last));
+        long behind = waitBehind(at, waiter);
+        if (Math.max(waiter.certainWait(), behind) > maxWait) {
+            return CompletableFuture.completedFuture(waiter.refusalBehind(at, behind));
         }
         waiter.deadline = ticker.nanos() + maxWait;
-        Waiter goes = rooms.join(waiter, at);
-        if (goes == waiter) {
-            return CompletableFuture.completedFuture(refused(waiter.last));
-        }
         waiter.result.whenComplete((decision, failure) -> leave(waiter));
-        if (goes != null) {
-            run(goes, () -> goes.result.complete(refused(goes.last)));
+        Waiter goes = rooms.join(waiter, at, () -> {
+            waiter.expiry(later(maxWait + TOLERANCE_NANOS, waiter, () -> waiter.result.complete(waiter.refusal())));
+            serveLater(waiter, rooms.wakes() == before ? nextTry(waiter) : 0);
+        });
+        if (goes == waiter) {
+            return CompletableFuture.completedFuture(waiter.refusalBehind(at, behind));
         }
-        waiter.expiry(later(maxWait + TOLERANCE_NANOS, waiter, () -> waiter.result.complete(refused(waiter.last))));
-        serveLater(waiter, rooms.wakes() == before ? waiter.last.retryAfterNanos() : 0);
+        if (goes != null) {
+            run(goes, () -> goes.result.complete(goes.refusal()));
+        }
         return waiter.result;
     }
 
@@ -195,7 +193,7 @@ public final class RateLimitQueue implements AutoCloseable {
                 at.policy().limits().stream().mapToLong(Limit::capacity).min().orElse(1);
         long asked = Math.min(all, capacity);
         Decision then = store.peek(List.of(at.policy().charge(at.key(), asked)));
-        waiter.last = waiter.last.admitted() ? refused(then) : waiter.last;
+        waiter.last = waiter.last.admitted() ? Waiter.refused(then) : waiter.last;
         long wait = 0;
         for (LimitStatus status : then.limits()) {
             if (!status.limit().concurrency()) {
@@ -265,10 +263,10 @@ public final class RateLimitQueue implements AutoCloseable {
             return next;
         }
         waiter.last = decision;
-        Charge at = decision.admitted() || isLate(waiter, decision) ? null : longestWait(decision);
+        Charge at = decision.admitted() || isLate(waiter) ? null : longestWait(decision);
         Waiter next = rooms.end(waiter, at);
         if (at != null) {
-            serveLater(waiter, decision.retryAfterNanos());
+            serveLater(waiter, nextTry(waiter));
         } else if (!waiter.result.complete(decision) && decision.admitted()) {
             // it left meanwhile
             store.refund(decision);
@@ -277,8 +275,13 @@ public final class RateLimitQueue implements AutoCloseable {
         return next;
     }
 
-    private boolean isLate(Waiter waiter, Decision decision) {
-        return decision.retryAfterNanos() > waiter.deadline - ticker.nanos() + TOLERANCE_NANOS;
+    /** When to ask again; for permits that can come back at any moment, one last time at the deadline. */
+    private long nextTry(Waiter waiter) {
+        return Math.min(waiter.last.retryAfterNanos(), waiter.deadline - ticker.nanos());
+    }
+
+    private boolean isLate(Waiter waiter) {
+        return waiter.certainWait() > waiter.deadline - ticker.nanos() + TOLERANCE_NANOS;
     }
 
     /**
@@ -296,6 +299,15 @@ public final class RateLimitQueue implements AutoCloseable {
     }
 
     /**
+     * Asks again at once for all who wait for permits of a policy, because its limits have changed.
+     *
+     * @param policy its name
+     */
+    public void wake(String policy) {
+        rooms.wake(policy).forEach(head -> run(head, () -> serve(head)));
+    }
+
+    /**
      * {@return the number of callers who wait for permits of a policy, over all keys}
      *
      * @param policy its name
@@ -309,7 +321,7 @@ public final class RateLimitQueue implements AutoCloseable {
      */
     @Override
     public void close() {
-        rooms.close().forEach(waiter -> waiter.result.complete(refused(waiter.last)));
+        rooms.close().forEach(waiter -> waiter.result.complete(waiter.refusal()));
     }
 
     /** Builds a queue. Not thread-safe. */

@@ -1,5 +1,6 @@
 package dev.ratelimit;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,34 @@ final class Waiter {
     Waiter(Supplier<Decision> decide, Decision last) {
         this.decide = decide;
         this.last = last;
+    }
+
+    static Decision refused(Decision decision) {
+        return decision.admitted() ? new Decision(false, decision.charges(), decision.limits(), null) : decision;
+    }
+
+    /** The refusal after waiting. */
+    Decision refusal() {
+        return refused(last);
+    }
+
+    /** The refusal at once, because permits of this budget come only after this wait. */
+    Decision refusalBehind(Charge at, long waitNanos) {
+        List<LimitStatus> limits = last.limits().stream()
+                .map(status -> status.charge().sameBudget(at) ? status.behind(Math.max(1, waitNanos)) : status)
+                .toList();
+        return new Decision(false, last.charges(), limits, null);
+    }
+
+    /** How long the caller waits for certain. Permits of a concurrency limit can come back at any moment. */
+    long certainWait() {
+        long longest = 0;
+        for (LimitStatus status : last.limits()) {
+            if (!status.limit().concurrency()) {
+                longest = Math.max(longest, status.retryAfterNanos());
+            }
+        }
+        return longest;
     }
 
     synchronized void alarm(Scheduler.Alarm next) {

@@ -7,6 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -141,6 +142,12 @@ final class WaitingRoom {
             remove(waiter);
             to.add(at, waiter);
         }
+    }
+
+    /** Who is served first in each line, which asks again. */
+    List<Waiter> wake() {
+        lines.values().forEach(line -> line.woken = true);
+        return lines.values().stream().map(Line::head).filter(Objects::nonNull).toList();
     }
 
     List<Waiter> waiters() {

@@ -47,12 +47,12 @@ final class WaitingRooms {
     }
 
     /**
-     * Adds a caller.
+     * Adds a caller, and sets its alarms before anybody else sees it.
      *
      * @return who has to go: another caller, who has left its line; the new one if there is no room for it;
      *     {@code null} if nobody has to
      */
-    synchronized @Nullable Waiter join(Waiter waiter, Charge at) {
+    synchronized @Nullable Waiter join(Waiter waiter, Charge at, Runnable alarms) {
         if (closed) {
             return waiter;
         }
@@ -63,6 +63,7 @@ final class WaitingRooms {
         }
         waiter.number = arrivals++;
         room.add(at, waiter);
+        alarms.run();
         return displaced;
     }
 
@@ -127,6 +128,13 @@ final class WaitingRooms {
         }
         line.woken = true;
         return line.head();
+    }
+
+    /** Whom to serve because the limits of this policy have changed. */
+    synchronized List<Waiter> wake(String policy) {
+        wakes++;
+        WaitingRoom room = rooms.get(policy);
+        return room == null ? List.of() : room.wake();
     }
 
     private WaitingRoom.@Nullable Line line(Policy policy, String key) {

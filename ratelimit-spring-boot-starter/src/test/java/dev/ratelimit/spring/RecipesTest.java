@@ -1,6 +1,7 @@
 package dev.ratelimit.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.RateLimiter;
 import jakarta.servlet.Filter;
@@ -16,6 +17,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Properties;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -155,6 +159,33 @@ class RecipesTest extends AppPerTest {
 
     private RunningApp start(String heading, List<Class<?>> sources, String... more) throws IOException {
         return start(sources, recipe(heading, more));
+    }
+
+    @Test
+    void burst_waits() throws Exception {
+        RunningApp site = start("A burst that may wait", List.of(Orders.class));
+        ExecutorService clients = Executors.newFixedThreadPool(300);
+        try {
+            List<Future<Integer>> answers = Stream.generate(
+                            () -> clients.submit(() -> site.get("/api/orders").status()))
+                    .limit(300)
+                    .toList();
+            await().until(() -> site.counted("orders", "refused") == 50);
+            await().until(() -> answers.stream().filter(Future::isDone).count() == 100);
+
+            for (int i = 0; i < 200; i++) {
+                site.ticker().advance(Duration.ofMillis(20));
+            }
+
+            int admitted = 0;
+            for (Future<Integer> answer : answers) {
+                admitted += answer.get() == 200 ? 1 : 0;
+            }
+            assertThat(admitted).isEqualTo(250);
+            assertThat(site.counted("orders", "waited")).isEqualTo(200);
+        } finally {
+            clients.shutdownNow();
+        }
     }
 
     private static long count(int times, int status, IntFunction<RawResponse> request) {

@@ -45,7 +45,8 @@ class ArchitectureTest {
             .should()
             .haveNameMatching(
                     ".*\\.(RateLimitProperties|RequestRules|RequestLimiter|ChargedRequest|Endpoint|EndpointResolver"
-                            + "|OutcomeCounter|RateLimitOperations|CallLimiter|SharedChanges|Changes)");
+                            + "|OutcomeCounter|RateLimitOperations|CallLimiter|SharedChanges|Changes"
+                            + "|WaitingRequests)");
 
     @ArchTest
     static final ArchRule security_isNeededForClaimsAndCallersOnly = noClasses()

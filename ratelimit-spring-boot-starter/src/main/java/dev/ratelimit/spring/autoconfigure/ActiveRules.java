@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RejectionHandler;
@@ -10,6 +11,7 @@ import dev.ratelimit.spring.rules.RateLimitOperations;
 import dev.ratelimit.spring.rules.RateLimitProperties;
 import dev.ratelimit.spring.rules.RequestLimiter;
 import dev.ratelimit.spring.rules.RequestRules;
+import dev.ratelimit.spring.rules.WaitingRequests;
 import jakarta.servlet.Filter;
 import java.util.ArrayList;
 import java.util.List;
@@ -93,6 +95,12 @@ final class ActiveRules implements SmartInitializingSingleton {
         warnOfOthers(new ServletWarnings(
                 context.getEnvironment(), !properties.trustedProxies().isEmpty()));
         tellOfStore();
+        String waiting = rules.firstToLetWait();
+        if (waiting != null) {
+            boolean early = context.containsBean(BEFORE_SECURITY) && rules.letWaitBeforeSecurity();
+            FiltersAfterWait.check(
+                    context, context.getBean(early ? BEFORE_SECURITY : FILTER, FilterRegistrationBean.class), waiting);
+        }
     }
 
     private void warnOfOthers(ServletWarnings report) {
@@ -174,9 +182,18 @@ final class ActiveRules implements SmartInitializingSingleton {
     }
 
     /** Creates a limiter that charges requests to these rules. */
-    RequestLimiter limiter(RateLimitStore store, OutcomeCounter outcomes, @Nullable RejectionHandler handler) {
-        Ticker ticker = context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system);
-        return new RequestLimiter(rules, properties, store, outcomes, ticker, handler);
+    RequestLimiter limiter(WaitingRequests waiting, OutcomeCounter outcomes, @Nullable RejectionHandler handler) {
+        return new RequestLimiter(rules, properties, waiting, outcomes, ticker(), handler);
+    }
+
+    /** Creates the queues of requests that wait for permits of these rules. */
+    WaitingRequests waiting(RateLimitStore store) {
+        Scheduler scheduler = context.getBeanProvider(Scheduler.class).getIfAvailable(() -> Scheduler.of(ticker()));
+        return new WaitingRequests(rules, store, ticker(), scheduler);
+    }
+
+    private Ticker ticker() {
+        return context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system);
     }
 
     /** What applications and operators do with these rules. */

@@ -9,6 +9,7 @@ import dev.ratelimit.spring.rules.RateLimitOperations;
 import dev.ratelimit.spring.rules.RateLimitProperties;
 import dev.ratelimit.spring.rules.RequestRules;
 import dev.ratelimit.spring.rules.SharedChanges;
+import dev.ratelimit.spring.rules.WaitingRequests;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -111,6 +112,7 @@ public final class RateLimitAutoConfiguration {
                                 context.getEnvironment()::resolveRequiredPlaceholders,
                                 context.getBeanProvider(LimitValidator.class).getIfAvailable(() -> limit -> {})),
                         store);
+        context.getBeanProvider(WaitingRequests.class).ifAvailable(operations::watch);
         context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
         context.getBeanProvider(SharedChanges.class).ifAvailable(operations::share);
         return operations;

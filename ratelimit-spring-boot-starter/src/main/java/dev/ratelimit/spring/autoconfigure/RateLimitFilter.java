@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Charges each request to all rules that apply to it, or to none, and refuses it if one of them does. Registered only
- * for the dispatch of the request itself, so that subsequent dispatches (async, forward, include, error) are not
- * charged again. With Spring Security, registered twice, with the rules of one stage each.
+ * Charges each request to all rules that apply to it, or to none, and refuses it if one of them does, or lets it wait.
+ * Only the dispatch of the request itself is charged, not subsequent ones (async, forward, include, error); the async
+ * dispatch of a request that has waited here goes on where it waited. With Spring Security, registered twice, with the
+ * rules of one stage each.
  */
 final class RateLimitFilter extends OncePerRequestFilter {
 
@@ -44,7 +45,20 @@ final class RateLimitFilter extends OncePerRequestFilter {
 
     @Override
     protected boolean shouldNotFilter(HttpServletRequest request) {
+        if (isAsyncDispatch(request)) {
+            return !isResumed(request);
+        }
         return request.getMethod().equals("OPTIONS") && limiter.isFreePreflight(new ServletWebRequest(request, paths));
+    }
+
+    @Override
+    protected boolean shouldNotFilterAsyncDispatch() {
+        return !limiter.letsRequestsWait();
+    }
+
+    /** Whether the request has waited here. */
+    private boolean isResumed(HttpServletRequest request) {
+        return limiter.letsRequestsWait() && limiter.hasWaiting(chargedOf(request));
     }
 
     /** Distinguishes two filters of the same class. */
@@ -57,8 +71,13 @@ final class RateLimitFilter extends OncePerRequestFilter {
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
         ServletWebRequest web = new ServletWebRequest(request, paths);
-        boolean first = chargedOf(request) == null;
+        boolean resumed = isResumed(request);
+        boolean first = resumed || chargedOf(request) == null;
         ChargedRequest charged = RequestScope.within(request, response, () -> charge(web, response));
+        if (charged.isWaiting()) {
+            ParkedRequest.park(web, response, charged);
+            return;
+        }
         if (charged.isRefused()) {
             return;
         }
@@ -71,7 +90,8 @@ final class RateLimitFilter extends OncePerRequestFilter {
             web.rethrowFailure();
             boolean hasHeaders = charged.writeHeaders(new ServletWebResponse(response));
             HttpServletResponse answer = HeldPermits.watched(request, response, charged);
-            chain.doFilter(request, hasHeaders ? new RedirectWithout(limiter.headers(), answer) : answer);
+            (resumed ? ResumedRequest.on(chain) : chain)
+                    .doFilter(request, hasHeaders ? new RedirectWithout(limiter.headers(), answer) : answer);
         } finally {
             if (first) {
                 charged.countAdmitted();
@@ -83,9 +103,10 @@ final class RateLimitFilter extends OncePerRequestFilter {
     /** Refuses without {@code sendError}: in an error dispatch, Spring Security may turn it into a 401. */
     private ChargedRequest charge(ServletWebRequest web, HttpServletResponse response) throws IOException {
         HttpServletRequest request = web.request();
-        ChargedRequest charged = limiter.charge(chargedOf(request), web);
+        boolean canWait = limiter.letsRequestsWait() && ParkedRequest.isPossible(request);
+        ChargedRequest charged = limiter.charge(chargedOf(request), web, canWait);
         request.setAttribute(CHARGED, charged);
-        if (charged.isRefused() && !response.isCommitted()) {
+        if (charged.isRefused() && !charged.isWaiting() && !response.isCommitted()) {
             cors.write(request, response);
             charged.writeRefusal(new ServletWebResponse(response));
         }

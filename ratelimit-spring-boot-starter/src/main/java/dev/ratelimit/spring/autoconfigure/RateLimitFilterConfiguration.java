@@ -7,6 +7,7 @@ import dev.ratelimit.spring.rules.OutcomeCounter;
 import dev.ratelimit.spring.rules.RateLimitOperations;
 import dev.ratelimit.spring.rules.RateLimitProperties;
 import dev.ratelimit.spring.rules.RequestLimiter;
+import dev.ratelimit.spring.rules.WaitingRequests;
 import jakarta.servlet.DispatcherType;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -52,16 +53,25 @@ class RateLimitFilterConfiguration {
     @Bean("dev.ratelimit.requestLimiter")
     RequestLimiter rateLimitRequestLimiter(
             ActiveRules rules,
-            RateLimitStore store,
-            ObjectProvider<StoreDecorator> decorators,
+            WaitingRequests waiting,
             ObjectProvider<OutcomeCounter> outcomes,
             ObjectProvider<RejectionHandler> handler) {
+        return rules.limiter(waiting, OutcomeCounter.of(outcomes.orderedStream().toList()), handler.getIfAvailable());
+    }
+
+    @Bean("dev.ratelimit.waitingRequests")
+    WaitingRequests rateLimitWaitingRequests(
+            ActiveRules rules, RateLimitStore store, ObjectProvider<StoreDecorator> decorators) {
         RateLimitStore decorated = store;
         for (StoreDecorator decorator : decorators) {
             decorated = decorator.apply(decorated);
         }
-        return rules.limiter(
-                decorated, OutcomeCounter.of(outcomes.orderedStream().toList()), handler.getIfAvailable());
+        return rules.waiting(decorated);
+    }
+
+    @Bean("dev.ratelimit.waitingLifecycle")
+    WaitingLifecycle rateLimitWaitingLifecycle(WaitingRequests waiting) {
+        return new WaitingLifecycle(waiting);
     }
 
     @Bean("dev.ratelimit.filters")
@@ -72,16 +82,16 @@ class RateLimitFilterConfiguration {
 
     @Bean(ActiveRules.FILTER)
     FilterRegistrationBean<RateLimitFilter> rateLimitFilter(
-            RateLimitFilters filters, ApplicationContext context, Environment environment) {
+            RateLimitFilters filters, WaitingRequests waiting, ApplicationContext context, Environment environment) {
         boolean stages = context.containsBean(ActiveRules.BEFORE_SECURITY);
-        return registration(stages ? filters.afterSecurity() : filters.ofAllRules(), environment, DISTANCE);
+        return registration(stages ? filters.afterSecurity() : filters.ofAllRules(), waiting, environment, DISTANCE);
     }
 
     @Bean(ActiveRules.BEFORE_SECURITY)
     @ConditionalOnBean(name = SECURITY_FILTER)
     FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(
-            RateLimitFilters filters, Environment environment) {
-        return registration(filters.beforeSecurity(), environment, -DISTANCE);
+            RateLimitFilters filters, WaitingRequests waiting, Environment environment) {
+        return registration(filters.beforeSecurity(), waiting, environment, -DISTANCE);
     }
 
     /** Only if a policy charges only some responses, because it observes every response. */
@@ -98,9 +108,13 @@ class RateLimitFilterConfiguration {
     }
 
     private static FilterRegistrationBean<RateLimitFilter> registration(
-            RateLimitFilter filter, Environment environment, int distance) {
+            RateLimitFilter filter, WaitingRequests waiting, Environment environment, int distance) {
         FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(filter);
-        registration.setDispatcherTypes(DispatcherType.REQUEST);
+        if (waiting.arePossible()) {
+            registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC);
+        } else {
+            registration.setDispatcherTypes(DispatcherType.REQUEST);
+        }
         registration.setAsyncSupported(true);
         registration.setOrder(order(environment) + distance);
         return registration;

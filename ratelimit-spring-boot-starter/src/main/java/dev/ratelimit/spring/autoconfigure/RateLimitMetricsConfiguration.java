@@ -3,6 +3,7 @@ package dev.ratelimit.spring.autoconfigure;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.rules.OutcomeCounter;
+import dev.ratelimit.spring.rules.WaitingRequests;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -24,6 +25,11 @@ class RateLimitMetricsConfiguration {
     @Bean("dev.ratelimit.outcomes")
     OutcomeCounter rateLimitOutcomes(MeterRegistry registry, ObjectProvider<Ticker> ticker) {
         return new MeteredOutcomeCounter(registry, ticker.getIfAvailable(Ticker::system));
+    }
+
+    @Bean("dev.ratelimit.waitingMeters")
+    WaitingMeters rateLimitWaitingMeters(MeterRegistry registry, ObjectProvider<WaitingRequests> requests) {
+        return new WaitingMeters(registry, requests);
     }
 
     @Bean("dev.ratelimit.memoryStoreMeters")

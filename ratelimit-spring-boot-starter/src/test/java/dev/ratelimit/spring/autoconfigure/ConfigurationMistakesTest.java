@@ -120,6 +120,15 @@ class ConfigurationMistakesTest {
                 "limit=9/s,penalty=10 | penalty must be at least 1s (a number without a unit would be milliseconds)",
                 "limit=9/s,penalty=366d | penalty must be above 0 and at most 365 days but was PT8784H; write 10m, for example",
                 "limit=9/s,penalty=soon | a duration, such as 50ms, 10s, 5m or 1h",
+                "limit=9/s,on-exceeded.max-wait=2s | login.on-exceeded.max-wait: max-wait belongs to action: wait, but the action is reject; write on-exceeded.action: wait",
+                "limit=9/s,on-exceeded.action=delay,on-exceeded.queue=2 | login.on-exceeded.queue: queue belongs to action: wait, but the action is delay",
+                "limit=9/s,on-exceeded.order=newest-first | login.on-exceeded.order: order belongs to action: wait",
+                "limit=9/s,on-exceeded.action=wait,on-exceeded.delayed=2 | login.on-exceeded.delayed: delayed belongs to action: delay",
+                "limit=9/s,on-exceeded.action=wait,on-exceeded.max-wait=0s | login.on-exceeded.max-wait: max-wait must be above 0 and at most 1h; write 1s",
+                "limit=9/s,on-exceeded.action=wait,on-exceeded.queue=0 | login.on-exceeded.queue: queue must be from 1 to 1000000 requests but was 0; write 100",
+                "limit=9/s,on-exceeded.action=delay,on-exceeded.delay=2h | login.on-exceeded.delay: delay must be above 0 and at most 1h; write 1s",
+                "limit=9/s,on-exceeded.action=wait,penalty=10m | login.on-exceeded.action: requests cannot wait for a policy with a penalty, which begins with the first refusal; leave penalty out",
+                "limit=9/s,on-exceeded.action=park | login.on-exceeded.action: 'park'",
                 "limit=1/P400D,burst=1000000 | cannot be represented: an empty bucket must be full again within 73 years"
             })
     @DisplayName("F1 F2 F4 F13 a mistake in a policy is reported with its property and what to write")

@@ -283,6 +283,7 @@ final class AnnotatedRules {
                     key.needsSecurity() ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY,
                     null,
                     RetryJitter.DEFAULT,
+                    OnExceeded.REJECT,
                     mode == Mode.SHADOW);
         }
 

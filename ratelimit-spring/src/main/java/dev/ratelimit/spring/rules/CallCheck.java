@@ -70,6 +70,9 @@ record CallCheck(Class<?> type, Method method) {
                 throw mistake("policy " + Quotation.of(rule.policy().name())
                         + " has count or free, but a call of this method has no status; use a policy without them");
             }
+            if (!rule.onExceeded().rejects()) {
+                throw cannotWait(rule, "a call of this method cannot wait without its thread");
+            }
             if (rule.holds() && goesOnUnseen()) {
                 throw mistake("policy " + Quotation.of(rule.policy().name())
                         + " limits concurrency, but the method's work goes on after it has returned, and its result says"
@@ -89,6 +92,24 @@ record CallCheck(Class<?> type, Method method) {
                     throw mistake("#" + name + " is that of the current request, and this method has a parameter of the"
                             + " same name; write #a0 for the first parameter, or rename it");
                 });
+    }
+
+    /** Checks the rules that are charged when the method, a handler, is called. */
+    void checkAtCall(List<Rule> rules) {
+        for (Rule rule : rules) {
+            if (!rule.onExceeded().rejects()) {
+                throw cannotWait(
+                        rule,
+                        "it is charged when this method is called, because of its arguments or its fallback, and a"
+                                + " request cannot wait any more then");
+            }
+        }
+    }
+
+    private RateLimitConfigurationException cannotWait(Rule rule, String why) {
+        return mistake("policy " + Quotation.of(rule.policy().name()) + " has on-exceeded.action: "
+                + PolicyReport.name(rule.onExceeded().action()) + ", but " + why
+                + "; use a policy without on-exceeded");
     }
 
     /**

@@ -19,7 +19,8 @@ import org.springframework.util.ClassUtils;
  */
 public final class CallLimiter {
 
-    private static final boolean SECURITY = ClassUtils.isPresent(
+    /** Whether Spring Security is present. */
+    static final boolean SECURITY = ClassUtils.isPresent(
             "org.springframework.security.core.context.SecurityContextHolder", CallLimiter.class.getClassLoader());
 
     private final RequestRules rules;

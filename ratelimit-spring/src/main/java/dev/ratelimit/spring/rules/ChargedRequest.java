@@ -6,13 +6,15 @@ import dev.ratelimit.spring.WebResponse;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A request on its way through the stages, with the charges of each. The web stack keeps it with the request between
- * the stages. Used by the request's thread; only {@link #close}, {@link #settle} and
- * {@link #release} may be called by another thread.
+ * the stages. Used by one thread at a time; only {@link #close}, {@link #settle}, {@link #release} and
+ * {@link #leave} may be called by another thread meanwhile.
  */
 public final class ChargedRequest {
 
@@ -27,9 +29,24 @@ public final class ChargedRequest {
     /** Whether the call of the handler will be charged, too. */
     private boolean awaitsCall;
 
+    /** What the request waits for; {@code null} if it does not wait. */
+    private volatile @Nullable Wait wait;
+
+    /** Whether the client has left while the request waited. */
+    private boolean left;
+
     private boolean closed;
     private boolean counted;
     private boolean refused;
+
+    /**
+     * The wait of a request for its permits, or for its refusal.
+     *
+     * @param stage where it waits; {@code null} if there is only one
+     * @param charges which are decided when it is over
+     * @param over completed when it is over: with a decision, unless the request is refused
+     */
+    private record Wait(@Nullable Stage stage, StageCharges charges, CompletableFuture<?> over) {}
 
     ChargedRequest(RulesInForce rules, WebRequest request, OutcomeCounter outcomes, RefusalWriter refusals) {
         this.rules = rules;
@@ -55,7 +72,11 @@ public final class ChargedRequest {
 
     /** Charges the request to the rules of its stage, and refuses it if one of them does. */
     void charge(StageCharges charges, boolean last) {
-        boolean admitted = charges.charge();
+        end(charges, charges.charge(), last);
+    }
+
+    /** Makes the request admitted or refused at this stage. */
+    void end(StageCharges charges, boolean admitted, boolean last) {
         if (!admitted) {
             refuse(charges);
             return;
@@ -135,6 +156,81 @@ public final class ChargedRequest {
         return refused;
     }
 
+    /** Lets the request wait. */
+    synchronized void await(@Nullable Stage stage, StageCharges charges, CompletableFuture<?> over) {
+        wait = new Wait(stage, charges, over);
+    }
+
+    /** Whether the request waits, for its permits or its refusal, so that it cannot be answered yet. */
+    public synchronized boolean isWaiting() {
+        return wait != null && !left;
+    }
+
+    /** Whether the request waits at this stage, or waited there when its client left. */
+    synchronized boolean isWaitingAt(@Nullable Stage stage) {
+        return wait != null && wait.stage() == stage;
+    }
+
+    /** Passes on the attributes that a waiting request must have, so that Spring Security knows its caller later. */
+    public void keepCaller(BiConsumer<String, Object> attributes) {
+        if (CallLimiter.SECURITY) {
+            SecurityCaller.keep(attributes);
+        }
+    }
+
+    /** Runs the task when the request is to be charged again because its wait is over, unless its client has left. */
+    public void whenOver(Runnable task) {
+        Wait waiting = wait;
+        if (waiting != null) {
+            CompletableFuture<?> unused = waiting.over().whenComplete((decision, failure) -> {
+                if (isWaiting()) {
+                    task.run();
+                }
+            });
+        }
+    }
+
+    /** Ends the wait: the request is admitted or refused now. */
+    void resume(boolean last) {
+        Wait over = endWait();
+        if (over == null) {
+            return;
+        }
+        StageCharges charges = over.charges();
+        if (!refused) {
+            end(charges, charges.endWait(over.over()), last);
+        }
+        if (refused) {
+            charges.refresh();
+        }
+    }
+
+    private synchronized @Nullable Wait endWait() {
+        Wait over = left ? null : wait;
+        wait = left ? wait : null;
+        return over;
+    }
+
+    /**
+     * Ends the wait of a request whose client has left, if it still waits: it gets no permits, and does not hold any.
+     * Idempotent.
+     */
+    public void leave() {
+        Wait waiting = wait;
+        synchronized (this) {
+            if (waiting == null || wait == null || left) {
+                return;
+            }
+            left = true;
+            refused = true;
+            counted = true;
+        }
+        if (!waiting.over().cancel(false)) {
+            waiting.charges().giveBackAfter(waiting.over());
+        }
+        release();
+    }
+
     /** Writes the caller's budgets to response headers; returns whether there are any, or may be later. */
     public boolean writeHeaders(WebResponse response) {
         return refusals.writeHeaders(stages, context, response) || awaitsCall;
@@ -147,12 +243,14 @@ public final class ChargedRequest {
      * @throws IOException if the response cannot be written
      */
     public void writeRefusal(WebResponse response) throws IOException {
-        refusals.write(stages, context, response);
+        if (!left) {
+            refusals.write(stages, context, response);
+        }
     }
 
     /** Counts the request as admitted, once, when no later stage can refuse it. */
     public void countAdmitted() {
-        if (!counted) {
+        if (!counted && !isWaiting()) {
             counted = true;
             for (int i = 0; i < stages.size(); i++) {
                 stages.get(i).countAdmitted(outcomes);

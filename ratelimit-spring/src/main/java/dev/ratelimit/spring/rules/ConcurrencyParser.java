@@ -113,6 +113,7 @@ final class ConcurrencyParser {
                         rule.stage(),
                         null,
                         rule.jitter(),
+                        rule.onExceeded(),
                         rule.shadow()));
     }
 

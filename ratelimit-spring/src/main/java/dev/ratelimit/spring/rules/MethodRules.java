@@ -47,6 +47,7 @@ final class MethodRules {
                 rules.stream().collect(Collectors.partitioningBy(rule -> fallback != null || rule.needsArguments()));
         List<Rule> before = Objects.requireNonNull(atCall.get(false));
         List<Rule> call = Objects.requireNonNull(atCall.get(true));
+        new CallCheck(type, method).checkAtCall(call);
         CallRules called =
                 call.isEmpty() ? CallRules.NONE : new CallRules(call, Parameters.of(type, method), fallback, null);
         byMethod.put(new MethodClassKey(method, type), called);

@@ -12,8 +12,12 @@ public interface OutcomeCounter {
     enum Outcome {
         /** The request was charged and admitted. */
         ADMITTED,
+        /** The request was charged and admitted, after it had waited for its permits. */
+        WAITED,
         /** The policy refused the request. */
         REFUSED,
+        /** The policy refused the request, and the refusal was held back. */
+        DELAYED,
         /** The policy would have refused the request, but it is in shadow mode. */
         SHADOW_REFUSED,
         /** The request or its key is exempt from all policies. */

@@ -62,6 +62,7 @@ final class PolicyParser {
         Policy policy = otherwise instanceof LimitOverride.Limited limited ? limited.policy() : anyPolicy(limits);
         RequestMatcher match = match();
         RetryJitter jitter = jitter();
+        OnExceeded onExceeded = new OnExceededParser(name, properties).parse();
         Rule rule = new Rule(
                 policy,
                 match,
@@ -71,6 +72,7 @@ final class PolicyParser {
                 stage(key, match),
                 free(),
                 jitter,
+                onExceeded,
                 context.modeOf(name, properties.mode()) == Mode.SHADOW);
         return concurrency.withRule(rule);
     }

@@ -1,11 +1,13 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.RateLimitQueue.Order;
 import dev.ratelimit.algorithm.FixedWindow.Align;
 import dev.ratelimit.algorithm.SlidingWindow.Rounding;
 import dev.ratelimit.algorithm.TokenBucket.Refill;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.rules.OnExceeded.Action;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
@@ -37,6 +39,7 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
  * @param match which requests the policy applies to
  * @param permits how many permits a request costs, a number or an expression; 0 is free
  * @param mode whether the policy is applied
+ * @param onExceeded what happens to a request that a limit refuses
  * @param count the statuses of responses that are charged, such as 401, 403 or 5xx; by default, all
  * @param free the statuses of responses that are not charged, such as 2xx, while all others are; not allowed with count
  * @param plans limits by the plan of the key's owner
@@ -63,6 +66,7 @@ record PolicyProperties(
         @DefaultValue Match match,
         @DefaultValue("1") String permits,
         @DefaultValue("enforce") Mode mode,
+        @DefaultValue OnExceeded onExceeded,
         @DefaultValue List<String> count,
         @DefaultValue List<String> free,
         @DefaultValue Map<String, Plan> plans,
@@ -109,6 +113,26 @@ record PolicyProperties(
             return new Plan(limit, null);
         }
     }
+
+    /**
+     * What happens to a request that a limit refuses.
+     *
+     * @param action reject it at once, let it wait for its permits without a thread, or delay its refusal
+     * @param maxWait with wait: how long a request may wait, at most 1h; one that would wait longer is refused at once. By
+     *     default, 1s
+     * @param queue with wait: how many requests may wait at once, over all keys; by default, 100
+     * @param order with wait: who is served first among the requests of a key; by default, oldest-first
+     * @param delay with delay: how long a refusal is held back, at most 1h; by default, 1s
+     * @param delayed with delay: how many refusals are held back at once, over all keys; by default, 100. All others are
+     *     sent at once
+     */
+    public record OnExceeded(
+            @DefaultValue("reject") Action action,
+            @Nullable Duration maxWait,
+            @Nullable Integer queue,
+            @Nullable Order order,
+            @Nullable Duration delay,
+            @Nullable Integer delayed) {}
 
     /**
      * A random time added to Retry-After, uniform in [min, max).

@@ -12,7 +12,12 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Describes policies and the state of keys in terms of maps, lists, texts and numbers, for JSON. */
-record PolicyReport(RulesInForce rules, @Nullable Traffic traffic, KeyDisplay keys, boolean plain) {
+record PolicyReport(
+        RulesInForce rules,
+        @Nullable Traffic traffic,
+        @Nullable WaitingRequests waiting,
+        KeyDisplay keys,
+        boolean plain) {
 
     /** A policy: what it limits and, if requests are counted, what it did. */
     Map<String, Object> policy(Rule rule, @Nullable Change change) {
@@ -28,6 +33,10 @@ record PolicyReport(RulesInForce rules, @Nullable Traffic traffic, KeyDisplay ke
         map.put("mode", name(rules.mode(name)));
         if (change != null) {
             map.put("changed", change.toString());
+        }
+        if (waiting != null && waiting.policies().contains(name)) {
+            map.put("onExceeded", name(rule.onExceeded().action()));
+            map.put("waiting", waiting.waiting(name));
         }
         if (traffic != null) {
             map.put("counts", traffic.counts(name));

@@ -38,6 +38,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
     private final KeyDisplay keys = new KeyDisplay();
     private final List<BiConsumer<String, Map<String, Object>>> observers = new CopyOnWriteArrayList<>();
     private volatile @Nullable Traffic traffic;
+    private volatile @Nullable WaitingRequests waiting;
 
     /** Operates on these rules, and on the keys in this store. */
     public RateLimitOperations(RequestRules rules, RateLimitStore store) {
@@ -172,7 +173,12 @@ public final class RateLimitOperations implements RateLimitPolicies {
 
     /** Puts the changes of other instances in force, unless they are older than those that this instance knows. */
     public void adopt(Changes others) {
+        Changes before = live.changes();
         live.adopt(others);
+        WaitingRequests requests = waiting;
+        if (requests != null && !before.equals(live.changes())) {
+            requests.policies().forEach(requests::wake);
+        }
     }
 
     /** How long a change lasts, for people. */
@@ -183,6 +189,12 @@ public final class RateLimitOperations implements RateLimitPolicies {
     /** Calls this with the policy and what was done, after each change and each reset. */
     public void observe(BiConsumer<String, Map<String, Object>> observer) {
         observers.add(observer);
+    }
+
+    /** Shows how many requests wait, and lets them ask again after each change. */
+    public void watch(WaitingRequests requests) {
+        waiting = requests;
+        observe((policy, what) -> requests.wake(policy));
     }
 
     private void tell(String policy, Map<String, Object> what) {
@@ -208,7 +220,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
      */
     public List<Map<String, Object>> report(boolean showKeys) {
         RulesInForce now = rules.inForce();
-        PolicyReport report = new PolicyReport(now, traffic, keys, showKeys);
+        PolicyReport report = new PolicyReport(now, traffic, waiting, keys, showKeys);
         return new TreeMap<>(now.byPolicy())
                 .values().stream()
                         .map(rule -> report.policy(
@@ -227,7 +239,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         if (key == null) {
-            return new PolicyReport(now, traffic, keys, showKeys)
+            return new PolicyReport(now, traffic, waiting, keys, showKeys)
                     .policy(rule, rules.changes().get(policy));
         }
         PlainKey plain = PlainKey.of(rule, now.sources(), key);

@@ -6,6 +6,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,10 +18,17 @@ final class RefundingStore implements RateLimitStore {
     private static final Logger log = LoggerFactory.getLogger(RefundingStore.class);
 
     private final RateLimitStore store;
+    private final Consumer<List<Charge>> refunded;
     private final AtomicBoolean failed = new AtomicBoolean();
 
-    RefundingStore(RateLimitStore store) {
+    /**
+     * Creates a store.
+     *
+     * @param refunded receives what was refunded
+     */
+    RefundingStore(RateLimitStore store, Consumer<List<Charge>> refunded) {
         this.store = store;
+        this.refunded = refunded;
     }
 
     @Override
@@ -37,6 +45,7 @@ final class RefundingStore implements RateLimitStore {
     public void refund(Decision decision, List<Charge> part) {
         try {
             store.refund(decision, part);
+            refunded.accept(part);
         } catch (RuntimeException e) {
             if (failed.compareAndSet(false, true)) {
                 log.warn("The rate limit store failed to refund permits, so they stay charged; this is logged once", e);

@@ -115,7 +115,7 @@ final class RefusalWriter {
         if (unavailable != null) {
             return rendered(unavailable(refusing, unavailable));
         }
-        StageCharges.Lack lack = refusing.lack();
+        AppliedRules.Lack lack = refusing.lack();
         return lack != null ? rendered(missing(refusing, lack)) : exceeded(refusing);
     }
 
@@ -130,7 +130,7 @@ final class RefusalWriter {
     }
 
     /** Names the missing part as configured, unless that reveals code. No wait helps, so the status is not 429. */
-    private static Rejection missing(StageCharges refusing, StageCharges.Lack lack) {
+    private static Rejection missing(StageCharges refusing, AppliedRules.Lack lack) {
         String part = lack.part().toString();
         String required = part.startsWith("#") || part.startsWith("bean:")
                 ? "a value that this request does not have"

@@ -1,10 +1,11 @@
 package dev.ratelimit.spring.rules;
 
-import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Decision;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.RejectionHandler;
 import dev.ratelimit.spring.WebRequest;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public final class RequestLimiter {
 
     private final RequestRules rules;
-    private final RateLimitStore store;
+    private final WaitingRequests waiting;
     private final OutcomeCounter outcomes;
     private final RefusalWriter refusals;
 
@@ -26,7 +27,7 @@ public final class RequestLimiter {
      *
      * @param rules the rules that apply
      * @param properties which headers and responses callers get
-     * @param store decides
+     * @param waiting decides, now or after waiting
      * @param outcomes counts outcomes
      * @param ticker the clock for messages about policies in shadow mode
      * @param handler writes refusals; {@code null} for problem details
@@ -34,26 +35,21 @@ public final class RequestLimiter {
     public RequestLimiter(
             RequestRules rules,
             RateLimitProperties properties,
-            RateLimitStore store,
+            WaitingRequests waiting,
             OutcomeCounter outcomes,
             Ticker ticker,
             @Nullable RejectionHandler handler) {
-        this(
-                rules,
-                new RefundingStore(store),
-                new ShadowLog(outcomes, ticker),
-                RefusalWriter.of(properties, handler),
-                null);
+        this(rules, waiting, new ShadowLog(outcomes, ticker), RefusalWriter.of(properties, handler), null);
     }
 
     private RequestLimiter(
             RequestRules rules,
-            RateLimitStore store,
+            WaitingRequests waiting,
             OutcomeCounter outcomes,
             RefusalWriter refusals,
             @Nullable Stage stage) {
         this.rules = rules;
-        this.store = store;
+        this.waiting = waiting;
         this.outcomes = outcomes;
         this.refusals = refusals;
         this.stage = stage;
@@ -61,12 +57,12 @@ public final class RequestLimiter {
 
     /** Returns a limiter with the same rules that charges only those before Spring Security. */
     public RequestLimiter beforeSecurity() {
-        return new RequestLimiter(rules, store, outcomes, refusals, Stage.BEFORE_SECURITY);
+        return new RequestLimiter(rules, waiting, outcomes, refusals, Stage.BEFORE_SECURITY);
     }
 
     /** Returns a limiter with the same rules that charges only those after Spring Security. */
     public RequestLimiter afterSecurity() {
-        return new RequestLimiter(rules, store, outcomes, refusals, Stage.AFTER_SECURITY);
+        return new RequestLimiter(rules, waiting, outcomes, refusals, Stage.AFTER_SECURITY);
     }
 
     /**
@@ -77,32 +73,79 @@ public final class RequestLimiter {
         return rules.inForce().isFreePreflight(request);
     }
 
+    /** Charges a request at this stage. It does not wait: see {@link #charge(ChargedRequest, WebRequest, boolean)}. */
+    public ChargedRequest charge(@Nullable ChargedRequest before, WebRequest request) {
+        return charge(before, request, false);
+    }
+
     /**
      * Charges a request at this stage.
      *
-     * @param before the result of the stage before; {@code null} at the first stage
-     * @return the request, refused or not
+     * @param before the result of the stage before, or of this stage if the request has waited; {@code null} at the first
+     *     stage
+     * @param canWait whether the request may wait without its thread
+     * @return the request: admitted, refused or waiting
      */
-    public ChargedRequest charge(@Nullable ChargedRequest before, WebRequest request) {
+    public ChargedRequest charge(@Nullable ChargedRequest before, WebRequest request, boolean canWait) {
         ChargedRequest charged = before;
         if (charged == null) {
             charged = new ChargedRequest(rules.inForce(), request, outcomes, refusals);
         } else {
             charged.enter(charged.context().at(request));
         }
-        StageCharges charges = charged.rules().applyTo(charged.context(), stage, store);
         boolean last = stage != Stage.BEFORE_SECURITY;
         boolean awaitsCall = last && charged.rules().limitCallAt(charged.context());
-        charged.charge(charges, last && !awaitsCall);
-        if (awaitsCall && !charged.isRefused()) {
+        if (charged.isWaitingAt(stage)) {
+            charged.resume(last && !awaitsCall);
+        } else {
+            charge(charged, canWait, last && !awaitsCall);
+        }
+        if (awaitsCall && !charged.isRefused() && !charged.isWaiting()) {
             charged.awaitCall();
         }
         return charged;
     }
 
+    private void charge(ChargedRequest charged, boolean canWait, boolean last) {
+        StageCharges charges = charged.rules().applyTo(charged.context(), stage, waiting.store());
+        if (!canWait) {
+            charged.charge(charges, last);
+            return;
+        }
+        boolean admitted;
+        if (charges.mayWait()) {
+            CompletableFuture<Decision> decision = waiting.decide(charges);
+            if (!decision.isDone()) {
+                charged.await(stage, charges, decision);
+                return;
+            }
+            admitted = charges.decided(decision);
+        } else {
+            admitted = charges.charge();
+        }
+        CompletableFuture<Boolean> delay = admitted ? null : waiting.holdBack(charges);
+        if (delay != null) {
+            charges.delay();
+        }
+        charged.end(charges, admitted, last);
+        if (delay != null) {
+            charged.await(stage, charges, delay);
+        }
+    }
+
+    /** Whether requests can wait, so that a web stack must not answer them before. */
+    public boolean letsRequestsWait() {
+        return waiting.arePossible();
+    }
+
+    /** Whether the request waits at this stage, or waited here when its client left. */
+    public boolean hasWaiting(@Nullable ChargedRequest charged) {
+        return charged != null && charged.isWaitingAt(stage);
+    }
+
     /** Returns a limiter of method calls, with the same rules. */
     public CallLimiter calls() {
-        return new CallLimiter(rules, store, outcomes, refusals);
+        return new CallLimiter(rules, waiting.store(), outcomes, refusals);
     }
 
     /** The names of the headers that show callers their budgets. */

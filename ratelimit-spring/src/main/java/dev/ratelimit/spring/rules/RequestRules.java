@@ -9,6 +9,7 @@ import dev.ratelimit.spring.WebRequest;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,7 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.env.Environment;
@@ -347,6 +349,26 @@ public final class RequestRules {
                 .map(rule -> rule.policy().name())
                 .distinct()
                 .toList();
+    }
+
+    /** The name of a policy that lets requests wait, before Spring Security if there is any; {@code null} if none does. */
+    public @Nullable String firstToLetWait() {
+        return configured().stream()
+                .filter(rule -> rule.onExceeded().waits())
+                .min(Comparator.comparing(Rule::stage))
+                .map(rule -> rule.policy().name())
+                .orElse(null);
+    }
+
+    /** Whether a policy lets requests wait before Spring Security. */
+    public boolean letWaitBeforeSecurity() {
+        return configured().stream()
+                .anyMatch(rule -> rule.onExceeded().waits() && rule.stage() == Stage.BEFORE_SECURITY);
+    }
+
+    /** The configured rules, including those that are off. */
+    List<Rule> configured() {
+        return parsed.configured().all();
     }
 
     /** The rules in force at this moment. */

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param stage before or after Spring Security
  * @param free the statuses of free responses; {@code null} if all responses cost
  * @param jitter a random time added to Retry-After if this policy refuses
+ * @param onExceeded what happens to a request that this policy refuses
  * @param shadow whether its refusals are only recorded
  */
 record Rule(
@@ -25,6 +26,7 @@ record Rule(
         Stage stage,
         @Nullable FreeStatuses free,
         RetryJitter jitter,
+        OnExceeded onExceeded,
         boolean shadow) {
 
     private static final String CONCURRENCY = "/concurrency";
@@ -41,12 +43,12 @@ record Rule(
 
     /** The same rule at an endpoint that names its policy, with another cost. */
     Rule withCost(Cost other) {
-        return new Rule(policy, match.whereAnnotated(), key, overrides, other, stage, free, jitter, shadow);
+        return new Rule(policy, match.whereAnnotated(), key, overrides, other, stage, free, jitter, onExceeded, shadow);
     }
 
     /** The same rule, whose refusals are only recorded. */
     Rule inShadow() {
-        return new Rule(policy, match, key, overrides, cost, stage, free, jitter, true);
+        return new Rule(policy, match, key, overrides, cost, stage, free, jitter, onExceeded, true);
     }
 
     /** Whether the rule depends on the arguments of the method, so that it can only be charged when they are bound. */
@@ -66,6 +68,6 @@ record Rule(
         String each = cost.written().equals("1") ? "" : ", " + cost.written() + " permits each";
         String only = free == null ? "" : ", " + free;
         return "'" + policy.name() + "'" + (shadow ? " (shadow)" : "") + ": " + limits + " " + key + ", " + match
-                + overrides + each + only;
+                + overrides + each + only + onExceeded;
     }
 }

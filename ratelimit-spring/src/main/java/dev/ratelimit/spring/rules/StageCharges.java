@@ -3,64 +3,33 @@ package dev.ratelimit.spring.rules;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
-import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.spring.rules.OutcomeCounter.Outcome;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The rules that apply to a request at one stage, and what the request was charged by each. Not thread-safe. */
-final class StageCharges {
-
-    /** A required part of the rule's key that the request has no value for. */
-    record Lack(Rule rule, KeyPart part) {}
-
-    /** Exempts the request from no rule. */
-    static final Predicate<Rule> NO_EXEMPTION = rule -> false;
-
-    /** Rules that charge nothing. */
-    private record Uncharged(Rule rule, Outcome outcome) {}
+/** What a request was charged at one stage, by each of the rules that apply. Not thread-safe. */
+final class StageCharges extends AppliedRules {
 
     private final RateLimitStore store;
 
-    /** All rules, by the names of their policies. */
-    private final Map<String, Rule> rules;
+    /** Whether the request has waited for its permits. */
+    private boolean waited;
 
-    /** The rules that the request is exempt from, even if they match it. */
-    private final Predicate<Rule> exempt;
-
-    /** One for each budget. */
-    private final List<Charge> charges = new ArrayList<>(4);
-
-    private List<Uncharged> uncharged = List.of();
-
-    /** The names of the policies whose refusals are only recorded; few requests have any. */
-    private List<String> shadows = List.of();
-
-    /** What was charged although the request turned out to be exempt. */
-    private List<Charge> without = List.of();
-
-    private boolean denied;
-
-    /** Whether the request holds permits until it is complete. */
-    private boolean holding;
-
-    /** The names of the policies whose permits do not count requests, so that the application may settle them. */
-    private List<String> metered = List.of();
+    /** Whether its refusal is held back. */
+    private boolean delayed;
 
     /** Tells that held permits come back. */
     private List<Runnable> returns = List.of();
 
     private @Nullable Reservation reservation;
 
-    private @Nullable Lack lack;
     private @Nullable Decision decision;
     private @Nullable StoreUnavailableException unavailable;
 
@@ -72,83 +41,8 @@ final class StageCharges {
 
     /** Creates an object without charges. */
     StageCharges(RateLimitStore store, Map<String, Rule> rules, Predicate<Rule> exempt) {
+        super(rules, exempt);
         this.store = store;
-        this.rules = rules;
-        this.exempt = exempt;
-    }
-
-    /** Applies a rule to a matching request. */
-    void add(Rule rule, RequestContext context) {
-        if (exempt.test(rule)) {
-            addUncharged(rule, Outcome.EXEMPT);
-            return;
-        }
-        if (rule.shadow()) {
-            shadows = plus(shadows, rule.policy().name());
-        }
-        LimitOverride override = rule.override(context);
-        if (override instanceof LimitOverride.Limited limited) {
-            charge(rule, limited, context);
-        } else if (override == LimitOverride.Fixed.BLOCKED) {
-            addRefused(rule);
-        } else {
-            addUncharged(rule, override == LimitOverride.Fixed.EXEMPT ? Outcome.EXEMPT : Outcome.UNLIMITED);
-        }
-    }
-
-    private void charge(Rule rule, LimitOverride.Limited limits, RequestContext context) {
-        String key = rule.key().of(context);
-        if (key != null) {
-            holding |= rule.holds();
-            if (!rule.cost().isOne() && !rule.holds()) {
-                metered = plus(metered, rule.policy().name());
-            }
-            add(limits.charge(key, rule.cost().permits().applyAsLong(context)));
-        } else if (rule.key().missing() == MissingKey.REJECT) {
-            if (lack == null && !rule.shadow()) {
-                KeyPart part = rule.key().missingPart(context);
-                lack = part == null ? null : new Lack(rule, part);
-            }
-            addRefused(rule);
-        }
-    }
-
-    /** Whether refusals by this policy are only recorded. */
-    private boolean isShadow(String policy) {
-        return shadows.contains(policy);
-    }
-
-    private void addRefused(Rule rule) {
-        addUncharged(rule, rule.shadow() ? Outcome.SHADOW_REFUSED : Outcome.REFUSED);
-    }
-
-    /** An endpoint may name a policy several times, at costs that add up. */
-    private void add(Charge charge) {
-        for (int i = 0; i < charges.size(); i++) {
-            Charge before = charges.get(i);
-            if (before.sameBudget(charge)) {
-                charges.set(i, before.plus(charge.permits()));
-                return;
-            }
-        }
-        charges.add(charge);
-    }
-
-    private void addUncharged(Rule rule, Outcome outcome) {
-        uncharged = plus(uncharged, new Uncharged(rule, outcome));
-        denied |= outcome == Outcome.REFUSED;
-    }
-
-    /** The same list with one more element; only a list that is needed is created. */
-    private static <T> List<T> plus(List<T> list, T element) {
-        List<T> all = list.isEmpty() ? new ArrayList<>(4) : list;
-        all.add(element);
-        return all;
-    }
-
-    /** The rules that the request is exempt from, even if they match it. */
-    Predicate<Rule> exempt() {
-        return exempt;
     }
 
     /**
@@ -164,6 +58,15 @@ final class StageCharges {
                     .toList();
             return false;
         }
+        decide();
+        return isAdmitted();
+    }
+
+    private boolean isAdmitted() {
+        return unavailable == null && (decision == null || decision.admitted());
+    }
+
+    private void decide() {
         boolean again = true;
         while (again && !charges.isEmpty()) {
             again = false;
@@ -182,7 +85,79 @@ final class StageCharges {
             // only policies in shadow mode applied, and they refused
             decision = null;
         }
-        return unavailable == null && (decision == null || decision.admitted());
+    }
+
+    /**
+     * Charges a request that may have waited to all rules or to none, at their present limits.
+     *
+     * @throws StoreUnavailableException if the store does not answer and a policy then refuses the request
+     */
+    Decision decide(RulesInForce now) {
+        if (now.byPolicy() != rules) {
+            renew(now);
+        }
+        decide();
+        if (unavailable != null) {
+            throw unavailable;
+        }
+        return decision == null ? new Decision(true, List.of(), List.of(), null) : decision;
+    }
+
+    /** Takes over what was decided, without a wait. Returns whether the request is admitted. */
+    boolean decided(CompletableFuture<?> decided) {
+        try {
+            decision = (Decision) decided.join();
+        } catch (CompletionException e) {
+            if (!(e.getCause() instanceof StoreUnavailableException down)) {
+                throw e.getCause() instanceof RuntimeException own ? own : e;
+            }
+            unavailable = down;
+            decision = null;
+        }
+        if (decision != null && !decision.admitted()) {
+            violated = enforced(decision.violated());
+            violatedPolicies = namesOf(violated);
+        }
+        return isAdmitted();
+    }
+
+    /** Takes over what was decided after a wait. Returns whether the request is admitted. */
+    boolean endWait(CompletableFuture<?> decided) {
+        waited = true;
+        return decided(decided);
+    }
+
+    /** Refunds what was charged after a wait. */
+    void giveBackAfter(CompletableFuture<?> decided) {
+        if (!decided.isCompletedExceptionally() && decided.join() instanceof Decision late && late.admitted()) {
+            store.refund(late);
+        }
+    }
+
+    /** Notes that the refusal was held back. */
+    void delay() {
+        delayed = true;
+    }
+
+    /** Updates the limits of a request that is refused after a while. */
+    void refresh() {
+        Decision now = unavailable == null ? peek() : null;
+        if (now != null) {
+            List<LimitStatus> refusing = enforced(now.violated());
+            List<LimitStatus> before = violated;
+            violated = before.stream()
+                    .map(status -> refusing.stream()
+                            .filter(one -> one.charge().sameBudget(status.charge()))
+                            .findFirst()
+                            .orElseGet(() -> due(status)))
+                    .toList();
+            decision = new Decision(false, now.charges(), now.limits(), null);
+        }
+    }
+
+    /** The status of a limit that has permits again. */
+    private static LimitStatus due(LimitStatus status) {
+        return new LimitStatus(status.charge(), status.limit(), status.remaining(), 1, 0, status.fullAfterNanos());
     }
 
     /** Takes out the policies in shadow mode that refused; returns whether the others can now be charged. */
@@ -196,16 +171,6 @@ final class StageCharges {
         return fewer && violated.isEmpty();
     }
 
-    /** Takes out a policy in shadow mode, so that the others can be charged; returns whether it was one. */
-    private boolean takeOutShadow(String policy, Outcome outcome) {
-        boolean out = isShadow(policy)
-                && charges.removeIf(charge -> charge.policy().name().equals(policy));
-        if (out) {
-            addUncharged(ruleOf(policy), outcome);
-        }
-        return out;
-    }
-
     /** The names of their policies, without repetitions. */
     private static List<String> namesOf(List<LimitStatus> limits) {
         return limits.size() == 1
@@ -217,12 +182,6 @@ final class StageCharges {
     @Nullable
     StoreUnavailableException unavailable() {
         return unavailable;
-    }
-
-    /** The required part that the request lacks; {@code null} if it lacks none. */
-    @Nullable
-    Lack lack() {
-        return lack;
     }
 
     /** Refunds all charges of a refused request and updates the limits. */
@@ -318,11 +277,6 @@ final class StageCharges {
         return reservation;
     }
 
-    /** What is charged, one for each budget; without the policies in shadow mode that have refused. */
-    List<Charge> charges() {
-        return Collections.unmodifiableList(charges);
-    }
-
     /** The state of each limit in the last decision, including those in shadow mode. */
     List<LimitStatus> asked() {
         return decision == null ? List.of() : decision.limits();
@@ -331,15 +285,6 @@ final class StageCharges {
     /** The state of each limit that was asked; without those that the store could not read. */
     List<LimitStatus> statuses() {
         return decision == null ? List.of() : enforced(decision.limits());
-    }
-
-    /** Without the limits of policies in shadow mode and of those that the request is exempt from. */
-    private List<LimitStatus> enforced(List<LimitStatus> limits) {
-        return shadows.isEmpty() && without.isEmpty()
-                ? limits
-                : limits.stream()
-                        .filter(limit -> !isShadow(limit.policy().name()) && !without.contains(limit.charge()))
-                        .toList();
     }
 
     /** The enforced limits that refused, longest wait first. */
@@ -354,19 +299,11 @@ final class StageCharges {
         return violatedPolicies;
     }
 
-    /** The rule of this policy, or of one with the limits of a plan or an override. */
-    Rule ruleOf(Policy policy) {
-        return ruleOf(policy.name());
-    }
-
-    /** The rule of the policy with this name. */
-    Rule ruleOf(String policy) {
-        return Objects.requireNonNull(rules.get(policy));
-    }
-
     void countAdmitted(OutcomeCounter outcomes) {
         for (int i = 0; i < charges.size(); i++) {
-            outcomes.count(charges.get(i).policy().name(), Outcome.ADMITTED);
+            Rule rule = ruleOf(charges.get(i).policy());
+            outcomes.count(
+                    rule.policy().name(), waited && rule.onExceeded().waits() ? Outcome.WAITED : Outcome.ADMITTED);
         }
         for (int i = 0; i < uncharged.size(); i++) {
             outcomes.count(
@@ -382,7 +319,7 @@ final class StageCharges {
             outcomes.count(unavailable.policy(), Outcome.UNAVAILABLE);
         }
         for (int i = 0; i < violatedPolicies.size(); i++) {
-            outcomes.count(violatedPolicies.get(i), Outcome.REFUSED);
+            outcomes.count(violatedPolicies.get(i), delayed ? Outcome.DELAYED : Outcome.REFUSED);
         }
         for (int i = 0; i < charges.size(); i++) {
             Charge charge = charges.get(i);

@@ -39,7 +39,8 @@ final class LiveRules {
         rules.enforce(RecordedRequest.leadingTo(
                 Endpoint.of(List.of("GET"), PathPatternParser.defaultInstance.parse("/orders/{id}"))));
         operations = new RateLimitOperations(rules, store);
-        limiter = new RequestLimiter(rules, bound, store, (policy, outcome) -> {}, ticker, null);
+        limiter = new RequestLimiter(
+                rules, bound, new WaitingRequests(rules, store, ticker, ticker), (policy, outcome) -> {}, ticker, null);
     }
 
     /** With the handlers of a type, each an endpoint with its name as the path. */
@@ -65,7 +66,8 @@ final class LiveRules {
             }
         });
         operations = new RateLimitOperations(rules, store);
-        limiter = new RequestLimiter(rules, bound, store, (policy, outcome) -> {}, ticker, null);
+        limiter = new RequestLimiter(
+                rules, bound, new WaitingRequests(rules, store, ticker, ticker), (policy, outcome) -> {}, ticker, null);
     }
 
     private static RateLimitProperties bind(String... properties) {

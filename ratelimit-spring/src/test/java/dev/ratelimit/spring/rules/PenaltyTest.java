@@ -25,7 +25,13 @@ class PenaltyTest {
         RequestRules rules = new RequestRules(properties, beans, text -> text, limit -> {});
         rules.enforce(RecordedRequest.leadingTo(Endpoint.UNMAPPED));
         InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
-        return new RequestLimiter(rules, properties, store, (name, outcome) -> {}, ticker, null);
+        return new RequestLimiter(
+                rules,
+                properties,
+                new WaitingRequests(rules, store, ticker, ticker),
+                (name, outcome) -> {},
+                ticker,
+                null);
     }
 
     private static RateLimitProperties properties(Map<String, String> policy) {

@@ -105,7 +105,8 @@ class RecordedRecipesTest {
         return new RequestLimiter(
                 rules,
                 properties,
-                InMemoryStore.builder().ticker(ticker).build(),
+                new WaitingRequests(
+                        rules, InMemoryStore.builder().ticker(ticker).build(), ticker, ticker),
                 (policy, outcome) -> {},
                 ticker,
                 null);

@@ -44,7 +44,13 @@ class RefusalWriterTest {
         RequestRules rules = new RequestRules(properties, beans, text -> text, limit -> {});
         rules.enforce(RecordedRequest.leadingTo(Endpoint.UNMAPPED));
         InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
-        return new RequestLimiter(rules, properties, store, (policy, outcome) -> {}, ticker, handler);
+        return new RequestLimiter(
+                rules,
+                properties,
+                new WaitingRequests(rules, store, ticker, ticker),
+                (policy, outcome) -> {},
+                ticker,
+                handler);
     }
 
     private static RecordedRequest by(String user, String plan) {

@@ -70,7 +70,8 @@ class ShadowTest {
         RequestRules rules = new RequestRules(properties, new DefaultListableBeanFactory(), text -> text, limit -> {});
         rules.enforce(RecordedRequest.leadingTo(Endpoint.UNMAPPED));
         OutcomeCounter counter = (policy, outcome) -> outcomes.add(policy + " " + outcome.tag());
-        return new RequestLimiter(rules, properties, store, counter, ticker, null);
+        return new RequestLimiter(
+                rules, properties, new WaitingRequests(rules, store, ticker, ticker), counter, ticker, null);
     }
 
     private static ChargedRequest ask(RequestLimiter limits) {

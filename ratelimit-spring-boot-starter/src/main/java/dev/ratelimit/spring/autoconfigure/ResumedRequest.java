@@ -1,0 +1,62 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+
+/**
+ * A request that has waited and goes on as if it had just arrived, so that further filters and the handler, which have
+ * not seen it yet, do not take it for an asynchronous result.
+ */
+final class ResumedRequest extends HttpServletRequestWrapper {
+
+    private final long timeoutMillis;
+    private volatile boolean ended;
+
+    private ResumedRequest(HttpServletRequest request) {
+        super(request);
+        ParkedRequest parked = ParkedRequest.of(request);
+        parked.rethrowFailure();
+        this.timeoutMillis = parked.timeoutMillis();
+    }
+
+    /** The same chain, for a request that has waited. */
+    static FilterChain on(FilterChain chain) {
+        return (request, response) -> {
+            ResumedRequest resumed = new ResumedRequest((HttpServletRequest) request);
+            try {
+                chain.doFilter(resumed, response);
+            } finally {
+                // later dispatches, of asynchronous handlers, are what they are
+                resumed.ended = true;
+            }
+        };
+    }
+
+    @Override
+    public DispatcherType getDispatcherType() {
+        return ended ? super.getDispatcherType() : DispatcherType.REQUEST;
+    }
+
+    /** Some servers keep the time-out of the wait. */
+    @Override
+    public AsyncContext startAsync() {
+        return withTimeout(super.startAsync());
+    }
+
+    @Override
+    public AsyncContext startAsync(ServletRequest request, ServletResponse response) {
+        return withTimeout(super.startAsync(request, response));
+    }
+
+    private AsyncContext withTimeout(AsyncContext context) {
+        if (!ended) {
+            context.setTimeout(timeoutMillis);
+        }
+        return context;
+    }
+}

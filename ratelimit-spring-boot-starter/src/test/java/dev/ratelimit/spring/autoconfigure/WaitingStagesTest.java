@@ -1,0 +1,175 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.ForwardingStore;
+import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.RawResponse;
+import dev.ratelimit.spring.RunningApp;
+import dev.ratelimit.spring.TestApi;
+import dev.ratelimit.spring.rules.WaitingRequests;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.http.SessionCreationPolicy;
+import org.springframework.security.core.authority.AuthorityUtils;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.authentication.UsernamePasswordAuthenticationFilter;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+/** Requests that wait before and after Spring Security, and stores that fail meanwhile. */
+@Tag("servers")
+class WaitingStagesTest {
+
+    /** Sets the caller for its thread only, as many applications do. */
+    static final class TokenFilter extends OncePerRequestFilter {
+        @Override
+        protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+                throws ServletException, IOException {
+            String user = request.getHeader("X-User");
+            if (user != null) {
+                SecurityContextHolder.getContext()
+                        .setAuthentication(UsernamePasswordAuthenticationToken.authenticated(
+                                user, "token", AuthorityUtils.createAuthorityList("ROLE_USER")));
+            }
+            chain.doFilter(request, response);
+        }
+    }
+
+    /** Only known callers are let in. */
+    @Configuration(proxyBeanMethods = false)
+    static class Stateless {
+        @Bean
+        SecurityFilterChain chain(HttpSecurity http) {
+            return http.sessionManagement(sessions -> sessions.sessionCreationPolicy(SessionCreationPolicy.STATELESS))
+                    .addFilterBefore(new TokenFilter(), UsernamePasswordAuthenticationFilter.class)
+                    .authorizeHttpRequests(all -> all.anyRequest().authenticated())
+                    .build();
+        }
+    }
+
+    /** Says who asks. */
+    @RestController
+    static class Me {
+        @GetMapping("/me")
+        String me(HttpServletRequest request) {
+            return request.getUserPrincipal().getName();
+        }
+    }
+
+    /** A store that stops answering. */
+    static final class FailingStore extends ForwardingStore {
+
+        volatile boolean fails;
+
+        FailingStore(Ticker ticker) {
+            super(InMemoryStore.builder().ticker(ticker).build());
+        }
+
+        @Override
+        public Decision decide(List<Charge> charges) {
+            if (fails) {
+                throw new StoreUnavailableException("api", Duration.ofSeconds(3), "on purpose");
+            }
+            return super.decide(charges);
+        }
+    }
+
+    /** Uses that store. */
+    @Configuration(proxyBeanMethods = false)
+    static class Failing {
+        @Bean
+        FailingStore store(Ticker ticker) {
+            return new FailingStore(ticker);
+        }
+    }
+
+    private final ExecutorService client = Executors.newSingleThreadExecutor();
+
+    @AfterEach
+    void stop() {
+        client.shutdownNow();
+    }
+
+    private CompletableFuture<RawResponse> sendAndWait(RunningApp app, String policy, String path, String... headers) {
+        CompletableFuture<RawResponse> answer = CompletableFuture.supplyAsync(() -> app.get(path, headers), client);
+        await().until(() -> app.bean(WaitingRequests.class).waiting(policy) == 1);
+        return answer;
+    }
+
+    @ParameterizedTest
+    @EnumSource(RunningApp.Server.class)
+    void requestsWait_beforeAndAfterSecurity(RunningApp.Server server) {
+        try (RunningApp app = RunningApp.start(
+                server,
+                List.of(RunningApp.WithSecurity.class, Stateless.class, Me.class),
+                "ratelimit.policies.early.limit=2/minute",
+                "ratelimit.policies.early.burst=1",
+                "ratelimit.policies.early.key=ip",
+                "ratelimit.policies.early.on-exceeded.action=wait",
+                "ratelimit.policies.early.on-exceeded.max-wait=1m",
+                "ratelimit.policies.late.limit=1/minute",
+                "ratelimit.policies.late.key=user",
+                "ratelimit.policies.late.on-exceeded.action=wait",
+                "ratelimit.policies.late.on-exceeded.max-wait=1m")) {
+            assertThat(app.get("/me", "X-User: alice").status()).isEqualTo(200);
+
+            CompletableFuture<RawResponse> answer = sendAndWait(app, "early", "/me", "X-User: alice");
+            app.ticker().advance(Duration.ofSeconds(30));
+            await().until(() -> app.bean(WaitingRequests.class).waiting("late") == 1);
+            app.ticker().advance(Duration.ofSeconds(30));
+
+            assertThat(answer.join().status()).isEqualTo(200);
+            assertThat(answer.join().body()).isEqualTo("alice");
+            assertThat(app.counted("early", "waited")).isEqualTo(1);
+            assertThat(app.counted("late", "waited")).isEqualTo(1);
+
+            CompletableFuture<RawResponse> stranger = CompletableFuture.supplyAsync(() -> app.get("/me"), client);
+            assertThat(stranger.join().status()).isEqualTo(403);
+        }
+    }
+
+    @Test
+    void storeThatFails_whileRequestsWait_answersWith503() {
+        try (RunningApp app = RunningApp.start(
+                List.of(Failing.class, TestApi.class),
+                "ratelimit.policies.api.limit=1/minute",
+                "ratelimit.policies.api.retry-jitter.max=0s",
+                "ratelimit.policies.api.on-exceeded.action=wait",
+                "ratelimit.policies.api.on-exceeded.max-wait=1m")) {
+            assertThat(app.get("/any").status()).isEqualTo(200);
+            CompletableFuture<RawResponse> answer = sendAndWait(app, "api", "/any");
+
+            app.bean(FailingStore.class).fails = true;
+            app.ticker().advance(Duration.ofMinutes(1));
+
+            assertThat(answer.join().status()).isEqualTo(503);
+            assertThat(answer.join().header("Retry-After")).isEqualTo("3");
+            assertThat(app.counted("api", "unavailable")).isEqualTo(1);
+        }
+    }
+}
