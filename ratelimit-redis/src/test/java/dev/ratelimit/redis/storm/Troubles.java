@@ -143,7 +143,7 @@ final class Troubles {
             }
             case UNSTABLE -> {
                 unstable(server, world.now() + time);
-                later(trouble, () -> server.state(State.HEALTHY));
+                later(trouble, () -> restore(server));
             }
             case OUT_OF_MEMORY -> refuse(trouble, server, State.OUT_OF_MEMORY);
             case READ_ONLY -> refuse(trouble, server, State.READ_ONLY);
@@ -216,9 +216,15 @@ final class Troubles {
         }
     }
 
+    /** Lets a server answer again; one that was replaced meanwhile stays a replica. */
+    private void restore(Server server) {
+        boolean replica = network.slots() == null && !network.masters().contains(server);
+        server.state(replica ? State.READ_ONLY : State.HEALTHY);
+    }
+
     private void refuse(Trouble trouble, Server server, State state) {
         server.state(state);
-        later(trouble, () -> server.state(State.HEALTHY));
+        later(trouble, () -> restore(server));
     }
 
     /** The server that now plays the part of this one. */
