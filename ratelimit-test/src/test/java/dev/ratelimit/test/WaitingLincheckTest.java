@@ -209,6 +209,7 @@ class WaitingLincheckTest {
         }
 
         @Operation
+        @SuppressWarnings("CollectionUndefinedEquality") // the identical future is removed
         public void release() {
             for (CompletableFuture<Decision> caller : callers) {
                 if (has(caller) && callers.remove(caller)) {

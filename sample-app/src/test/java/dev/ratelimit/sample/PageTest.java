@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -36,7 +37,7 @@ class PageTest {
         YamlPropertiesFactoryBean properties = new YamlPropertiesFactoryBean();
         properties.setResources(new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)));
         Map<String, String> policies = new TreeMap<>();
-        properties.getObject().forEach((name, value) -> {
+        Objects.requireNonNull(properties.getObject()).forEach((name, value) -> {
             if (name.toString().startsWith("ratelimit.")) {
                 policies.put(name.toString(), value.toString());
             }

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.Properties;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -47,7 +48,7 @@ class ReadmeTest {
     private static Properties properties(Resource yaml) {
         YamlPropertiesFactoryBean reader = new YamlPropertiesFactoryBean();
         reader.setResources(yaml);
-        return reader.getObject();
+        return Objects.requireNonNull(reader.getObject());
     }
 
     @Test
