@@ -42,6 +42,7 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
             "org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration",
             "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
             "org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration",
+            "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
             "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration"
         })
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
@@ -51,6 +52,7 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
     RedisStoreMetricsConfiguration.class,
     RedisStoreHealthConfiguration.class,
     RateLimitMetricsConfiguration.class,
+    RateLimitObservationConfiguration.class,
     RateLimitFilterConfiguration.class,
     RedisChangesConfiguration.class,
     MethodLimitsConfiguration.class,

@@ -1,16 +1,23 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.test.FakeTicker;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.server.observation.ServerRequestObservationContext;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
@@ -74,6 +81,49 @@ class MetricsTest {
                 .tag("policy", "each/concurrency")
                 .counter()
                 .count();
+    }
+
+    /** Keeps what the observations of requests knew at their end. */
+    @Configuration(proxyBeanMethods = false)
+    static class Observed implements ObservationHandler<ServerRequestObservationContext> {
+
+        final List<String> requests = new CopyOnWriteArrayList<>();
+
+        @Override
+        public boolean supportsContext(Observation.Context context) {
+            return context instanceof ServerRequestObservationContext;
+        }
+
+        @Override
+        public void onStop(ServerRequestObservationContext context) {
+            requests.add(context.getHighCardinalityKeyValues().stream()
+                    .filter(value -> value.getKey().startsWith("ratelimit."))
+                    .map(value -> value.getKey() + "=" + value.getValue())
+                    .collect(Collectors.joining(" ")));
+        }
+    }
+
+    @Test
+    void observations_ofRefusedRequests_nameThePolicies() {
+        try (RunningApp app = RunningApp.start(
+                List.of(TestApi.class, Observed.class),
+                "ratelimit.policies.wide.limit=2/hour",
+                "ratelimit.policies.tight.limit=2/hour",
+                "ratelimit.policies.tight.key=header:X-Id",
+                "ratelimit.policies.tried.limit=1/hour",
+                "ratelimit.policies.tried.mode=shadow")) {
+            for (int i = 0; i < 3; i++) {
+                app.get("/orders/1", "X-Id: a");
+            }
+
+            List<String> requests = app.bean(Observed.class).requests;
+            await().until(() -> requests.size() == 3);
+            assertThat(requests)
+                    .containsExactly(
+                            "",
+                            "ratelimit.shadow-policy=tried",
+                            "ratelimit.policy=tight,wide ratelimit.result=refused ratelimit.shadow-policy=tried");
+        }
     }
 
     @Test
