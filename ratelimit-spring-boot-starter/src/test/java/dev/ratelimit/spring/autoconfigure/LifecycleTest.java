@@ -6,6 +6,7 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
+import dev.ratelimit.spring.rules.OutcomeCounter;
 import dev.ratelimit.test.FakeTicker;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -77,7 +78,8 @@ class LifecycleTest {
             startChargeStop(kept, stores);
         }
 
-        assertThat(meters(kept)).isEqualTo(meters).hasSize(7);
+        // one for decisions, and one for each outcome
+        assertThat(meters(kept)).isEqualTo(meters).hasSize(1 + OutcomeCounter.Outcome.values().length);
         assertThat(kept.get("ratelimit.requests")
                         .tag("outcome", "admitted")
                         .counter()
