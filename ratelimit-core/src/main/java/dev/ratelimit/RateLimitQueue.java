@@ -277,7 +277,9 @@ public final class RateLimitQueue implements AutoCloseable {
 
     /** When to ask again; for permits that can come back at any moment, one last time at the deadline. */
     private long nextTry(Waiter waiter) {
-        return Math.min(waiter.last.retryAfterNanos(), waiter.deadline - ticker.nanos());
+        long retryAfter = waiter.last.retryAfterNanos();
+        long left = waiter.deadline - ticker.nanos();
+        return left > 0 ? Math.min(retryAfter, left) : retryAfter;
     }
 
     private boolean isLate(Waiter waiter) {
