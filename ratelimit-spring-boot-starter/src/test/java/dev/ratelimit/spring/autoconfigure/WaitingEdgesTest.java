@@ -59,6 +59,7 @@ class WaitingEdgesTest {
                 policies(
                         "waits: limit=1/minute, on-exceeded.action=wait, on-exceeded.max-wait=1m",
                         "rejects: limit=1/minute",
+                        "tried: limit=1/hour, mode=shadow",
                         "newest: limit=1/minute, on-exceeded.action=wait, on-exceeded.max-wait=1m, on-exceeded.queue=2,"
                                 + " on-exceeded.order=newest-first",
                         "slots: concurrency=1, on-exceeded.action=wait, on-exceeded.max-wait=500ms",
@@ -109,6 +110,17 @@ class WaitingEdgesTest {
 
         assertThat(app.get("/any", by("waits"), by("rejects")).status()).isEqualTo(429);
         assertThat(app.get("/any", by("rejects")).status()).isEqualTo(429);
+    }
+
+    @Test
+    void policyInShadowMode_hasNoSay() {
+        assertThat(app.get("/any", by("waits"), by("tried")).status()).isEqualTo(200);
+
+        CompletableFuture<RawResponse> waiting = send("/any", by("waits"), by("tried"));
+        awaitWaiting("waits", 1);
+        app.ticker().advance(Duration.ofMinutes(1));
+
+        assertThat(waiting.join().status()).isEqualTo(200);
     }
 
     @Test

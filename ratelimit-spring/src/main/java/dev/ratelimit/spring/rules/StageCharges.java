@@ -100,7 +100,13 @@ final class StageCharges extends AppliedRules {
         if (unavailable != null) {
             throw unavailable;
         }
-        return decision == null ? new Decision(true, List.of(), List.of(), null) : decision;
+        if (decision == null) {
+            return new Decision(true, List.of(), List.of(), null);
+        }
+        // limits in shadow mode have no say in whether it waits, nor for how long
+        return decision.admitted()
+                ? decision
+                : new Decision(false, decision.charges(), enforced(decision.limits()), null);
     }
 
     /** Takes over what was decided, without a wait. Returns whether the request is admitted. */
