@@ -37,9 +37,11 @@ final class ResumedRequest extends HttpServletRequestWrapper {
         };
     }
 
+    /** Forwards and includes of the handler remain what they are: some servers put them inside this wrapper. */
     @Override
     public DispatcherType getDispatcherType() {
-        return ended ? super.getDispatcherType() : DispatcherType.REQUEST;
+        DispatcherType type = super.getDispatcherType();
+        return !ended && type == DispatcherType.ASYNC ? DispatcherType.REQUEST : type;
     }
 
     /** Some servers keep the time-out of the wait. */

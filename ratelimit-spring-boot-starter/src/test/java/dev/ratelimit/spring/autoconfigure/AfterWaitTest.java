@@ -8,6 +8,7 @@ import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.spring.rules.WaitingRequests;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -26,6 +27,9 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
@@ -51,6 +55,24 @@ class AfterWaitTest {
         }
     }
 
+    /** Sees also what handlers forward to, and only requests to its path. */
+    @Configuration(proxyBeanMethods = false)
+    static class Mapped {
+
+        static final List<String> SEEN = new CopyOnWriteArrayList<>();
+
+        @Bean
+        FilterRegistrationBean<Filter> mapped() {
+            FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>((request, response, chain) -> {
+                SEEN.add(request.getDispatcherType() + " " + ((HttpServletRequest) request).getServletPath());
+                chain.doFilter(request, response);
+            });
+            registration.addUrlPatterns("/forward", "/any", "/orders/*");
+            registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.FORWARD);
+            return registration;
+        }
+    }
+
     private final RunningApp app;
     private final ExecutorService client = Executors.newSingleThreadExecutor();
 
@@ -60,7 +82,8 @@ class AfterWaitTest {
 
     static Stream<RunningApp> servers() {
         return RunningApp.onEachServer(
-                List.of(TestApi.class, Later.class, EndingsTest.Endings.class, EndingsTest.Pages.class),
+                List.of(TestApi.class, Later.class, Mapped.class, EndingsTest.Endings.class, EndingsTest.Pages.class),
+                "server.forward-headers-strategy=framework",
                 "ratelimit.policies.one.limit=1/minute",
                 "ratelimit.policies.one.key=header:X-Key",
                 "ratelimit.policies.one.on-exceeded.action=wait",
@@ -72,9 +95,8 @@ class AfterWaitTest {
         client.shutdownNow();
     }
 
-    private RawResponse getAfterWait(String path) {
-        CompletableFuture<RawResponse> answer =
-                CompletableFuture.supplyAsync(() -> app.get(path, "X-Key: " + path), client);
+    private RawResponse getAfterWait(String path, String... headers) {
+        CompletableFuture<RawResponse> answer = CompletableFuture.supplyAsync(() -> app.get(path, headers), client);
         await().until(() -> app.bean(WaitingRequests.class).waiting("one") == 1);
         app.ticker().advance(Duration.ofMinutes(1));
         return answer.join();
@@ -113,7 +135,7 @@ class AfterWaitTest {
         List<String> filtered = List.copyOf(later.seen);
         later.seen.clear();
 
-        RawResponse after = getAfterWait(path);
+        RawResponse after = getAfterWait(path, "X-Key: " + path);
 
         assertThat(after.status()).isEqualTo(before.status());
         assertThat(withoutTime(after)).isEqualTo(withoutTime(before));
@@ -121,6 +143,20 @@ class AfterWaitTest {
         assertThat(after.header("RateLimit")).isEqualTo(before.header("RateLimit"));
         assertThat(later.seen).isEqualTo(filtered);
         assertThat(filtered.get(0)).startsWith(DispatcherType.REQUEST + " ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/forward", "/orders/2"})
+    void filters_areThoseOfARequestThatDidNotWait(String path) {
+        String[] headers = {"X-Key: filters of " + path};
+        Mapped.SEEN.clear();
+        assertThat(app.get(path, headers).status()).isEqualTo(200);
+        List<String> before = List.copyOf(Mapped.SEEN);
+        Mapped.SEEN.clear();
+
+        assertThat(getAfterWait(path, headers).status()).isEqualTo(200);
+
+        assertThat(Mapped.SEEN).isEqualTo(before).isNotEmpty();
     }
 
     private static String withoutTime(RawResponse response) {
