@@ -4,10 +4,13 @@ import dev.ratelimit.spring.rules.ChargedRequest;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,8 +29,17 @@ final class ParkedRequest implements AsyncListener {
     private final ChargedRequest charged;
     private final long timeoutMillis;
 
+    private final String uri;
+    private final String url;
+
+    /** Where to dispatch it; {@code null} if the server knows. */
+    private final @Nullable String path;
+
     private ParkedRequest(ServletWebRequest web, ChargedRequest charged, long timeoutMillis) {
         this.web = web;
+        this.uri = web.request().getRequestURI();
+        this.url = web.request().getRequestURL().toString();
+        this.path = rewritten(web.request());
         this.charged = charged;
         this.timeoutMillis = timeoutMillis;
     }
@@ -64,9 +76,40 @@ final class ParkedRequest implements AsyncListener {
         return (ParkedRequest) Objects.requireNonNull(request.getAttribute(ATTRIBUTE));
     }
 
+    /**
+     * The path that the client has requested, if a filter has wrapped the request and shows another, such as one with the
+     * prefix of a proxy. Servers dispatch to the latter, and choose the filters by it.
+     */
+    private static @Nullable String rewritten(HttpServletRequest request) {
+        ServletRequest inside = request;
+        while (inside instanceof ServletRequestWrapper wrapper) {
+            inside = wrapper.getRequest();
+        }
+        if (!(inside instanceof HttpServletRequest raw) || raw.getRequestURI().equals(request.getRequestURI())) {
+            return null;
+        }
+        String context = raw.getContextPath();
+        return raw.getRequestURI().startsWith(context) ? raw.getRequestURI().substring(context.length()) : null;
+    }
+
     /** Throws what reading the request has failed with before it was parked. */
     void rethrowFailure() {
         web.rethrowFailure();
+    }
+
+    /** Whether a filter shows another path than the client has requested. */
+    boolean isRewritten() {
+        return path != null;
+    }
+
+    /** The URI that filters and handlers see. */
+    String uri() {
+        return uri;
+    }
+
+    /** The URL that filters and handlers see. */
+    String url() {
+        return url;
     }
 
     /** The time-out of asynchronous requests before this one was parked. */
@@ -76,7 +119,11 @@ final class ParkedRequest implements AsyncListener {
 
     private void dispatch(AsyncContext context) {
         try {
-            context.dispatch();
+            if (path == null) {
+                context.dispatch();
+            } else {
+                context.dispatch(path);
+            }
         } catch (IllegalStateException clientLeft) {
             charged.leave();
         }

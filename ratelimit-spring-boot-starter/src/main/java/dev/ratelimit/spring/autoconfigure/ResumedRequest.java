@@ -14,14 +14,18 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
  */
 final class ResumedRequest extends HttpServletRequestWrapper {
 
-    private final long timeoutMillis;
+    private final ParkedRequest parked;
+
+    /** The path to which the server has dispatched it. */
+    private final String dispatched;
+
     private volatile boolean ended;
 
     private ResumedRequest(HttpServletRequest request) {
         super(request);
-        ParkedRequest parked = ParkedRequest.of(request);
+        this.parked = ParkedRequest.of(request);
+        this.dispatched = request.getRequestURI();
         parked.rethrowFailure();
-        this.timeoutMillis = parked.timeoutMillis();
     }
 
     /** The same chain, for a request that has waited. */
@@ -44,6 +48,21 @@ final class ResumedRequest extends HttpServletRequestWrapper {
         return !ended && type == DispatcherType.ASYNC ? DispatcherType.REQUEST : type;
     }
 
+    /** Some servers show the path of the dispatch instead of that which filters before have set. */
+    @Override
+    public String getRequestURI() {
+        return isRewritten() ? parked.uri() : super.getRequestURI();
+    }
+
+    @Override
+    public StringBuffer getRequestURL() {
+        return isRewritten() ? new StringBuffer(parked.url()) : super.getRequestURL();
+    }
+
+    private boolean isRewritten() {
+        return !ended && parked.isRewritten() && super.getRequestURI().equals(dispatched);
+    }
+
     /** Some servers keep the time-out of the wait. */
     @Override
     public AsyncContext startAsync() {
@@ -57,7 +76,7 @@ final class ResumedRequest extends HttpServletRequestWrapper {
 
     private AsyncContext withTimeout(AsyncContext context) {
         if (!ended) {
-            context.setTimeout(timeoutMillis);
+            context.setTimeout(parked.timeoutMillis());
         }
         return context;
     }

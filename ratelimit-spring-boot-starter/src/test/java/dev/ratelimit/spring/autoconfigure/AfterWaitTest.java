@@ -25,6 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
@@ -64,10 +65,11 @@ class AfterWaitTest {
         @Bean
         FilterRegistrationBean<Filter> mapped() {
             FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>((request, response, chain) -> {
-                SEEN.add(request.getDispatcherType() + " " + ((HttpServletRequest) request).getServletPath());
+                HttpServletRequest http = (HttpServletRequest) request;
+                SEEN.add(http.getDispatcherType() + " " + http.getServletPath() + " " + http.getRequestURL());
                 chain.doFilter(request, response);
             });
-            registration.addUrlPatterns("/forward", "/any", "/orders/*");
+            registration.addUrlPatterns("/forward", "/deferred", "/orders/*");
             registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.FORWARD);
             return registration;
         }
@@ -146,9 +148,14 @@ class AfterWaitTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/forward", "/orders/2"})
-    void filters_areThoseOfARequestThatDidNotWait(String path) {
-        String[] headers = {"X-Key: filters of " + path};
+    @CsvSource({
+        "/forward, X-Other: any",
+        "/orders/2, X-Other: any",
+        "/orders/2?a=1, X-Forwarded-Prefix: /outside",
+        "/deferred, X-Forwarded-Prefix: /outside"
+    })
+    void filters_areThoseOfARequestThatDidNotWait(String path, String header) {
+        String[] headers = {header, "X-Key: " + header + path};
         Mapped.SEEN.clear();
         assertThat(app.get(path, headers).status()).isEqualTo(200);
         List<String> before = List.copyOf(Mapped.SEEN);
