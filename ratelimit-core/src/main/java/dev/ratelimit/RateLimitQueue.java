@@ -160,16 +160,23 @@ public final class RateLimitQueue implements AutoCloseable {
     private CompletableFuture<Decision> join(Waiter waiter, Charge at, long before) {
         Waiting waiting = Objects.requireNonNull(rooms.waiting(at.policy()));
         long maxWait = waiting.maxWait().toNanos();
-        long behind = waitBehind(at, waiter);
-        if (Math.max(waiter.certainWait(), behind) > maxWait) {
-            return CompletableFuture.completedFuture(waiter.refusalBehind(at, behind));
-        }
-        waiter.deadline = ticker.nanos() + maxWait;
         waiter.result.whenComplete((decision, failure) -> leave(waiter));
-        Waiter goes = rooms.join(waiter, at, () -> {
-            waiter.expiry(later(maxWait + TOLERANCE_NANOS, waiter, () -> waiter.result.complete(waiter.refusal())));
-            serveLater(waiter, rooms.wakes() == before ? nextTry(waiter) : 0);
-        });
+        WaitingRooms.Entry entry = null;
+        long behind = 0;
+        // counts again if others have joined meanwhile
+        while (entry == null) {
+            long ahead = rooms.permitsAhead(at);
+            behind = waitBehind(at, ahead, waiter);
+            if (Math.max(waiter.certainWait(), behind) > maxWait) {
+                return CompletableFuture.completedFuture(waiter.refusalBehind(at, behind));
+            }
+            waiter.deadline = ticker.nanos() + maxWait;
+            entry = rooms.join(waiter, at, ahead, () -> {
+                waiter.expiry(later(maxWait + TOLERANCE_NANOS, waiter, () -> waiter.result.complete(waiter.refusal())));
+                serveLater(waiter, rooms.wakes() == before ? nextTry(waiter) : 0);
+            });
+        }
+        Waiter goes = entry.goes();
         if (goes == waiter) {
             return CompletableFuture.completedFuture(waiter.refusalBehind(at, behind));
         }
@@ -183,8 +190,7 @@ public final class RateLimitQueue implements AutoCloseable {
      * The wait until the permits of those ahead and of this caller have come back. Exact for up to the capacity of the
      * limits; beyond that, as if permits came back evenly.
      */
-    private long waitBehind(Charge at, Waiter waiter) {
-        long ahead = rooms.permitsAhead(at);
+    private long waitBehind(Charge at, long ahead, Waiter waiter) {
         if (ahead == 0) {
             return 0;
         }

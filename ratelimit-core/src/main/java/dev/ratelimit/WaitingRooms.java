@@ -47,24 +47,35 @@ final class WaitingRooms {
     }
 
     /**
-     * Adds a caller, and sets its alarms before anybody else sees it.
+     * What became of a newcomer.
      *
-     * @return who has to go: another caller, who has left its line; the new one if there is no room for it;
+     * @param goes who has to go: another caller, who has left its line; the newcomer if there is no room for it;
      *     {@code null} if nobody has to
      */
-    synchronized @Nullable Waiter join(Waiter waiter, Charge at, Runnable alarms) {
-        if (closed) {
-            return waiter;
-        }
+    record Entry(@Nullable Waiter goes) {}
+
+    /**
+     * Adds a caller, and sets its alarms before anybody else sees it.
+     *
+     * @param ahead the permits ahead with which its wait was computed
+     * @return {@code null} if there are more ahead by now, so that nothing was done
+     */
+    synchronized @Nullable Entry join(Waiter waiter, Charge at, long ahead, Runnable alarms) {
         WaitingRoom room = room(at);
+        if (room.permitsAhead(at.key()) > ahead) {
+            return null;
+        }
+        if (closed) {
+            return new Entry(waiter);
+        }
         Waiter displaced = room.makeRoom(at.key());
         if (!room.hasRoom()) {
-            return waiter;
+            return new Entry(waiter);
         }
         waiter.number = arrivals++;
         room.add(at, waiter);
         alarms.run();
-        return displaced;
+        return new Entry(displaced);
     }
 
     /** Removes a caller, if it still waits; returns whom to serve next, if nobody does so. */
