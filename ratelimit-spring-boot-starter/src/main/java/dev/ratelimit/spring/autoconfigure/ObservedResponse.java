@@ -1,22 +1,16 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.spring.rules.ChargedRequest;
-import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.http.HttpServletResponse;
-import jakarta.servlet.http.HttpServletResponseWrapper;
 import java.io.IOException;
-import java.io.PrintWriter;
-import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 
 /**
  * A response that reports when it may have been committed, and when an error, a redirect or another status replaces it.
  */
-final class ObservedResponse extends HttpServletResponseWrapper {
+final class ObservedResponse extends WatchedResponse {
 
     private final Settlement settlement;
-    private @Nullable ServletOutputStream stream;
-    private @Nullable PrintWriter writer;
 
     ObservedResponse(HttpServletResponse response, Settlement settlement) {
         super(response);
@@ -80,45 +74,9 @@ final class ObservedResponse extends HttpServletResponseWrapper {
         settlement.sendRedirect();
     }
 
-    @Override
-    public void flushBuffer() throws IOException {
-        WatchedStream.watch(this::written, super::flushBuffer);
-    }
-
-    @Override
-    public ServletOutputStream getOutputStream() throws IOException {
-        if (stream == null) {
-            stream = new WatchedStream(super.getOutputStream(), this::written);
-        }
-        return stream;
-    }
-
-    @Override
-    public PrintWriter getWriter() throws IOException {
-        if (writer == null) {
-            writer = new Writer(super.getWriter(), settlement);
-        }
-        return writer;
-    }
-
     /** A failed write may also have committed the response; the client is then gone. */
-    private void written(boolean failed) {
+    @Override
+    void written(boolean failed) {
         settlement.settleIfCommitted();
-    }
-
-    private static final class Writer extends PrintWriter {
-
-        private final Settlement settlement;
-
-        Writer(PrintWriter writer, Settlement settlement) {
-            super(writer);
-            this.settlement = settlement;
-        }
-
-        @Override
-        public void flush() {
-            super.flush();
-            settlement.settleIfCommitted();
-        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules;
 
+import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimitQueue.Order;
 import java.time.Duration;
 
@@ -49,12 +50,8 @@ record OnExceeded(Action action, Duration maxWait, int queue, Order order, Durat
     public String toString() {
         return switch (action) {
             case REJECT -> "";
-            case WAIT -> ", waits up to " + text(maxWait) + " (at most " + queue + " requests)";
-            case DELAY -> ", refuses after " + text(delay) + " (at most " + delayed + " requests)";
+            case WAIT -> ", waits up to " + Rate.notation(maxWait) + " (at most " + queue + " requests)";
+            case DELAY -> ", refuses after " + Rate.notation(delay) + " (at most " + delayed + " requests)";
         };
-    }
-
-    private static String text(Duration time) {
-        return time.toString().substring(2).toLowerCase(java.util.Locale.ROOT);
     }
 }
