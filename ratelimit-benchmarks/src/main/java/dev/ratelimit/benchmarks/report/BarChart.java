@@ -17,10 +17,7 @@ record BarChart(String title, String unit, List<Bar> bars) {
     private static final int TOP = 64;
     private static final int ROW = 28;
     private static final int BAR = 18;
-    private static final String OURS = "#1f6f8b";
     private static final String OTHERS = "#b4bcc4";
-    private static final String TEXT = "#24292f";
-    private static final String FAINT = "#57606a";
 
     /** The text at the left and at the right of a bar, and its length. */
     private record Bar(String name, String label, double value) {
@@ -41,15 +38,8 @@ record BarChart(String title, String unit, List<Bar> bars) {
 
     String svg() {
         int height = TOP + bars.size() * ROW + 12;
-        StringBuilder svg = new StringBuilder();
-        svg.append("""
-                <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" \
-                font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif" font-size="14">
-                <title>%s</title>
-                <rect width="100%%" height="100%%" fill="#ffffff"/>
-                """.formatted(WIDTH, height, WIDTH, height, escape(title)));
-        svg.append(text(16, 26, TEXT, " font-size=\"16\" font-weight=\"600\"", title));
-        svg.append(text(16, 46, FAINT, " font-size=\"13\"", unit + ", less is better"));
+        StringBuilder svg = new StringBuilder(Svg.begin(WIDTH, height, title));
+        svg.append(Svg.text(16, 46, Svg.FAINT, " font-size=\"13\"", unit + ", less is better"));
         double most = bars.stream().mapToDouble(Bar::value).max().orElse(1);
         for (int i = 0; i < bars.size(); i++) {
             svg.append(bar(bars.get(i), TOP + i * ROW, (WIDTH - LEFT - RIGHT) / most));
@@ -60,7 +50,7 @@ record BarChart(String title, String unit, List<Bar> bars) {
     private static String bar(Bar bar, int y, double scale) {
         double length = bar.value() * scale;
         String weight = bar.ours() ? " font-weight=\"600\"" : "";
-        return text(LEFT - 10, y + 14, TEXT, weight + " text-anchor=\"end\"", bar.name())
+        return Svg.text(LEFT - 10, y + 14, Svg.TEXT, weight + " text-anchor=\"end\"", bar.name())
                 + String.format(
                         Locale.ROOT,
                         "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>%n",
@@ -68,22 +58,7 @@ record BarChart(String title, String unit, List<Bar> bars) {
                         y,
                         length,
                         BAR,
-                        bar.ours() ? OURS : OTHERS)
-                + text(LEFT + length + 8, y + 14, TEXT, weight, bar.label());
-    }
-
-    private static String text(double x, int y, String colour, String attributes, String content) {
-        return String.format(
-                Locale.ROOT,
-                "<text x=\"%.1f\" y=\"%d\" fill=\"%s\"%s>%s</text>%n",
-                x,
-                y,
-                colour,
-                attributes,
-                escape(content));
-    }
-
-    private static String escape(String text) {
-        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
+                        bar.ours() ? Svg.OURS : OTHERS)
+                + Svg.text(LEFT + length + 8, y + 14, Svg.TEXT, weight, bar.label());
     }
 }

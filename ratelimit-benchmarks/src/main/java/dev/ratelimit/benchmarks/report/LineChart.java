@@ -13,8 +13,9 @@ record LineChart(Table table) {
     private static final int RIGHT = 24;
     private static final int TOP = 64;
     private static final int BOTTOM = 48;
-    private static final String FAINT = "#57606a";
-    private static final List<String> COLOURS = List.of("#1f6f8b", "#b3541e", "#6b7280");
+    private static final String MIDDLE = " text-anchor=\"middle\"";
+    private static final String END = " text-anchor=\"end\"";
+    private static final List<String> COLOURS = List.of(Svg.OURS, "#b3541e", "#6b7280");
 
     String svg() {
         double most = 0;
@@ -22,14 +23,7 @@ record LineChart(Table table) {
             most = Math.max(
                     most, column(series).stream().mapToDouble(y -> y).max().orElse(1));
         }
-        StringBuilder svg = new StringBuilder();
-        svg.append("""
-                <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" \
-                font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif" font-size="13">
-                <title>%s</title>
-                <rect width="100%%" height="100%%" fill="#ffffff"/>
-                <text x="16" y="26" font-size="16" font-weight="600" fill="#24292f">%s</text>
-                """.formatted(WIDTH, HEIGHT, WIDTH, HEIGHT, table.title(), table.title()));
+        StringBuilder svg = new StringBuilder(Svg.begin(WIDTH, HEIGHT, table.title()));
         grid(svg, most);
         for (int series = 1; series < table.header().size(); series++) {
             line(svg, series, most);
@@ -47,15 +41,16 @@ record LineChart(Table table) {
                     WIDTH - RIGHT,
                     y(value, most),
                     y(value, most)));
-            svg.append(text(LEFT - 8, y(value, most) + 4, "end", FAINT, String.format(Locale.ROOT, "%.0f", value)));
+            svg.append(
+                    Svg.text(LEFT - 8, y(value, most) + 4, Svg.FAINT, END, String.format(Locale.ROOT, "%.0f", value)));
         }
         List<Double> xs = column(0);
         for (int i = 0; i < xs.size(); i++) {
             String label = table.rows().get(i).get(0);
-            svg.append(text(x(xs.get(i), xs), HEIGHT - BOTTOM + 20, "middle", FAINT, label));
+            svg.append(Svg.text(x(xs.get(i), xs), HEIGHT - BOTTOM + 20, Svg.FAINT, MIDDLE, label));
         }
         String axis = table.header().get(0);
-        svg.append(text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 8, "middle", FAINT, axis));
+        svg.append(Svg.text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 8, Svg.FAINT, MIDDLE, axis));
     }
 
     private void line(StringBuilder svg, int series, double most) {
@@ -68,8 +63,8 @@ record LineChart(Table table) {
         }
         svg.append("<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2.5\" points=\"%s\"/>%n"
                 .formatted(colour, String.join(" ", points)));
-        svg.append(text(
-                16 + 220.0 * (series - 1), 46, "start", colour, table.header().get(series)));
+        svg.append(Svg.text(
+                16 + 220.0 * (series - 1), 46, colour, "", table.header().get(series)));
     }
 
     private List<Double> column(int column) {
@@ -86,16 +81,5 @@ record LineChart(Table table) {
 
     private static double y(double value, double most) {
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * value / most;
-    }
-
-    private static String text(double x, double y, String anchor, String colour, String content) {
-        return String.format(
-                Locale.ROOT,
-                "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\">%s</text>%n",
-                x,
-                y,
-                anchor,
-                colour,
-                content);
     }
 }
