@@ -15,9 +15,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
-import org.springframework.security.core.userdetails.User;
-import org.springframework.security.core.userdetails.UserDetailsService;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -83,12 +80,6 @@ class ReservationArgumentTest extends AppPerTest {
     static class Users {
 
         @Bean
-        UserDetailsService users() {
-            return new InMemoryUserDetailsManager(
-                    User.withUsername("alice").password("{noop}secret").build());
-        }
-
-        @Bean
         SecurityFilterChain chain(HttpSecurity http) {
             return http.authorizeHttpRequests(requests -> requests.anyRequest().authenticated())
                     .httpBasic(Customizer.withDefaults())
@@ -112,7 +103,7 @@ class ReservationArgumentTest extends AppPerTest {
     @Test
     void argument_coversTheChargesOfAllStages() {
         RunningApp site = start(
-                List.of(Budgeted.class, Users.class, RunningApp.WithSecurity.class),
+                List.of(Budgeted.class, Users.class, RunningApp.Alice.class, RunningApp.WithSecurity.class),
                 "ratelimit.policies.by-address.limit=1000/day",
                 "ratelimit.policies.by-address.key=ip",
                 "ratelimit.policies.by-address.permits=100",

@@ -14,7 +14,11 @@ import java.util.stream.Stream;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 
 /** An application on a real server with a fake clock. */
 public final class RunningApp implements AutoCloseable {
@@ -35,6 +39,18 @@ public final class RunningApp implements AutoCloseable {
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     public static class WithSecurity {}
+
+    /** A user of Spring Security, {@code alice} with the password {@code secret}. */
+    @Configuration(proxyBeanMethods = false)
+    public static class Alice {
+
+        /** The only user. */
+        @Bean
+        UserDetailsService users() {
+            return new InMemoryUserDetailsManager(
+                    User.withUsername("alice").password("{noop}secret").build());
+        }
+    }
 
     /** The available servers. */
     public enum Server {

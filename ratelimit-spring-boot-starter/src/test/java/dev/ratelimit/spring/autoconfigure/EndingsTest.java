@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -148,17 +149,22 @@ class EndingsTest {
         @GetMapping("/endless")
         SseEmitter endless() {
             SseEmitter emitter = new SseEmitter(0L);
+            sendUntilLost(emitter, emitter::completeWithError);
+            return emitter;
+        }
+
+        /** Sends on another thread until the client is gone, and then tells. */
+        static void sendUntilLost(SseEmitter emitter, Consumer<Exception> lost) {
             new Thread(() -> {
                         try {
                             while (true) {
                                 emitter.send("x".repeat(1_000));
                             }
                         } catch (IOException | IllegalStateException e) {
-                            emitter.completeWithError(e);
+                            lost.accept(e);
                         }
                     })
                     .start();
-            return emitter;
         }
 
         @GetMapping("/abandoned")

@@ -20,11 +20,6 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.security.core.userdetails.User;
-import org.springframework.security.core.userdetails.UserDetailsService;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.databind.JsonNode;
@@ -47,16 +42,6 @@ class ExplainTest extends AppPerTest {
         @GetMapping("/free")
         String free() {
             return "free";
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class Users {
-
-        @Bean
-        UserDetailsService users() {
-            return new InMemoryUserDetailsManager(
-                    User.withUsername("alice").password("{noop}secret").build());
         }
     }
 
@@ -97,7 +82,7 @@ class ExplainTest extends AppPerTest {
 
     private void start(Class<?> security, String... more) {
         start(
-                List.of(TestApi.class, Pages.class, Users.class, security),
+                List.of(TestApi.class, Pages.class, RunningApp.Alice.class, security),
                 Stream.concat(POLICIES.stream(), Stream.of(more)).toArray(String[]::new));
         actuator = new ActuatorClient(
                 app,

@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,30 +32,10 @@ class HeldPermitsCountTest {
     private static final int PERMITS = 64;
     private static final Policy SLOTS = Policy.of("slots", Concurrency.of(PERMITS));
 
-    /** Each ends in another way; the client reads the whole response. */
-    private static final List<String> COMPLETE = List.of(
-            "/body?status=200",
-            "/body?status=401",
-            "/sent?status=404",
-            "/sent?status=410",
-            "/resolved?status=500",
-            "/nowhere",
-            "/thrown",
-            "/fatal",
-            "/thrown-after-status",
-            "/thrown-to-page",
-            "/thrown-to-filter",
-            "/thrown-after-commit",
-            "/later?status=200",
-            "/sent-later?status=410",
-            "/thrown-later",
-            "/sse",
-            "/stream",
-            "/forward",
-            "/callable-forward",
-            "/callable-boom",
-            "/deferred",
-            "/send-error");
+    private static final List<String> COMPLETE = Stream.concat(
+                    HeldPermitsTest.COMPLETE.stream(),
+                    Stream.of("/callable-forward", "/callable-boom", "/deferred", "/send-error"))
+            .toList();
 
     /** The client resets the connection, sooner or later. */
     private static final List<String> ABORTED =

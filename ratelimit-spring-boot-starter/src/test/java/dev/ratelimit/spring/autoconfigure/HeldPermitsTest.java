@@ -84,16 +84,7 @@ class HeldPermitsTest {
         @GetMapping("/lost-later")
         SseEmitter lostLater() {
             SseEmitter emitter = new SseEmitter(0L);
-            new Thread(() -> {
-                        try {
-                            while (true) {
-                                emitter.send("x".repeat(1_000));
-                            }
-                        } catch (IOException | IllegalStateException e) {
-                            inside.incrementAndGet();
-                        }
-                    })
-                    .start();
+            EndingsTest.Endings.sendUntilLost(emitter, lost -> inside.incrementAndGet());
             return emitter;
         }
 
@@ -151,29 +142,34 @@ class HeldPermitsTest {
         await().atMost(Duration.ofMinutes(1)).until(() -> held(SLOTS, key) == 0);
     }
 
+    /** Each ends in another way; the client reads the whole response. */
+    static final List<String> COMPLETE = List.of(
+            "/body?status=200",
+            "/body?status=401",
+            "/sent?status=404",
+            "/sent?status=410",
+            "/resolved?status=500",
+            "/nowhere",
+            "/thrown",
+            "/fatal",
+            "/thrown-after-status",
+            "/thrown-to-page",
+            "/thrown-to-filter",
+            "/thrown-after-commit",
+            "/later?status=200",
+            "/sent-later?status=410",
+            "/thrown-later",
+            "/sse",
+            "/stream",
+            "/forward");
+
+    /** Complete responses, and one that times out. */
+    static Stream<String> endings() {
+        return Stream.concat(COMPLETE.stream(), Stream.of("/never"));
+    }
+
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "/body?status=200",
-                "/body?status=401",
-                "/sent?status=404",
-                "/sent?status=410",
-                "/resolved?status=500",
-                "/nowhere",
-                "/thrown",
-                "/fatal",
-                "/thrown-after-status",
-                "/thrown-to-page",
-                "/thrown-to-filter",
-                "/thrown-after-commit",
-                "/later?status=200",
-                "/sent-later?status=410",
-                "/thrown-later",
-                "/never",
-                "/sse",
-                "/stream",
-                "/forward"
-            })
+    @MethodSource("endings")
     void request_ends_returnsItsPermitOnce(String path) {
         for (int i = 0; i < 4; i++) {
             assertThat(app.get(path, "X-Slots: " + path, "X-Free: " + path).status())

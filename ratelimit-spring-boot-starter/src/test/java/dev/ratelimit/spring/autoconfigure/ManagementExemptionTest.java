@@ -20,9 +20,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
-import org.springframework.security.core.userdetails.User;
-import org.springframework.security.core.userdetails.UserDetailsService;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 import tools.jackson.databind.JsonNode;
 
@@ -32,12 +29,6 @@ class ManagementExemptionTest extends AppPerTest {
 
     @Configuration(proxyBeanMethods = false)
     static class Operators {
-
-        @Bean
-        UserDetailsService users() {
-            return new InMemoryUserDetailsManager(
-                    User.withUsername("alice").password("{noop}secret").build());
-        }
 
         @Bean
         SecurityFilterChain chain(HttpSecurity http) {
@@ -233,7 +224,7 @@ class ManagementExemptionTest extends AppPerTest {
 
     private void secured(String... properties) {
         start(
-                List.of(TestApi.class, RunningApp.WithSecurity.class, Operators.class),
+                List.of(TestApi.class, RunningApp.WithSecurity.class, RunningApp.Alice.class, Operators.class),
                 Stream.concat(Stream.of(EXPOSED), Stream.of(properties)).toArray(String[]::new));
     }
 

@@ -22,11 +22,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.security.core.userdetails.User;
-import org.springframework.security.core.userdetails.UserDetailsService;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 
 /** Several instances with one Redis, and without it. */
 @Tag("servers")
@@ -36,15 +31,6 @@ class SharedStoreTest {
     private static final int FAILURES = 10;
 
     private static final Policy WARM_UP = Policy.of("warm-up", TokenBucket.of(Rate.parse("1/hour")));
-
-    @Configuration(proxyBeanMethods = false)
-    static class Users {
-        @Bean
-        UserDetailsService users() {
-            return new InMemoryUserDetailsManager(
-                    User.withUsername("alice").password("{noop}secret").build());
-        }
-    }
 
     private final List<RunningApp> apps = new ArrayList<>();
     private RedisServer server;
@@ -152,7 +138,7 @@ class SharedStoreTest {
     @Test
     void deny_afterSecurity_refundsWhatWasChargedBefore() {
         RunningApp app = start(
-                List.of(TestApi.class, RunningApp.WithSecurity.class, Users.class),
+                List.of(TestApi.class, RunningApp.WithSecurity.class, RunningApp.Alice.class),
                 "ratelimit.policies.address.limit=2/hour",
                 "ratelimit.policies.address.key=ip",
                 "ratelimit.policies.user.limit=100/hour",
