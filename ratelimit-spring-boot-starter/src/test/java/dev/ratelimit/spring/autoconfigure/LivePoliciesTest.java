@@ -87,7 +87,9 @@ class LivePoliciesTest {
         try (RunningApp app = RunningApp.start(
                 List.of(TestApi.class),
                 "ratelimit.policies.work.limit=" + limits.get(0),
-                "ratelimit.policies.work.key=ip")) {
+                "ratelimit.policies.work.key=ip",
+                // thousands of changes, and each would be logged
+                "logging.level.dev.ratelimit.spring.rules=error")) {
             RateLimitPolicies policies = app.bean(RateLimitPolicies.class);
             AtomicBoolean over = new AtomicBoolean();
             ExecutorService operator = Executors.newSingleThreadExecutor();
