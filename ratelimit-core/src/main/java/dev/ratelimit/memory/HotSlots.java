@@ -2,6 +2,7 @@ package dev.ratelimit.memory;
 
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Policy;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -66,6 +67,11 @@ final class HotSlots {
             places.setRelease(place(digest), found);
             if (first == null) {
                 first = found;
+            }
+            // either the store clears this place after it has abandoned the keys, or this call notices that
+            VarHandle.fullFence();
+            if (keys.isAbandoned()) {
+                clear();
             }
         }
     }

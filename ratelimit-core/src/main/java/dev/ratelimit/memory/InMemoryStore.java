@@ -183,6 +183,12 @@ public final class InMemoryStore implements RateLimitStore {
         transactions.giveBack(transaction);
     }
 
+    /** Forgets all keys, as if the store were new. Charges of calls at the same time may be forgotten, even in part. */
+    public void clear() {
+        keyspaces.clear();
+        hotSlots.clear();
+    }
+
     /**
      * {@return the present number of keys of a policy} A key counts once for each limit; those that share an overflow
      * budget do not count.
@@ -190,7 +196,7 @@ public final class InMemoryStore implements RateLimitStore {
      * @param policy its name; 0 for one that was never charged
      */
     public long keys(String policy) {
-        return keyspaces.known(policy).stream().mapToLong(Keyspace::size).sum();
+        return keyspaces.sum(policy, Keyspace::size);
     }
 
     /**
@@ -199,9 +205,7 @@ public final class InMemoryStore implements RateLimitStore {
      * @param policy its name
      */
     public long evictedFull(String policy) {
-        return keyspaces.known(policy).stream()
-                .mapToLong(Keyspace::evictedFullCount)
-                .sum();
+        return keyspaces.sum(policy, Keyspace::evictedFullCount);
     }
 
     /**
@@ -210,9 +214,7 @@ public final class InMemoryStore implements RateLimitStore {
      * @param policy its name
      */
     public long evictedActive(String policy) {
-        return keyspaces.known(policy).stream()
-                .mapToLong(Keyspace::evictedActiveCount)
-                .sum();
+        return keyspaces.sum(policy, Keyspace::evictedActiveCount);
     }
 
     /**
@@ -222,7 +224,7 @@ public final class InMemoryStore implements RateLimitStore {
      * @param policy its name; 0 for one that was never charged
      */
     public long bytes(String policy) {
-        return keyspaces.known(policy).stream().mapToLong(Keyspace::bytes).sum();
+        return keyspaces.sum(policy, Keyspace::bytes);
     }
 
     /**

@@ -51,6 +51,7 @@ final class Keyspace {
     private final AtomicInteger size = new AtomicInteger();
     private final LongAdder evictedFull = new LongAdder();
     private final LongAdder evictedActive = new LongAdder();
+    private volatile boolean abandoned;
 
     Keyspace(int maxKeys, StoreClock clock) {
         this.maxKeys = maxKeys;
@@ -207,6 +208,15 @@ final class Keyspace {
             }
         }
         overflow.sweep();
+    }
+
+    /** The store forgets its keys from now on. */
+    void abandon() {
+        abandoned = true;
+    }
+
+    boolean isAbandoned() {
+        return abandoned;
     }
 
     /** Reserves room for a key, if there are fewer than the maximum. */

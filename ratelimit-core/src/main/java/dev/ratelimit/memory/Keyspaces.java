@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.ToLongFunction;
 
 /** The keyspaces of a store, one for each limit of each policy. They are created when first needed. Thread-safe. */
 final class Keyspaces {
@@ -33,9 +34,21 @@ final class Keyspaces {
         return known != null && known.size() >= policy.limits().size() ? known : add(policy);
     }
 
-    /** Those that a policy of this name has needed so far. */
-    List<Keyspace> known(String policy) {
-        return byPolicy.getOrDefault(policy, List.of());
+    /** Adds up the values of those that a policy of this name has needed so far. */
+    long sum(String policy, ToLongFunction<Keyspace> value) {
+        return byPolicy.getOrDefault(policy, List.of()).stream()
+                .mapToLong(value)
+                .sum();
+    }
+
+    /** Forgets all. Calls that have found theirs before continue with them, in vain. */
+    void clear() {
+        for (String policy : byPolicy.keySet()) {
+            List<Keyspace> forgotten = byPolicy.remove(policy);
+            if (forgotten != null) {
+                forgotten.forEach(Keyspace::abandon);
+            }
+        }
     }
 
     /** Those of each policy. */

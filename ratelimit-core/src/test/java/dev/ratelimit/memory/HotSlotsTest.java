@@ -52,6 +52,16 @@ class HotSlotsTest {
                 .count();
     }
 
+    @Test
+    void offer_keysThatTheStoreHasForgotten_isNotRemembered() {
+        charge("k");
+        keys.abandon();
+
+        slots.offer(POLICY, "k", keys);
+
+        assertThat(slots.find(POLICY, "k")).isNull();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "a", "ab", "key of a user"})
     void find_offeredKey_returnsItsSlot(String key) {

@@ -70,6 +70,34 @@ class InMemoryStoreLifecycleTest {
     }
 
     @Test
+    void clear_forgetsAllKeysOfAllPolicies_alsoThoseInFrequentUse() {
+        InMemoryStore store = store();
+        Policy other = Policy.of("other", FixedWindow.of(Rate.parse("1/minute")), TokenBucket.of(Rate.parse("2/hour")));
+        for (int i = 0; i < 10; i++) {
+            assertThat(store.tryCharge(POLICY.charge("k"))).isEqualTo(i < 3);
+            assertThat(store.tryCharge(other.charge("k"))).isEqualTo(i < 1);
+        }
+
+        store.clear();
+
+        assertThat(store.keys("p") + store.keys("other")).isZero();
+        assertThat(store.decide(List.of(POLICY.charge("k"), other.charge("k")))).isAdmitted();
+        assertThat(store.tryCharge(POLICY.charge("k", 2))).isTrue();
+        assertThat(store.tryCharge(POLICY.charge("k"))).isFalse();
+    }
+
+    @Test
+    void clear_refundOfAnEarlierCharge_liftsNoKeyAboveFull() {
+        InMemoryStore store = store();
+        Reservation before = new RateLimiter(store, ticker).reserve(POLICY.charge("k", 3));
+
+        store.clear();
+        before.refund();
+
+        assertThat(store.decide(List.of(POLICY.charge("k", 2)))).isAdmitted().hasRemaining(1);
+    }
+
+    @Test
     @DisplayName("H3 callers that wait when the store is closed are admitted or refused as usual")
     void close_whileSomebodyWaits_endsNoWaitAndHangsNone() {
         InMemoryStore store = store();
