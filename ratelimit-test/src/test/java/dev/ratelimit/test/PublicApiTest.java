@@ -1,6 +1,7 @@
 package dev.ratelimit.test;
 
 import dev.ratelimit.PublicApi;
+import dev.ratelimit.test.spring.WithFakeTicker;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
@@ -8,6 +9,6 @@ class PublicApiTest {
 
     @Test
     void api_isTheOneWrittenDown() throws IOException {
-        PublicApi.check("ratelimit-test", FakeTicker.class);
+        PublicApi.check("ratelimit-test", FakeTicker.class, WithFakeTicker.class);
     }
 }

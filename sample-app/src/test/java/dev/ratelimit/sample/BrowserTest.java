@@ -3,7 +3,7 @@ package dev.ratelimit.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import dev.ratelimit.test.FakeTicker;
+import dev.ratelimit.test.spring.WithFakeTicker;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -15,22 +15,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.boot.test.web.server.LocalServerPort;
-import org.springframework.context.annotation.Bean;
 
 /** The page in a headless browser, where one is installed: its requests, and what it shows of the answers. */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
+@WithFakeTicker
 @Tag("servers")
 class BrowserTest {
-
-    @TestConfiguration(proxyBeanMethods = false)
-    static class Time {
-        @Bean
-        FakeTicker ticker() {
-            return new FakeTicker();
-        }
-    }
 
     @LocalServerPort
     private int port;

@@ -3,27 +3,19 @@ package dev.ratelimit.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.test.FakeTicker;
+import dev.ratelimit.test.spring.WithFakeTicker;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
-import org.springframework.context.annotation.Bean;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 
 /** A slice with one controller also has its limits. */
 @WebMvcTest(
         controllers = ProductController.class,
         properties = {"ratelimit.policies.global.limit=2/hour", "ratelimit.policies.global.burst=2"})
+@WithFakeTicker
 class ProductControllerTest {
-
-    @TestConfiguration(proxyBeanMethods = false)
-    static class Time {
-        @Bean
-        FakeTicker ticker() {
-            return new FakeTicker();
-        }
-    }
 
     @Autowired
     private MockMvcTester mvc;

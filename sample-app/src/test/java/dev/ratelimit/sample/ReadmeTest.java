@@ -2,7 +2,7 @@ package dev.ratelimit.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.test.FakeTicker;
+import dev.ratelimit.test.spring.WithFakeTicker;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -15,9 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
-import org.springframework.context.annotation.Bean;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
@@ -27,16 +25,9 @@ import org.springframework.test.web.servlet.assertj.MvcTestResult;
 /** The first screen of the README is the sample: its configuration, and the answer to the sixth login. */
 @SpringBootTest
 @AutoConfigureMockMvc
+@WithFakeTicker
 @Tag("servers")
 class ReadmeTest {
-
-    @TestConfiguration(proxyBeanMethods = false)
-    static class Time {
-        @Bean
-        FakeTicker ticker() {
-            return new FakeTicker();
-        }
-    }
 
     @Autowired
     private MockMvcTester mvc;

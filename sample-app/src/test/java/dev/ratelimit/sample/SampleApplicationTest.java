@@ -2,42 +2,31 @@ package dev.ratelimit.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.Ticker;
 import dev.ratelimit.test.FakeTicker;
+import dev.ratelimit.test.spring.WithFakeTicker;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
-import org.springframework.context.annotation.Bean;
 import org.springframework.http.MediaType;
-import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
 
 /** The README's examples, with MockMvc and a fake clock. */
 @SpringBootTest
 @AutoConfigureMockMvc
-@DirtiesContext(classMode = DirtiesContext.ClassMode.BEFORE_EACH_TEST_METHOD)
+@WithFakeTicker
 @Tag("servers")
 class SampleApplicationTest {
-
-    @TestConfiguration(proxyBeanMethods = false)
-    static class Time {
-        @Bean
-        FakeTicker ticker() {
-            return new FakeTicker();
-        }
-    }
 
     @Autowired
     private MockMvcTester mvc;
 
     @Autowired
-    private Ticker ticker;
+    private FakeTicker ticker;
 
     private MvcTestResult get(String path) {
         return mvc.get().uri(path).exchange();
@@ -79,7 +68,7 @@ class SampleApplicationTest {
         assertThat(refused).bodyJson().extractingPath("violated-policies").isEqualTo(List.of("per-user"));
         int retryAfter = Integer.parseInt(String.valueOf(refused.getResponse().getHeader("Retry-After")));
         assertThat(retryAfter).isBetween(1, 2);
-        ((FakeTicker) ticker).advance(Duration.ofSeconds(retryAfter));
+        ticker.advance(Duration.ofSeconds(retryAfter));
         assertThat(get("/api/products/1")).hasStatusOk();
     }
 
@@ -91,7 +80,7 @@ class SampleApplicationTest {
         assertThat(login("alice", "wonderland")).hasStatus(204);
 
         assertThat(login("alice", "wonderland")).hasStatus(429);
-        ((FakeTicker) ticker).advance(Duration.ofSeconds(12));
+        ticker.advance(Duration.ofSeconds(12));
         assertThat(login("alice", "wonderland")).hasStatus(204);
     }
 
