@@ -96,16 +96,10 @@ final class Combiner {
         try {
             List<Batch> batches = new ArrayList<>(together.size());
             together.forEach(each -> batches.add(each.sent.batch()));
-            executor.charge(connection, batches, () -> requireWanted(together))
+            executor.charge(connection, batches, () -> together.stream().allMatch(each -> each.sent.isWanted()))
                     .whenComplete((answers, failure) -> arrived(together, answers, failure));
         } catch (RuntimeException | Error e) {
             arrived(together, null, e);
-        }
-    }
-
-    private static void requireWanted(List<Waiting> together) {
-        if (together.stream().noneMatch(each -> each.sent.isWanted())) {
-            together.get(0).sent.requireWanted();
         }
     }
 

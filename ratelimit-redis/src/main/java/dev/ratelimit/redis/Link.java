@@ -32,6 +32,10 @@ final class Link {
     private volatile @Nullable CompletableFuture<Connection> current;
     private @Nullable CompletableFuture<Connection> coming;
     private int attempts;
+
+    /** Whether to try again if the attempt under way fails. */
+    private boolean again;
+
     private boolean missed;
     private volatile boolean closed;
 
@@ -75,12 +79,16 @@ final class Link {
         }
     }
 
-    /** Opens another connection and switches to it as soon as it is open. */
+    /**
+     * Opens another connection and switches to it as soon as it is open. If an attempt is under way and fails, another
+     * follows: by now, another server may have taken over.
+     */
     void replace() {
         lock.lock();
         try {
             // a new connection that has just arrived must itself be replaced
-            if (!closed && (coming == null || coming.isDone())) {
+            again = coming != null && !coming.isDone();
+            if (!again && !closed) {
                 attempt();
             }
         } finally {
@@ -179,10 +187,13 @@ final class Link {
 
     private void arrived(CompletableFuture<Connection> attempt, @Nullable Connection live) {
         CompletableFuture<Connection> former = null;
+        boolean retry = false;
         lock.lock();
         try {
             if (coming == attempt) {
                 coming = null;
+                retry = again && live == null;
+                again = false;
             }
             missed = live == null;
             if (live != null && closed) {
@@ -199,6 +210,9 @@ final class Link {
         }
         if (live != null) {
             greeting.accept(live);
+        }
+        if (retry) {
+            replace();
         }
     }
 }

@@ -25,6 +25,9 @@ final class PendingBatch {
 
     private @Nullable Entry at;
 
+    /** Whether its caller waits no longer. */
+    private volatile boolean left;
+
     /**
      * Creates a batch that has not been sent yet.
      *
@@ -95,7 +98,7 @@ final class PendingBatch {
 
     /** Whether somebody waits for the answer, or it is a refund. */
     boolean isWanted() {
-        return urgent || !ended.isDone();
+        return urgent || !(left || ended.isDone());
     }
 
     /** Judges the server after this time at the latest, whether or not anybody waits. */
@@ -173,6 +176,8 @@ final class PendingBatch {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new StoreFailure(RedisStoreFailure.INTERRUPTED, "interrupted while waiting for Redis", e);
+        } finally {
+            left = true;
         }
     }
 }

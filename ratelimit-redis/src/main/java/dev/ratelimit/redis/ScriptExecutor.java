@@ -5,6 +5,7 @@ import io.lettuce.core.RedisNoScriptException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
@@ -54,26 +55,25 @@ final class ScriptExecutor {
     /**
      * Runs a script, by its text if the server does not know its digest.
      *
-     * @param requireWanted throws if nobody waits for the answer any more
+     * @param isWanted whether all whom it concerns still wait for the answer
      */
-    private static CompletableFuture<long[]> evaluate(Connection connection, Call call, Runnable requireWanted) {
-        return connection.send(call).exceptionallyCompose(failure -> {
-            if (!(cause(failure) instanceof RedisNoScriptException)) {
-                return CompletableFuture.failedFuture(failure);
-            }
-            requireWanted.run();
-            return connection.send(call.withText());
-        });
+    private static CompletableFuture<long[]> evaluate(Connection connection, Call call, BooleanSupplier isWanted) {
+        return connection
+                .send(call)
+                .exceptionallyCompose(
+                        failure -> cause(failure) instanceof RedisNoScriptException && isWanted.getAsBoolean()
+                                ? connection.send(call.withText())
+                                : CompletableFuture.failedFuture(failure));
     }
 
     /**
      * Decides batches together; each gets its answer, or all fail.
      *
-     * @param requireWanted throws if nobody waits for any of the answers any more
+     * @param areWanted whether all of the answers are still waited for
      */
-    CompletableFuture<List<Answer>> charge(Connection connection, List<Batch> batches, Runnable requireWanted) {
+    CompletableFuture<List<Answer>> charge(Connection connection, List<Batch> batches, BooleanSupplier areWanted) {
         Script script = edition.apply(Script.of(batches));
-        return evaluate(connection, Call.of(script, batches, Operation.CHARGE, 0, nowMicros()), requireWanted)
+        return evaluate(connection, Call.of(script, batches, Operation.CHARGE, 0, nowMicros()), areWanted)
                 .thenApply(reply -> Answer.of(reply, batches, Operation.CHARGE));
     }
 
@@ -124,10 +124,14 @@ final class ScriptExecutor {
                             .thenApply(ScriptExecutor::understood));
         }
 
-        /** Asks alone if nothing was charged: the script failed, perhaps for another batch, or the slot is elsewhere. */
+        /**
+         * Asks alone if nothing was charged: the script failed, perhaps for another batch, or was not sent again because
+         * another caller had left, or the slot is elsewhere.
+         */
         private CompletableFuture<Answer> together(Combiner combiner, Connection connection) {
             return combiner.charge(sent)
                     .exceptionallyCompose(failure -> StoreFailure.of(failure).reason() == RedisStoreFailure.SCRIPT
+                                    || cause(failure) instanceof RedisNoScriptException
                                     || Redirect.of(cause(failure), connection.server()) != null
                             ? ask(connection, Script.of(alone), nowMicros())
                             : CompletableFuture.failedFuture(failure));
@@ -152,7 +156,7 @@ final class ScriptExecutor {
         private CompletableFuture<long[]> send(Call call, Connection connection, int redirects) {
             // connecting may have taken too long
             sent.requireWanted();
-            return evaluate(connection, call, sent::requireWanted).exceptionallyCompose(failure -> {
+            return evaluate(connection, call, sent::isWanted).exceptionallyCompose(failure -> {
                 Redirect redirect = redirects == 0 ? null : Redirect.of(cause(failure), connection.server());
                 return redirect == null
                         ? CompletableFuture.failedFuture(failure)

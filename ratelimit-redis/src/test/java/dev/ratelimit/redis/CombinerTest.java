@@ -11,6 +11,7 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.storm.ScriptServer;
 import dev.ratelimit.test.FakeTicker;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisNoScriptException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -239,6 +240,22 @@ class CombinerTest {
         wire.answerAll();
 
         assertThat(patient.answer().admitted()).isTrue();
+    }
+
+    @Test
+    @DisplayName("who gives up before the server knows the script is not charged, and the others are")
+    void charge_callerGaveUp_isNotSentAgain() {
+        sendUsers(0, 2);
+        PendingBatch impatient = send(USER.charge("k", 2));
+        PendingBatch patient = send(USER.charge("k"));
+        PendingBatch alsoPatient = send(USER.charge("k"));
+        wire.answer();
+        wire.answer();
+        assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> impatient.get(0));
+        wire.fail(new RedisNoScriptException("NOSCRIPT No matching script."));
+        wire.answerAll();
+
+        assertThat(admitted(List.of(patient, alsoPatient))).containsOnly(true);
     }
 
     @Test

@@ -11,8 +11,10 @@ import dev.ratelimit.redis.storm.World.Place;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
@@ -56,6 +58,9 @@ final class Books {
         private long granted;
         /** Permits of calls of which some answer may have come too late. */
         private long excused;
+
+        /** When leases took permits, by the server's time in microseconds. */
+        private final Set<Long> leasedAt = new HashSet<>();
 
         /** By the server's time, when it refused last, and when it will admit again. */
         private long refusedNanos;
@@ -148,6 +153,9 @@ final class Books {
             account.chargedAt.merge(reply[0], permits, Long::sum);
             long unused = account.nowAt.merge(reply[0], world.now(), Math::min);
             requireLease(key, arguments[terms][0], numbers, permits);
+            if (permits >= MIN_LEASE) {
+                account.leasedAt.add(reply[0]);
+            }
             if (arguments[terms][0] == 'f') {
                 account.windowEnds.put(reply[0], reply[at]);
             }
@@ -156,7 +164,9 @@ final class Books {
             check(key);
             long chargedMicros = Long.parseLong(new String(arguments[1], StandardCharsets.US_ASCII));
             requireCharged(key, chargedMicros, permits);
-            requireUnfilled(key, numbers, reply[0] - chargedMicros, permits);
+            if (account.leasedAt.contains(chargedMicros)) {
+                requireUnfilled(key, numbers, reply[0] - chargedMicros, permits);
+            }
         }
     }
 

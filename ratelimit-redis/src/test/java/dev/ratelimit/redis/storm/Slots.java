@@ -62,9 +62,9 @@ final class Slots {
         stale.clear();
     }
 
-    /** Begins to move the slot of a key; its keys follow with {@link #moved}. */
+    /** Begins to move the slot of a key, unless it is being moved; its keys follow with {@link #moved}. */
     void move(String key, Server target) {
-        importing.put(SlotHash.getSlot(key), target);
+        importing.putIfAbsent(SlotHash.getSlot(key), target);
     }
 
     /** Moves the keys of all slots that are being moved, and ends the moves. */
