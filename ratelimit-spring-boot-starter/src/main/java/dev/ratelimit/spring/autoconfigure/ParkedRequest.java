@@ -57,8 +57,20 @@ final class ParkedRequest implements AsyncListener {
         return possible;
     }
 
-    /** Parks a request. Its thread must not use it any more. */
+    /** Parks a request. Its thread must not use it any more. If that fails, it does not wait any more. */
     static void park(ServletWebRequest web, HttpServletResponse response, ChargedRequest charged) {
+        boolean parked = false;
+        try {
+            start(web, response, charged);
+            parked = true;
+        } finally {
+            if (!parked) {
+                charged.leave();
+            }
+        }
+    }
+
+    private static void start(ServletWebRequest web, HttpServletResponse response, ChargedRequest charged) {
         HttpServletRequest request = web.request();
         charged.keepCaller(request::setAttribute);
         // with what other filters have wrapped around them
@@ -124,9 +136,27 @@ final class ParkedRequest implements AsyncListener {
             } else {
                 context.dispatch(path);
             }
-        } catch (IllegalStateException clientLeft) {
+        } catch (RuntimeException | Error e) {
+            // an IllegalStateException: the client has left
             charged.leave();
+            end(context, e);
         }
+    }
+
+    /** Ends a request that the server does not dispatch, unless the server has ended it. */
+    private void end(AsyncContext context, Throwable failure) {
+        try {
+            if (context.getResponse() instanceof HttpServletResponse response && !response.isCommitted()) {
+                response.setStatus(HttpServletResponse.SC_SERVICE_UNAVAILABLE);
+            }
+            context.complete();
+        } catch (RuntimeException ended) {
+            if (failure instanceof IllegalStateException) {
+                return;
+            }
+            failure.addSuppressed(ended);
+        }
+        log.warn("A request that has waited for its permits cannot be handled, and is ended", failure);
     }
 
     @Override
