@@ -13,8 +13,15 @@ import dev.ratelimit.memory.InMemoryStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
@@ -103,5 +110,48 @@ class RateLimitQueueThreadsTest {
 
         assertThat(waiting).isCompletedExceptionally();
         assertThat(queue.waiting("one")).isZero();
+    }
+
+    /** Nobody is lost: whoever comes while the queue is closed is admitted, or refused, at once or by closing it. */
+    @Test
+    void closeAmongCallers_leavesNobodyWaiting() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(3);
+        try {
+            for (int round = 0; round < 1_000; round++) {
+                RateLimitQueue queue = RateLimitQueue.builder(store)
+                        .ticker(ticker)
+                        .policy("one", Waiting.of(Duration.ofSeconds(60), 1_000))
+                        .build();
+                String key = Integer.toString(round);
+                Queue<CompletableFuture<Decision>> answers = new ConcurrentLinkedQueue<>();
+                CyclicBarrier start = new CyclicBarrier(3);
+                Callable<Void> caller = () -> {
+                    start.await();
+                    for (int i = 0; i < 20; i++) {
+                        answers.add(queue.acquire(ONE.charge(key)));
+                        queue.wake(ONE, key);
+                    }
+                    return null;
+                };
+                Callable<Void> closer = () -> {
+                    start.await();
+                    while (answers.size() < 10) {
+                        Thread.onSpinWait();
+                    }
+                    queue.close();
+                    return null;
+                };
+
+                for (Future<Void> done : threads.invokeAll(List.of(caller, caller, closer))) {
+                    done.get();
+                }
+
+                assertThat(answers).hasSize(40).allMatch(CompletableFuture::isDone);
+                assertThat(answers.stream().filter(answer -> !refused(answer))).hasSize(1);
+                assertThat(queue.waiting("one")).isZero();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
     }
 }

@@ -37,7 +37,8 @@ public final class WaitingRequests implements AutoCloseable {
     private final Map<String, Set<HeldBack>> heldBack = new HashMap<>();
 
     private volatile RateLimitQueue queue;
-    private boolean closed;
+    /** Read under the lock of the refusals of a policy, so that none is held back after they were sent. */
+    private volatile boolean closed;
 
     /**
      * Creates the queues of the configured policies.
@@ -140,19 +141,32 @@ public final class WaitingRequests implements AutoCloseable {
         CompletableFuture<Boolean> over = new CompletableFuture<>();
         HeldBack held = new HeldBack(over);
         synchronized (back) {
-            if (back.size() >= then.delayed()) {
+            if (closed || back.size() >= then.delayed()) {
                 return null;
             }
             back.add(held);
         }
-        Scheduler.Alarm alarm = scheduler.schedule(
-                () -> scheduler.executor().execute(() -> over.complete(true)),
-                then.delay().toNanos());
+        Scheduler.Alarm alarm;
+        try {
+            alarm = scheduler.schedule(() -> send(over), then.delay().toNanos());
+        } catch (RuntimeException | Error e) {
+            back.remove(held);
+            throw e;
+        }
         CompletableFuture<Boolean> unused = over.whenComplete((done, cancelled) -> {
             alarm.cancel();
             back.remove(held);
         });
         return over;
+    }
+
+    /** Sends a refusal on the executor, because the scheduler's thread must not block; if that fails, on this one. */
+    private void send(CompletableFuture<Boolean> over) {
+        try {
+            scheduler.executor().execute(() -> over.complete(true));
+        } catch (RuntimeException | Error e) {
+            over.complete(true);
+        }
     }
 
     /** Lets requests wait again, after {@link #close}. */
@@ -168,6 +182,12 @@ public final class WaitingRequests implements AutoCloseable {
     public synchronized void close() {
         closed = true;
         queue.close();
-        heldBack.values().forEach(back -> back.forEach(held -> held.over().complete(true)));
+        heldBack.values().forEach(back -> {
+            List<HeldBack> all;
+            synchronized (back) {
+                all = List.copyOf(back);
+            }
+            all.forEach(held -> held.over().complete(true));
+        });
     }
 }

@@ -1,0 +1,168 @@
+package dev.ratelimit.spring.rules;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.test.FakeTicker;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+
+/** Nobody waits for ever, whenever the application stops and whatever fails. */
+class WaitingRequestsTest {
+
+    private final FakeTicker ticker = new FakeTicker();
+    private boolean alarmsFail;
+    private boolean executorFails;
+
+    /** Fails on demand. */
+    private final class Failing implements Scheduler {
+
+        @Override
+        public Alarm schedule(Runnable task, long delayNanos) {
+            if (alarmsFail) {
+                throw new IllegalStateException("no alarms");
+            }
+            return ticker.schedule(task, delayNanos);
+        }
+
+        @Override
+        public Executor executor() {
+            return task -> {
+                if (executorFails) {
+                    throw new RejectedExecutionException("no threads");
+                }
+                task.run();
+            };
+        }
+    }
+
+    /** One request per hour; what happens to the others depends on this action. */
+    private final class Limits implements AutoCloseable {
+
+        private final WaitingRequests waiting;
+        private final RequestLimiter limiter;
+
+        Limits(String action, Scheduler scheduler) {
+            RateLimitProperties properties = new Binder(new MapConfigurationPropertySource(Map.of(
+                            "ratelimit.policies.one.limit",
+                            "1/hour",
+                            "ratelimit.policies.one.on-exceeded.action",
+                            action,
+                            "ratelimit.policies.one.on-exceeded." + (action.equals("wait") ? "max-wait" : "delay"),
+                            "1h",
+                            "ratelimit.policies.one.on-exceeded." + (action.equals("wait") ? "queue" : "delayed"),
+                            "1000")))
+                    .bind("ratelimit", RateLimitProperties.class)
+                    .get();
+            RequestRules rules =
+                    new RequestRules(properties, new DefaultListableBeanFactory(), text -> text, limit -> {});
+            rules.enforce(RecordedRequest.leadingTo(Endpoint.UNMAPPED));
+            waiting = new WaitingRequests(
+                    rules, InMemoryStore.builder().ticker(ticker).build(), ticker, scheduler);
+            limiter = new RequestLimiter(rules, properties, waiting, (policy, outcome) -> {}, ticker, null);
+            assertThat(ask().isRefused()).isFalse();
+        }
+
+        ChargedRequest ask() {
+            return limiter.charge(null, new RecordedRequest("GET", "/"), true);
+        }
+
+        @Override
+        public void close() {
+            waiting.close();
+        }
+    }
+
+    @Test
+    void alarmThatFails_holdsNothingBack() {
+        try (Limits limits = new Limits("delay", new Failing())) {
+            alarmsFail = true;
+
+            assertThatIllegalStateException().isThrownBy(limits::ask).withMessage("no alarms");
+            assertThat(limits.waiting.waiting("one")).isZero();
+        }
+    }
+
+    @Test
+    void executorThatFails_sendsTheRefusalAllTheSame() {
+        try (Limits limits = new Limits("delay", new Failing())) {
+            AtomicInteger sent = new AtomicInteger();
+            limits.ask().whenOver(sent::incrementAndGet);
+
+            executorFails = true;
+            ticker.advance(Duration.ofHours(1));
+
+            assertThat(sent).hasValue(1);
+            assertThat(limits.waiting.waiting("one")).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"wait", "delay"})
+    void afterClose_nobodyWaits(String action) {
+        try (Limits limits = new Limits(action, ticker)) {
+            ChargedRequest before = limits.ask();
+            AtomicInteger over = new AtomicInteger();
+            before.whenOver(over::incrementAndGet);
+
+            limits.waiting.close();
+
+            assertThat(over).hasValue(1);
+            ChargedRequest after = limits.ask();
+            assertThat(after.isWaiting()).isFalse();
+            assertThat(after.isRefused()).isTrue();
+            limits.waiting.open();
+            assertThat(limits.ask().isWaiting()).isTrue();
+        }
+    }
+
+    /** Requests that come while the application stops wait or do not, but all who waited are told that it is over. */
+    @ParameterizedTest
+    @ValueSource(strings = {"wait", "delay"})
+    void closeAmongRequests_leavesNobodyWaiting(String action) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try {
+            for (int round = 0; round < 500; round++) {
+                AtomicInteger parked = new AtomicInteger();
+                AtomicInteger over = new AtomicInteger();
+                try (Limits limits = new Limits(action, ticker)) {
+                    CountDownLatch begun = new CountDownLatch(1);
+                    Future<?> asking = threads.submit(() -> {
+                        for (int i = 0; i < 50; i++) {
+                            ChargedRequest request = limits.ask();
+                            if (request.isWaiting()) {
+                                parked.incrementAndGet();
+                                request.whenOver(over::incrementAndGet);
+                            }
+                            begun.countDown();
+                        }
+                    });
+                    begun.await();
+                    Future<?> closing = threads.submit(limits.waiting::close);
+                    asking.get();
+                    closing.get();
+
+                    assertThat(limits.waiting.waiting("one")).isZero();
+                    assertThat(over).hasValue(parked.get());
+                }
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+}
