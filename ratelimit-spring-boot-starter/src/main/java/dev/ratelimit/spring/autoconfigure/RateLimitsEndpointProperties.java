@@ -8,8 +8,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * The properties of the actuator endpoint.
  *
- * @param showKeys whether keys, which are names and addresses of callers, are shown; others see hashes
- * @param roles the roles of those who are authorized to see keys; if empty, everybody who is authenticated
+ * @param showKeys Whether keys, which are names and addresses of callers, are shown; others see hashes.
+ * @param roles The roles of those who are authorized to see keys; if empty, everybody who is authenticated.
  */
 @ConfigurationProperties("management.endpoint.ratelimits")
 record RateLimitsEndpointProperties(

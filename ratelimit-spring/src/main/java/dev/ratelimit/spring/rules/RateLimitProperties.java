@@ -15,20 +15,20 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * The properties under {@code ratelimit}. A property that is not listed here stops the start.
  *
- * @param enabled whether anything is limited
- * @param policies the policies by name; a request is charged to all policies that apply to it or to none
- * @param trustedProxies the addresses and networks of proxies whose Forwarded and X-Forwarded-For headers are trusted
- * @param forwardedHeader which of the two headers the proxies write
- * @param ipv4Prefix how many bits of an IPv4 address identify a client
- * @param ipv6Prefix how many bits of an IPv6 address identify a client
- * @param ignoreCase whether user names and other values of keys are compared without regard to case
- * @param exempt which requests are never charged
- * @param headers which response headers show callers their budgets
- * @param exposeShared whether the headers include budgets that do not belong to the caller alone
- * @param retryAfterMillisHeader a response header for the wait in milliseconds, such as X-RetryAfterMs, in addition to
- *     Retry-After
- * @param response the response to refused requests
- * @param store where budgets are kept
+ * @param enabled Whether anything is limited.
+ * @param policies The policies by name; a request is charged to all policies that apply to it or to none.
+ * @param trustedProxies The addresses and networks of proxies whose Forwarded and X-Forwarded-For headers are trusted.
+ * @param forwardedHeader Which of the two headers the proxies write.
+ * @param ipv4Prefix How many bits of an IPv4 address identify a client.
+ * @param ipv6Prefix How many bits of an IPv6 address identify a client.
+ * @param ignoreCase Whether user names and other values of keys are compared without regard to case.
+ * @param exempt Which requests are never charged.
+ * @param headers Which response headers show callers their budgets.
+ * @param exposeShared Whether the headers include budgets that do not belong to the caller alone.
+ * @param retryAfterMillisHeader A response header for the wait in milliseconds, such as X-RetryAfterMs, in addition to
+ *     Retry-After.
+ * @param response The response to refused requests.
+ * @param store Where budgets are kept.
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 public record RateLimitProperties(
@@ -165,12 +165,12 @@ public record RateLimitProperties(
     /**
      * Which requests are never charged.
      *
-     * @param addresses requests from these addresses and networks
-     * @param paths requests to paths that match these patterns exactly as written
-     * @param keys requests whose key has one of these values, under the policies with such a key
-     * @param when requests for which this expression is true
-     * @param management whether Spring Boot's management endpoints are charged only under policies whose match.paths
-     *     name them
+     * @param addresses The addresses and networks whose requests are never charged.
+     * @param paths Patterns of paths, matched exactly as written, to which requests are never charged.
+     * @param keys Values of keys whose requests are never charged, under the policies with such a key.
+     * @param when An expression; requests for which it is true are never charged.
+     * @param management Whether Spring Boot's management endpoints are charged only under policies whose match.paths
+     *     name them.
      */
     public record Exempt(
             @DefaultValue List<String> addresses,
@@ -194,9 +194,9 @@ public record RateLimitProperties(
     /**
      * The response to refused requests.
      *
-     * @param status the status, from 400 to 599
-     * @param body the kind of body
-     * @param detail the text in the body; by default, which limit is exceeded and when to retry
+     * @param status The status of a refusal, from 400 to 599.
+     * @param body The kind of body that a refusal has.
+     * @param detail The text in the body; by default, which limit is exceeded and when to retry.
      */
     public record Response(
             @DefaultValue("429") int status,
@@ -217,8 +217,8 @@ public record RateLimitProperties(
     /**
      * Where budgets are kept.
      *
-     * @param type memory, in each instance separately, or redis, for all instances together
-     * @param redis the store on Redis or Valkey; its connection is configured under spring.data.redis
+     * @param type Either memory, in each instance separately, or redis, for all instances together.
+     * @param redis The store on Redis or Valkey; its connection is configured under spring.data.redis.
      */
     public record Store(
             @DefaultValue("memory") Type type, @DefaultValue Redis redis) {
@@ -235,17 +235,17 @@ public record RateLimitProperties(
     /**
      * The store on Redis or Valkey.
      *
-     * @param deadline the maximum time of a decision, including connecting
-     * @param maxInFlight how many commands to one server may wait for an answer at once; further commands fail
-     *     immediately
-     * @param failures how many of the last 20 requests to a server must fail before the store stops using it
-     * @param openFor how long the store does not use a failing server before one request tries it again
-     * @param localShare the share of each limit that this instance has while it decides alone; 1/instances keeps the
-     *     limit
-     * @param denyCache how long at most a refused key is refused without asking Redis again; 0 always asks
-     * @param prefix the prefix of keys in Redis; applications with the same prefix share budgets
-     * @param mode exact, to ask Redis for each request, or leased, to spend permits that were charged in advance
-     * @param lease the settings of leases
+     * @param deadline The maximum time of a decision, including connecting.
+     * @param maxInFlight How many commands to one server may wait for an answer at once; further commands fail
+     *     immediately.
+     * @param failures How many of the last 20 requests to a server must fail before the store stops using it.
+     * @param openFor How long the store does not use a failing server before one request tries it again.
+     * @param localShare The share of each limit that this instance has while it decides alone; 1/instances keeps the
+     *     limit.
+     * @param denyCache How long at most a refused key is refused without asking Redis again; 0 always asks.
+     * @param prefix The prefix of keys in Redis; applications with the same prefix share budgets.
+     * @param mode Either exact, to ask Redis for each request, or leased, to spend permits that were charged in advance.
+     * @param lease The settings of leases.
      */
     public record Redis(
             @DefaultValue("50ms") Duration deadline,
@@ -269,8 +269,8 @@ public record RateLimitProperties(
         /**
          * Leases, in mode leased.
          *
-         * @param fraction the maximum share of the remaining permits in one lease; below 1/(4 * instances)
-         * @param maxAge how long a lease lasts; its unspent permits are then refunded
+         * @param fraction The maximum share of the remaining permits in one lease; below 1/(4 * instances).
+         * @param maxAge How long a lease lasts; its unspent permits are then refunded.
          */
         public record Lease(
                 @DefaultValue("0.05") double fraction,

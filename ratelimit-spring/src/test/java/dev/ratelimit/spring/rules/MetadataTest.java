@@ -5,48 +5,118 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.RecordComponent;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.stream.Stream;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** An IDE completes every property, with a description and a default. */
+/** An IDE completes every property, with a description in whole sentences and a default. */
 class MetadataTest {
+
+    private static final Pattern SENTENCES = Pattern.compile("[A-Z][^\n]*[.]");
+    private static final Path SOURCES = Path.of("src/main/java/dev/ratelimit/spring/rules");
+
+    private static final Pattern RECORD =
+            Pattern.compile("/\\*\\*((?:(?!\\*/).)*)\\*/\\s*(?:public )?record (\\w+)", Pattern.DOTALL);
+    private static final Pattern PARAM = Pattern.compile("@param (\\w+) ([^@]*)");
+
+    private static JsonNode metadata() throws IOException {
+        try (InputStream in = MetadataTest.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
+            return JsonMapper.shared().readTree(Objects.requireNonNull(in));
+        }
+    }
+
+    private static Map<String, JsonNode> properties() throws IOException {
+        Map<String, JsonNode> described = new TreeMap<>();
+        metadata()
+                .get("properties")
+                .forEach(property -> described.put(property.get("name").asString(), property));
+        return described;
+    }
 
     @Test
     void metadata_describesEveryProperty() throws IOException {
-        Map<String, JsonNode> described = new TreeMap<>();
-        try (InputStream in = getClass().getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
-            JsonNode metadata = JsonMapper.shared().readTree(Objects.requireNonNull(in));
-            metadata.get("properties")
-                    .forEach(property -> described.put(property.get("name").asString(), property));
-        }
+        Map<String, JsonNode> described = properties();
 
-        names("ratelimit.", RateLimitProperties.class).forEach(name -> {
+        components("ratelimit.", RateLimitProperties.class).forEach((name, component) -> {
             JsonNode property = get(described, name);
-            assertThat(property.get("description").asString()).as(name).isNotBlank();
+            assertThat(property.get("description").asString()).as(name).matches(SENTENCES);
+            DefaultValue value = component.getAnnotation(DefaultValue.class);
+            if (value != null && value.value().length == 1) {
+                assertThat(property.get("defaultValue").asString())
+                        .as(name)
+                        .satisfiesAnyOf(
+                                shown -> assertThat(shown).isEqualTo(value.value()[0]),
+                                shown -> assertThat(Double.parseDouble(shown))
+                                        .isEqualTo(Double.parseDouble(value.value()[0])));
+            }
         });
-        assertThat(get(described, "ratelimit.enabled").get("defaultValue").asBoolean())
-                .isTrue();
-        // the properties of a map's values are completed from their type
-        assertThat(get(described, "ratelimit.policies").get("type").asString())
-                .isEqualTo("java.util.Map<java.lang.String,dev.ratelimit.spring.rules.PolicyProperties>");
+    }
+
+    @Test
+    void metadata_hintsAreWholeSentences_ofKnownProperties() throws IOException {
+        Map<String, JsonNode> described = properties();
+
+        for (JsonNode hint : metadata().get("hints")) {
+            assertThat(described).containsKey(hint.get("name").asString().replaceFirst("[.]keys$", ""));
+            for (JsonNode value : hint.get("values")) {
+                assertThat(value.get("description").asString()).matches(SENTENCES);
+            }
+        }
+    }
+
+    /** IDEs complete the properties of a map's values from their type: names, javadoc and the constants of enums. */
+    @Test
+    void policies_areDescribedByTheirType() throws IOException {
+        assertThat(get(properties(), "ratelimit.policies").get("type").asString())
+                .isEqualTo("java.util.Map<java.lang.String," + PolicyProperties.class.getName() + ">");
+        Map<String, String> described = new TreeMap<>();
+        String source = Files.readString(SOURCES.resolve("PolicyProperties.java"));
+        RECORD.matcher(source)
+                .results()
+                .forEach(type -> PARAM.matcher(type.group(1).replaceAll("\\s*\\n\\s*\\*\\s*", " "))
+                        .results()
+                        .forEach(param -> described.put(
+                                type.group(2) + "." + param.group(1),
+                                param.group(2).strip())));
+
+        for (Class<?> type : types(PolicyProperties.class)) {
+            for (RecordComponent component : type.getRecordComponents()) {
+                String name = type.getSimpleName() + "." + component.getName();
+                assertThat(described.get(name)).as(name).matches(SENTENCES);
+            }
+        }
+    }
+
+    private static List<Class<?>> types(Class<?> type) {
+        List<Class<?>> types = new ArrayList<>(List.of(type.getDeclaredClasses()));
+        types.add(type);
+        return types;
     }
 
     private static JsonNode get(Map<String, JsonNode> described, String name) {
         return Objects.requireNonNull(described.get(name), name);
     }
 
-    private static Stream<String> names(String prefix, Class<?> type) {
-        return Stream.of(type.getRecordComponents()).flatMap(component -> names(prefix, component));
-    }
-
-    private static Stream<String> names(String prefix, RecordComponent component) {
-        String name = prefix + DataObjectPropertyName.toDashedForm(component.getName());
-        return component.getType().isRecord() ? names(name + ".", component.getType()) : Stream.of(name);
+    private static Map<String, RecordComponent> components(String prefix, Class<?> type) {
+        Map<String, RecordComponent> components = new TreeMap<>();
+        for (RecordComponent component : type.getRecordComponents()) {
+            String name = prefix + DataObjectPropertyName.toDashedForm(component.getName());
+            if (component.getType().isRecord()) {
+                components.putAll(components(name + ".", component.getType()));
+            } else {
+                components.put(name, component);
+            }
+        }
+        return components;
     }
 }
