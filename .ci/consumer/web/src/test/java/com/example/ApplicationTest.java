@@ -5,17 +5,17 @@ import static org.springframework.test.web.servlet.result.MockMvcResultMatchers.
 import static org.springframework.test.web.servlet.result.MockMvcResultMatchers.status;
 
 import dev.ratelimit.test.FakeTicker;
+import dev.ratelimit.test.spring.WithFakeTicker;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
-import org.springframework.context.annotation.Bean;
 import org.springframework.test.web.servlet.MockMvc;
 
 @SpringBootTest
 @AutoConfigureMockMvc
+@WithFakeTicker
 class ApplicationTest {
 
     @Autowired
@@ -35,14 +35,5 @@ class ApplicationTest {
 
         ticker.advance(Duration.ofMinutes(1));
         mvc.perform(get("/dear")).andExpect(status().isOk());
-    }
-
-    @TestConfiguration
-    static class Time {
-
-        @Bean
-        FakeTicker ticker() {
-            return new FakeTicker();
-        }
     }
 }
