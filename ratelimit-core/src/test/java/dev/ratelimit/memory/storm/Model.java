@@ -5,7 +5,6 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitState;
 import dev.ratelimit.LimitStatus;
-import dev.ratelimit.Penalty;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -42,81 +41,6 @@ final class Model {
             return limit.wallClock() && epochRead
                     ? now.epochNanos() - moment.epochNanos()
                     : now.nanos() - moment.nanos();
-        }
-    }
-
-    /** What a call asks of one budget, with one or, in the overflow, several charges. */
-    private final class Asked {
-        private final Budget budget;
-        private final LimitAlgorithm limit;
-        private final Moment moment;
-        private final long now;
-        private final @Nullable Kept former;
-        private final boolean changed;
-        private long permits;
-        private long[] state;
-
-        Asked(Budget budget, LimitAlgorithm limit, Moment moment) {
-            this.budget = budget;
-            this.limit = limit;
-            this.moment = moment;
-            this.now = moment.on(limit);
-            this.former = known(budget);
-            this.changed = former != null && !former.limit().equals(limit);
-            if (former == null) {
-                state = new long[limit.stateSize()];
-                limit.clear(state, 0, now);
-            } else if (changed) {
-                steppedBack |= former.look(moment);
-                state = new LimitState(former.limit(), former.state(), 0)
-                        .carriedTo(limit, moment.on(former.limit()), now);
-            } else {
-                steppedBack |= former.look(moment);
-                state = former.state();
-            }
-        }
-
-        boolean onWallTime() {
-            return limit.wallClock() || (former != null && former.limit().wallClock());
-        }
-
-        boolean admits() {
-            return limit.admits(state, 0, permits, now);
-        }
-
-        /** Whether it refuses, and not only because its clock was read before somebody else charged it. */
-        boolean refusesInTime() {
-            Kept before = former;
-            if (before == null || changed || limit.wallClock() || before.at() - now <= 0) {
-                return !admits();
-            }
-            return !admits() && !limit.admits(state, 0, permits, before.at());
-        }
-
-        /** Whether the new limit refuses, and is full before the former one. */
-        boolean sooner() {
-            return changed
-                    && former != null
-                    && !admits()
-                    && limit.fullAfterNanos(state, 0, now)
-                            < former.limit().fullAfterNanos(former.state(), 0, moment.on(former.limit()));
-        }
-
-        void charge() {
-            if (permits > 0) {
-                state = limit.grow(state, 0, permits, now);
-                limit.charge(state, 0, permits, now);
-                write();
-            }
-        }
-
-        void write() {
-            budgets.put(budget, new Kept(limit, state, now));
-        }
-
-        LimitStatus status(Charge charge, boolean all) {
-            LimitState stands = new LimitState(limit, state, 0);
-            return all ? stands.admitted(charge, now) : stands.refused(charge, permits, now);
         }
     }
 
@@ -265,9 +189,8 @@ final class Model {
             Charge charge = call.charges.get(i);
             for (int limit = charge.policy().limits().size() - 1; !refused && limit >= 0; limit--) {
                 Budget budget = new Budget(new Keys(charge.policy().name(), limit), charge.key(), null);
-                Asked one =
-                        copy().new Asked(budget, charge.policy().algorithms().get(limit), moment);
-                one.permits = charge.permits();
+                Asked one = copy().ask(budget, charge.policy().algorithms().get(limit), moment);
+                one.add(charge.permits());
                 refused = !one.admits();
                 asked.add(budget);
             }
@@ -280,33 +203,48 @@ final class Model {
         return budgets.computeIfPresent(budget, (same, kept) -> kept.copy());
     }
 
+    private Asked ask(Budget budget, LimitAlgorithm limit, Moment moment) {
+        Asked asked = new Asked(known(budget), limit, moment);
+        steppedBack |= asked.steppedBack();
+        return asked;
+    }
+
+    private void write(Budget budget, Asked asked) {
+        budgets.put(budget, asked.kept());
+    }
+
     private boolean decide(Call call, Moment moment) {
         List<Budget> asks = budgets(call);
         List<Charge> charges = call.chargesByLimit();
         Map<Budget, Asked> all = new HashMap<>();
         for (int i = 0; i < asks.size(); i++) {
             LimitAlgorithm limit = charges.get(i).policy().algorithms().get(asks.get(i).keys.limit);
-            all.computeIfAbsent(asks.get(i), budget -> new Asked(budget, limit, moment)).permits +=
-                    charges.get(i).permits();
+            all.computeIfAbsent(asks.get(i), budget -> ask(budget, limit, moment))
+                    .add(charges.get(i).permits());
         }
         boolean onlyByChanged = true;
         boolean admitted = true;
         for (Asked asked : all.values()) {
             boolean admits = asked.admits();
             admitted &= admits;
-            onlyByChanged &= admits || asked.changed;
+            onlyByChanged &= admits || asked.changed();
         }
         if (admitted && call.step.kind() != Step.Kind.PEEK) {
             receipts.put(
                     call.step.id(), new Receipt(moment, all.values().stream().anyMatch(Asked::onWallTime)));
-            all.values().forEach(Asked::charge);
+            all.forEach((budget, asked) -> {
+                if (asked.charge()) {
+                    write(budget, asked);
+                }
+            });
         }
         boolean inTime = admitted || all.values().stream().anyMatch(Asked::refusesInTime);
         if (!admitted && call.step.kind() != Step.Kind.PEEK) {
-            List<Asked> sooner = all.values().stream().filter(Asked::sooner).toList();
+            List<Budget> sooner =
+                    asks.stream().filter(budget -> asked(all, budget).sooner()).toList();
             penalize(asks, charges, all);
             if (onlyByChanged) {
-                sooner.forEach(Asked::write);
+                sooner.forEach(budget -> write(budget, asked(all, budget)));
             }
         }
         Decision decision = call.decision;
@@ -319,30 +257,29 @@ final class Model {
         }
         List<LimitStatus> limits = new ArrayList<>();
         for (int i = 0; decision != null && i < asks.size(); i++) {
-            Asked asked = all.get(asks.get(i));
-            limits.add(Objects.requireNonNull(asked).status(charges.get(i), admitted));
+            limits.add(asked(all, asks.get(i)).status(charges.get(i), admitted));
         }
         expected = (admitted ? "admitted " : "refused ") + limits;
         return admitted == call.admitted && (decision == null || same(limits, decision.limits()));
     }
 
+    private static Asked asked(Map<Budget, Asked> all, Budget budget) {
+        return Objects.requireNonNull(all.get(budget));
+    }
+
     /** Starts the penalties of the policies that refuse, unless keys share the budget. */
-    private static void penalize(List<Budget> asks, List<Charge> charges, Map<Budget, Asked> all) {
+    private void penalize(List<Budget> asks, List<Charge> charges, Map<Budget, Asked> all) {
         Set<Charge> refused = new HashSet<>();
         for (int i = 0; i < asks.size(); i++) {
-            if (!Objects.requireNonNull(all.get(asks.get(i))).admits()) {
+            if (!asked(all, asks.get(i)).admits()) {
                 refused.add(charges.get(i));
             }
         }
         for (int i = 0; i < asks.size(); i++) {
-            Asked asked = Objects.requireNonNull(all.get(asks.get(i)));
+            Budget budget = asks.get(i);
             boolean its = refused.contains(charges.get(i)) && charges.get(i).permits() > 0;
-            if (its
-                    && asks.get(i).overflow == null
-                    && asked.limit instanceof Penalty penalty
-                    && penalty.starts(asked.state, 0, asked.now)) {
-                penalty.refuse(asked.state, 0, asked.now);
-                asked.write();
+            if (its && budget.overflow == null && asked(all, budget).penalize()) {
+                write(budget, asked(all, budget));
             }
         }
     }
