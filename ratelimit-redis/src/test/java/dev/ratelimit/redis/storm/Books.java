@@ -5,16 +5,13 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Penalty;
-import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.Seam;
+import dev.ratelimit.redis.storm.History.Setup;
 import dev.ratelimit.redis.storm.World.Place;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
@@ -32,21 +29,8 @@ final class Books {
     /** Servers' clocks count microseconds, and every reading of an instance's takes time. */
     private static final long SLACK_NANOS = 1_000_000;
 
-    /** How long after its deadline a lease is ended at most: it is looked at four times in its second. */
-    private static final double LATE_SECONDS = 0.27;
-
     /** The time in which answers that were overtaken arrive. */
     private static final long PROMPT_NANOS = 1_000_000_000;
-
-    /** How long a lease lasts. */
-    private static final long LEASE_NANOS = 1_000_000_000;
-
-    private static final long LATE_SLACK_NANOS = 250_000_000;
-
-    /** Callers ask for fewer permits at once. */
-    private static final long MIN_LEASE = 12;
-
-    private static final double LEASE_FRACTION = 0.2;
 
     /** The prefix of the keys. */
     static final String PREFIX = "storm";
@@ -58,9 +42,6 @@ final class Books {
         private long granted;
         /** Permits of calls of which some answer may have come too late. */
         private long excused;
-
-        /** When leases took permits, by the server's time in microseconds. */
-        private final Set<Long> leasedAt = new HashSet<>();
 
         /** By the server's time, when it refused last, and when it will admit again. */
         private long refusedNanos;
@@ -90,7 +71,10 @@ final class Books {
     private final boolean steady;
     private final boolean prompt;
 
-    /** Whether servers admit no sooner than they said, because nothing is returned. */
+    private final boolean single;
+    private final Leased leases;
+
+    /** Whether servers admit no sooner than they said: nothing is returned, nor do slots refund what others refused. */
     private final boolean lasting;
 
     private final Map<String, Account> accounts = new HashMap<>();
@@ -99,17 +83,18 @@ final class Books {
     /**
      * Opens empty books.
      *
-     * @param leased whether instances take leases
+     * @param setup whether there is one server, and whether instances take leases
      * @param steady whether no fault changes what servers have
      * @param prompt whether callers return nothing, and commands are carried out as soon as they are sent
-     * @param lasting whether servers return nothing either, to each other's slots
      */
-    Books(World world, boolean leased, boolean steady, boolean prompt, boolean lasting) {
+    Books(World world, Setup setup, boolean steady, boolean prompt) {
         this.world = world;
-        this.leased = leased;
+        this.leased = setup.leased();
         this.steady = steady;
         this.prompt = prompt;
-        this.lasting = lasting && prompt && steady && !leased;
+        this.single = setup.masters() == 1;
+        this.lasting = single && prompt && steady && !leased;
+        this.leases = new Leased(world, setup.deadlineNanos());
     }
 
     private Account account(String key) {
@@ -120,66 +105,61 @@ final class Books {
         return account(Seam.firstKey(PREFIX, charge));
     }
 
+    private static String operation(byte[][] arguments) {
+        return new String(arguments[0], StandardCharsets.US_ASCII);
+    }
+
     /** Records that a server ran a script. */
     void ran(String[] keys, byte[][] arguments, long[] reply) {
-        String operation = new String(arguments[0], StandardCharsets.US_ASCII);
+        String operation = operation(arguments);
         if (operation.equals("reset")) {
             return;
         }
-        ByteBuffer plan = ByteBuffer.wrap(arguments[2]);
-        int at = 1;
-        while (plan.hasRemaining()) {
-            boolean decided = reply[at] >= 0;
-            boolean taken = reply[at++] == 1;
-            for (int limits = plan.getShort(); limits > 0; limits--) {
-                String key = keys[plan.getShort() - 1];
-                int terms = 2 * plan.getShort() + 1;
-                if (taken && key.endsWith(":0")) {
-                    ran(operation, key, arguments, terms, reply, at);
+        for (Asked asked : Asked.of(operation, keys, arguments, reply)) {
+            if (asked.taken() && asked.key().endsWith(":0")) {
+                if (operation.equals("charge")) {
+                    charged(asked, reply[0]);
+                } else if (operation.equals("refund")) {
+                    refunded(asked, reply[0], Long.parseLong(new String(arguments[1], StandardCharsets.US_ASCII)));
                 }
-                at += decided && !operation.equals("refund") ? numbers((char) arguments[terms][0]) : 0;
             }
         }
     }
 
-    /** Records a limit's part of it: its terms among the arguments, and its numbers in the reply. */
-    private void ran(String operation, String key, byte[][] arguments, int terms, long[] reply, int at) {
-        ByteBuffer numbers = ByteBuffer.wrap(arguments[terms + 1]);
-        long permits = (long) numbers.getDouble();
-        Account account = account(key);
-        if (operation.equals("charge")) {
-            account.charged += permits;
-            account.largest = Math.max(account.largest, permits);
-            account.chargedAt.merge(reply[0], permits, Long::sum);
-            long unused = account.nowAt.merge(reply[0], world.now(), Math::min);
-            requireLease(key, arguments[terms][0], numbers, permits);
-            if (permits >= MIN_LEASE) {
-                account.leasedAt.add(reply[0]);
-            }
-            if (arguments[terms][0] == 'f') {
-                account.windowEnds.put(reply[0], reply[at]);
-            }
-        } else if (operation.equals("refund")) {
-            account.refunded += permits;
-            check(key);
-            long chargedMicros = Long.parseLong(new String(arguments[1], StandardCharsets.US_ASCII));
-            requireCharged(key, chargedMicros, permits);
-            if (account.leasedAt.contains(chargedMicros)) {
-                requireUnfilled(key, numbers, reply[0] - chargedMicros, permits);
-            }
+    private void charged(Asked asked, long nowMicros) {
+        Account account = account(asked.key());
+        account.charged += asked.permits();
+        account.largest = Math.max(account.largest, asked.permits());
+        account.chargedAt.merge(nowMicros, asked.permits(), Long::sum);
+        long unused = account.nowAt.merge(nowMicros, world.now(), Math::min);
+        leases.charged(asked, nowMicros);
+        if (asked.algorithm() == 'f') {
+            account.windowEnds.put(nowMicros, asked.state()[0]);
         }
     }
 
-    /** How many numbers a reply holds of a limit with this algorithm. */
-    private static int numbers(char algorithm) {
-        return switch (algorithm) {
-            case 't' -> 1;
-            case 'i' -> 2;
-            case 'f', 's' -> 3;
-            case 'l', 'c' -> 4;
-            case 'S' -> 1 + numbers('s');
-            default -> throw new IllegalArgumentException("algorithm " + algorithm);
-        };
+    private void refunded(Asked asked, long nowMicros, long chargedMicros) {
+        String key = asked.key();
+        account(key).refunded += asked.permits();
+        check(key);
+        requireCharged(key, chargedMicros, asked.permits());
+        leases.refunded(asked, nowMicros, chargedMicros);
+        if (leased && prompt && key.contains(":p0:")) {
+            leases.requireUnfilled(asked, nowMicros, chargedMicros, account(key).largest);
+        }
+    }
+
+    /** Records that an instance sends a script, or gets the reply to it. */
+    void passed(Place place, String[] keys, byte[][] arguments, long @Nullable [] reply) {
+        if (leased && operation(arguments).equals("charge")) {
+            for (Asked asked : Asked.of("charge", keys, arguments, reply)) {
+                if (reply == null) {
+                    leases.requireSmall(place, asked);
+                } else {
+                    leases.told(place, asked);
+                }
+            }
+        }
     }
 
     /** A refund returns what was charged at the time that it names, and only once. */
@@ -193,33 +173,6 @@ final class Books {
                 key,
                 charged);
         chargedAt.put(atMicros, charged - permits);
-    }
-
-    /** Of a lease that ends late, a bucket that has refilled permits meanwhile does not get them back. */
-    private void requireUnfilled(String key, ByteBuffer numbers, long ageMicros, long permits) {
-        if (leased && prompt && key.contains(":p0:")) {
-            double refilled = (ageMicros - (LEASE_NANOS + LATE_SLACK_NANOS) / 1000)
-                    * numbers.getDouble(16)
-                    / numbers.getDouble(24);
-            double most = account(key).largest - Math.max(0, refilled) + 1;
-            world.require(
-                    permits <= Math.max(0, most),
-                    "%d permits of %s are refunded %.3f s after a lease took them",
-                    permits,
-                    key,
-                    ageMicros / 1e6);
-        }
-    }
-
-    /** A lease is a small part of a limit. */
-    private void requireLease(String key, byte algorithm, ByteBuffer numbers, long permits) {
-        double capacity = numbers.getDouble(8) / (algorithm == 't' ? numbers.getDouble(24) : 1);
-        world.require(
-                permits < MIN_LEASE || permits <= LEASE_FRACTION * capacity,
-                "a lease takes %d permits of %s, which has %.0f",
-                permits,
-                key,
-                capacity);
     }
 
     /** Records a decision that a caller got. */
@@ -236,7 +189,7 @@ final class Books {
                 String key = Seam.firstKey(PREFIX, charge);
                 Bounds bounds = account.bounds;
                 if (bounds == null) {
-                    bounds = new Bounds(world, key, withoutPenalty(charge), leased ? LEASE_NANOS : 0);
+                    bounds = new Bounds(world, key, withoutPenalty(charge), leased ? Leased.LEASE_NANOS : 0);
                     account.bounds = bounds;
                 }
                 // what was spent from a lease was spent when the call began
@@ -384,11 +337,8 @@ final class Books {
         accounts.forEach((key, account) -> {
             Bounds bounds = account.bounds;
             if (account.excused == 0 && !account.reset && bounds != null && certain.test(key)) {
-                LimitAlgorithm limit = bounds.limit();
-                double late =
-                        limit instanceof TokenBucket ? LATE_SECONDS * limit.capacity() / limit.replenishNanos() : 0;
-                double most = leased ? late * 1e9 + 1 : 0;
                 account.chargedAt.forEach((at, charged) -> {
+                    double most = leased ? leases.mostKept(key, at, bounds.limit(), single && steady) : 0;
                     long surplus = charged - account.grantedAt.getOrDefault(at, 0L);
                     world.require(
                             surplus <= most,

@@ -118,7 +118,7 @@ final class Callers {
                     if (call.charging) {
                         books.granted(instance.place(), decision, began);
                         books.refused(decision);
-                        notAsked = here(decision);
+                        notAsked = withoutServer(decision);
                     }
                     shares.answered(instance.place(), decision, call.charging);
                     instance.answered(decision, began);
@@ -212,9 +212,13 @@ final class Callers {
                 && troubles.untouched(charge);
     }
 
-    private static List<Charge> here(Decision decision) {
+    private List<Charge> withoutServer(Decision decision) {
         return decision.charges().stream()
-                .filter(charge -> Seam.inMemory(decision, charge))
+                .filter(charge -> Seam.inMemory(decision, charge)
+                        || (setup.deny()
+                                && charge.policy().name().equals("p2")
+                                && !Seam.byServer(decision, charge)
+                                && !Seam.fromCache(decision)))
                 .toList();
     }
 
@@ -222,10 +226,12 @@ final class Callers {
     private void requireAsked(Instance instance, List<Charge> charges, List<Charge> notAsked, List<Charge> untouched) {
         boolean excused = instance.interrupts() > 0 || !charges.stream().allMatch(troubles::untouched);
         for (Charge charge : notAsked) {
+            Server server = network.server(charge);
+            // if it started amid faults, it may connect only now
+            boolean comes =
+                    network.connecting().atOnce() || network.connecting().hasBeen(instance.place(), server);
             world.require(
-                    excused
-                            || !untouched.contains(charge)
-                            || !troubles.untouched(instance.place(), network.server(charge)),
+                    excused || !comes || !untouched.contains(charge) || !troubles.untouched(instance.place(), server),
                     "%s does not ask for %s, whose server is well: %s",
                     instance.place(),
                     charge,

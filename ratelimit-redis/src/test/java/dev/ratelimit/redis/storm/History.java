@@ -19,7 +19,7 @@ record History(long seed, Setup setup, List<Step> steps) {
      * The servers and the instances.
      *
      * @param masters 1 for a single server, otherwise a cluster of as many
-     * @param deny whether the second policy fails closed
+     * @param deny whether the second policy fails closed, and the third one open
      * @param connectNanos how long it takes to connect, besides the round trips
      * @param handshakeNanos how long the client waits for the first reply of a server that has accepted a connection
      * @param refunds whether callers refund and reset; if not, servers' grants can be checked against the limits
@@ -62,7 +62,7 @@ record History(long seed, Setup setup, List<Step> steps) {
                             localShare)
                     + (denyCache ? ", deny-cache" : "")
                     + (leased ? ", leased" : "")
-                    + (deny ? ", p1 fails closed" : "")
+                    + (deny ? ", p1 fails closed, p2 open" : "")
                     + (mixed ? ", other instances than 0 have another version" : "")
                     + String.format(
                             Locale.ROOT,
@@ -106,13 +106,13 @@ record History(long seed, Setup setup, List<Step> steps) {
         List<Step> steps = new ArrayList<>();
         // usually shorter than the calls, sometimes far longer
         boolean lasting = random.nextInt(10) == 0;
-        troubles(random, setup, lasting, steps);
         new Calls(random, setup).draw(steps);
+        steps.addAll(troubles(random, setup, lasting, List.copyOf(steps)));
         steps.sort(Comparator.comparingLong(Step::atNanos));
         return new History(seed, setup, List.copyOf(steps));
     }
 
-    private static void troubles(Random random, Setup setup, boolean lasting, List<Step> steps) {
+    private static List<Trouble> troubles(Random random, Setup setup, boolean lasting, List<Step> calls) {
         List<Fault> kinds = new ArrayList<>();
         for (Fault fault : Fault.values()) {
             if (random.nextInt(4) == 0 && (setup.masters > 1 || fault != Fault.SLOT_MOVES)) {
@@ -127,15 +127,35 @@ record History(long seed, Setup setup, List<Step> steps) {
             // answers and redirects may come too late
             kinds.addAll(List.of(Fault.SLOT_MOVES, Fault.SLOW_SERVER, Fault.SLOW_SERVER));
         }
-        int troubles = kinds.isEmpty() ? 0 : random.nextInt(MAX_TROUBLES + 1);
-        for (int i = 0; i < troubles; i++) {
+        int count = kinds.isEmpty() ? 0 : random.nextInt(MAX_TROUBLES + 1);
+        List<Trouble> troubles = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
             double time = Math.pow(10, lasting ? 10 + random.nextDouble() : 6.5 + 3.7 * random.nextDouble());
-            steps.add(new Trouble(
-                    SECOND / 2 + random.nextLong(CALLS_NANOS * 2 / 3),
+            long at = random.nextBoolean()
+                    ? SECOND / 2 + random.nextLong(CALLS_NANOS * 2 / 3)
+                    : soonAfter(random, setup, calls, troubles);
+            troubles.add(new Trouble(
+                    at,
                     kinds.get(random.nextInt(kinds.size())),
                     random.nextInt(setup.instances),
                     random.nextInt(setup.masters),
                     (long) time));
         }
+        return troubles;
+    }
+
+    /** A time at which an instance starts, a call is under way, or another fault has just begun or ended. */
+    private static long soonAfter(Random random, Setup setup, List<Step> calls, List<Trouble> troubles) {
+        long at;
+        if (setup.opensAtNanos > 0 && random.nextInt(3) == 0) {
+            // it connects first, and then asks
+            at = setup.opensAtNanos + (random.nextBoolean() ? setup.connectNanos : 0);
+        } else if (!troubles.isEmpty() && random.nextInt(3) == 0) {
+            Trouble other = troubles.get(random.nextInt(troubles.size()));
+            at = random.nextBoolean() ? other.atNanos() : Troubles.end(other);
+        } else {
+            at = calls.get(random.nextInt(calls.size())).atNanos();
+        }
+        return Math.min(CALLS_NANOS, at + (long) Math.pow(10, 4.5 + 4 * random.nextDouble()));
     }
 }

@@ -41,6 +41,9 @@ final class Instance implements RedisStoreListener {
     /** Of one server, in that time: it is asked again after 1, 2, 4 and 8 s. */
     private static final int MAX_CHANGES = 8;
 
+    /** The rounds of questions until a connection is found dead, its server replaced, and another one asked about that. */
+    private static final int MAX_IN_VAIN = 3;
+
     /** Of the second policy, in some histories. */
     static final Duration PENALTY = Duration.ofSeconds(5);
 
@@ -72,6 +75,7 @@ final class Instance implements RedisStoreListener {
     private int failures;
     private int crowded;
     private int interrupts;
+    private int roundsInVain;
 
     Instance(int number, World world, Network network, History history, Consumer<String> notes) {
         this.number = number;
@@ -92,7 +96,7 @@ final class Instance implements RedisStoreListener {
     void open() {
         if (setup.masters() == 1) {
             network.beforeDecisions(place, this::requireWanted);
-            network.afterConnecting(place, restraint::connected);
+            network.connecting().afterwards(place, restraint::connected);
         }
         Seam.Net net = network.from(place);
         Random random = new Random(history.seed() + number);
@@ -107,13 +111,13 @@ final class Instance implements RedisStoreListener {
                 .scheduler(place)
                 .listener(this)
                 .build();
-        place.started = true;
+        place.startedNanos = world.now();
     }
 
     /** Sets what the histories differ in. */
     static RedisStoreBuilder configure(RedisStoreBuilder builder, Setup setup) {
         if (setup.deny()) {
-            builder.onStoreFailure("p1", OnStoreFailure.DENY);
+            builder.onStoreFailure("p1", OnStoreFailure.DENY).onStoreFailure("p2", OnStoreFailure.ALLOW);
         }
         if (setup.leased()) {
             builder.leased(0.2, Duration.ofSeconds(1));
@@ -198,10 +202,10 @@ final class Instance implements RedisStoreListener {
                         : TokenBucket.of(Rate.parse(more * 10 + "/second"), more * 20);
             case 1 -> window(version.window, more * (leased ? 150 : 30));
             default ->
-                leased
-                        ? TokenBucket.of(Rate.parse(more * 100 + "/second"))
-                        : version.window == 1
-                                ? Concurrency.of(HELD, Duration.ofSeconds(2))
+                version.window == 1
+                        ? Concurrency.of(leased ? 10 * HELD : HELD, Duration.ofSeconds(2))
+                        : leased
+                                ? TokenBucket.of(Rate.parse(more * 100 + "/second"))
                                 : SlidingLog.of(Rate.parse(more * 20 + "/2s"));
         };
         Policy policy = Policy.of("p" + version.number, limit);
@@ -307,8 +311,9 @@ final class Instance implements RedisStoreListener {
             world.require(
                     !setup.deny()
                             || !Seam.inMemory(decision, charge)
-                            || !charge.policy().name().equals("p1"),
-                    "p1 does not fail closed");
+                            || charge.policy().name().equals("p0"),
+                    "%s is decided in memory",
+                    charge);
         }
         requireFresh(decision, began);
     }
@@ -328,6 +333,11 @@ final class Instance implements RedisStoreListener {
                     times.put(charge.permits(), world.now());
                 }
             } else {
+                world.require(
+                        !status.limit().concurrency(),
+                        "%s refuses %s without having asked whether a permit has come back",
+                        place,
+                        charge);
                 long latest = times.getOrDefault(charge.permits(), Long.MIN_VALUE / 2);
                 world.require(
                         world.now() - latest <= SECOND + setup.deadlineNanos() + Storm.WAKE_NANOS,
@@ -337,6 +347,12 @@ final class Instance implements RedisStoreListener {
                         (world.now() - latest) / 1e9);
             }
         }
+    }
+
+    /** Records a round of questions: whether one was in vain although no server was left alone before or after it. */
+    void asked(boolean inVain) {
+        roundsInVain = inVain ? roundsInVain + 1 : 0;
+        world.require(roundsInVain <= MAX_IN_VAIN, "%s asks in vain, and does not look for another server", place);
     }
 
     /** Records that it has returned permits of a server: what that refused before does not count any more. */

@@ -4,17 +4,13 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.History.Setup;
 import dev.ratelimit.redis.storm.World.Place;
-import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -33,31 +29,22 @@ final class Network {
     private static final long MIN_DELAY_NANOS = 50_000;
     private static final long MAX_DELAY_NANOS = 400_000;
 
-    private static final long RETRY_NANOS = 200_000_000;
-    private static final int MAX_ATTEMPTS = 3;
-
-    /** Of each link: the one in use, those that it replaced in the last second, and late ones. */
-    private static final long MAX_CONNECTIONS = 6;
-
-    /** To a server of a cluster that always answers: its own link, and those that look for any server. */
-    private static final int MAX_GOOD_CONNECTIONS = 4;
-
     /** How often an instance asks for the slots of a cluster at most. */
     private static final long REFRESH_NANOS = 1_000_000_000;
 
+    /** How long after an attempt to connect has ended a command that waited for it is sent. */
+    private static final long CONNECTED_NANOS = 1_000_000;
+
     /** How long a client waits for a server that does not answer its attempt to connect. */
-    private static final long CONNECT_NANOS = 3_000_000_000L;
+    static final long CONNECT_NANOS = 3_000_000_000L;
 
     private final World world;
     private final Books books;
     private final Setup setup;
-    private final Map<Ends, Integer> connecting = new HashMap<>();
+    private final Connecting connecting;
     private final Map<Place, Integer> interrupts = new HashMap<>();
     private final Map<Place, Long> refreshes = new HashMap<>();
     private final Map<Place, IntConsumer> beforeDecisions = new HashMap<>();
-    private final Map<Place, Runnable> afterConnecting = new HashMap<>();
-    private final Map<Ends, Integer> connects = new HashMap<>();
-    private final Set<Object> doubtful = new HashSet<>();
     private long calmSince;
     private final Map<String, Server> servers = new HashMap<>();
     private final List<Server> all = new ArrayList<>();
@@ -71,6 +58,7 @@ final class Network {
         this.setup = setup;
         this.world = world;
         this.books = books;
+        this.connecting = new Connecting(world, this, setup);
         for (int i = 0; i < size; i++) {
             Server server = new Server(world, "10.0.0." + (i + 1) + ":6379");
             all.add(server);
@@ -81,6 +69,10 @@ final class Network {
 
     List<Server> servers() {
         return all;
+    }
+
+    Books books() {
+        return books;
     }
 
     Server server(String address) {
@@ -161,11 +153,6 @@ final class Network {
                 + route(place, server).slowerNanos;
     }
 
-    /** Whether connecting takes no longer than the round trips. */
-    boolean connectsAtOnce() {
-        return setup.connectNanos() == 0;
-    }
-
     /** Records that a fault begins or ends. */
     void disturbed() {
         calmSince = world.now();
@@ -207,32 +194,6 @@ final class Network {
         beforeDecisions.put(place, check);
     }
 
-    /** Tells this after an instance has connected. */
-    void afterConnecting(Place place, Runnable told) {
-        afterConnecting.put(place, told);
-    }
-
-    /** Records that an instance, a server, or the way from one to the other may lose what is sent. */
-    void doubt(Object where) {
-        doubtful.add(where);
-    }
-
-    /** Checks that an instance keeps a connection on which a server answers, whatever it answers. */
-    private void requireReason(Place place, Server server) {
-        int times = connects.merge(new Ends(place, server), 1, Integer::sum);
-        boolean reason = setup.connectNanos() > 0
-                || hasInterrupts(place)
-                || doubtful.contains(place)
-                || doubtful.contains(server)
-                || doubtful.contains(List.of(place, server));
-        world.require(
-                reason || times <= (setup.masters() == 1 ? 1 : MAX_GOOD_CONNECTIONS),
-                "%s connects to %s, which answers, %d times",
-                place,
-                server,
-                times);
-    }
-
     /** Checks that no more commands with decisions are under way than an instance may have. */
     void sent(Place place, Server server, int decisions) {
         if (decisions > 0) {
@@ -264,6 +225,22 @@ final class Network {
         interrupts.merge(place, 1, Integer::sum);
     }
 
+    /** How an instance connects. */
+    Connecting connecting() {
+        return connecting;
+    }
+
+    boolean refuses(Place place, Server server) {
+        return route(place, server).refusing;
+    }
+
+    /** How many connections this instance has to this server. */
+    long connections(Place place, Server server) {
+        return wires.stream()
+                .filter(wire -> wire.place() == place && wire.server() == server)
+                .count();
+    }
+
     /** How many connections this instance has. */
     long connections(Place place) {
         return wires.stream().filter(wire -> wire.place() == place).count();
@@ -273,7 +250,7 @@ final class Network {
     void refreshed(Place place) {
         Long last = refreshes.put(place, world.now());
         // connecting may delay the former one
-        if (setup.connectNanos() == 0 && last != null && calmSince < last) {
+        if (last != null && calmSince < last && !connecting.triedSince(place, last - CONNECTED_NANOS)) {
             world.require(
                     world.now() - last >= REFRESH_NANOS / 2,
                     "%s asks for the slots %.3f s after it asked before",
@@ -291,88 +268,29 @@ final class Network {
         return new Seam.Net() {
             @Override
             public Seam.Wire connect(String address) {
-                return Network.this.connect(place, address.isEmpty() ? masters.get(0) : server(address));
+                return connecting.connect(place, address.isEmpty() ? masters.get(0) : server(address));
             }
 
             @Override
             public String clusterNodes() {
                 for (Server server : all) {
                     if (isWell(place, server)) {
-                        sleep(place, 2 * delay(place, server));
+                        Connecting.sleep(place, 2 * delay(place, server));
                         return Network.this.clusterNodes(server);
                     }
                 }
-                sleep(place, CONNECT_NANOS);
+                Connecting.sleep(place, CONNECT_NANOS);
                 throw new RedisException("Unable to establish a connection to any of the cluster's nodes");
             }
         };
     }
 
-    private Wire connect(Place place, Server server) {
-        int attempts = connecting.merge(new Ends(place, server), 1, Integer::sum);
-        // by its own link, and in a cluster by that to any server
-        world.require(
-                attempts <= MAX_ATTEMPTS * Math.min(2, setup.masters()),
-                "%s has %d attempts to connect to %s",
-                place,
-                attempts,
-                server);
-        try {
-            return connected(place, server);
-        } finally {
-            connecting.merge(new Ends(place, server), -1, Integer::sum);
-        }
-    }
-
-    private Wire connected(Place place, Server server) {
-        sleep(place, 3 * delay(place, server) + setup.connectNanos());
-        awaitThat(place, () -> passes(place, server), CONNECT_NANOS);
-        if (!passes(place, server)) {
-            throw unable(server, "connection timed out");
-        }
-        if (!server.isUp() || route(place, server).refusing) {
-            throw unable(server, "connection refused");
-        }
-        // the kernel accepts, but nobody answers the first command
-        awaitThat(place, () -> !server.isHanging() && passes(place, server), setup.handshakeNanos());
-        if (server.isHanging() || !passes(place, server) || !server.isUp()) {
-            throw unable(server, "connection initialization timed out");
-        }
+    /** Opens a connection to a server that answers. */
+    Wire open(Place place, Server server) {
         Wire wire = new Wire(world, this, place, server);
         server.accept(wire);
         wires.add(wire);
-        requireReason(place, server);
-        afterConnecting.getOrDefault(place, () -> {}).run();
-        long open = wires.stream()
-                .filter(other -> other.place() == place && other.server() == server)
-                .count();
-        world.require(
-                open <= MAX_CONNECTIONS * Math.min(2, setup.masters()),
-                "%s has %d connections to %s",
-                place,
-                open,
-                server);
         return wire;
-    }
-
-    private static RedisConnectionException unable(Server server, String why) {
-        return new RedisConnectionException("Unable to connect to " + server + ": " + why);
-    }
-
-    /** Waits until a condition holds, for this time at most. */
-    private void awaitThat(Place place, BooleanSupplier condition, long nanos) {
-        long end = world.now() + nanos;
-        while (!condition.getAsBoolean() && world.now() < end) {
-            sleep(place, RETRY_NANOS);
-        }
-    }
-
-    private static void sleep(Place place, long nanos) {
-        try {
-            boolean unused = place.await(new CompletableFuture<>(), nanos);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     /** Runs a script at a server, as far as the server has the slot of its keys. */

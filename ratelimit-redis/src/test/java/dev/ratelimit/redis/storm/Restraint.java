@@ -5,6 +5,7 @@ import dev.ratelimit.redis.storm.History.Setup;
 import dev.ratelimit.redis.storm.World.Place;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Whether an instance leaves its only server alone once that has failed often enough, and for long enough each time. */
 final class Restraint {
@@ -37,11 +38,18 @@ final class Restraint {
     private long lastNanos;
     private boolean probed;
 
-    /** Whether a probe has failed that was not a decision. */
-    private boolean failed;
+    /** Whether a probe that was not early may have failed since the last early one. */
+    private boolean mayHurry;
 
+    private long stoppedNanos;
     private long connectedNanos;
     private long earlyNanos = Long.MIN_VALUE / 2;
+
+    /** Whether a probe that was not early has certainly failed, and the server was not connected to since. */
+    private boolean failed;
+
+    /** The connection on which the next request must be an early probe. */
+    private @Nullable Wire hurried;
 
     /** From then on, any failure that a caller is told of may be that of a probe: not all of them are sent. */
     private long probesFromNanos;
@@ -61,8 +69,11 @@ final class Restraint {
     void stopped() {
         stopped = true;
         probed = false;
+        mayHurry = false;
         failed = false;
-        lastNanos = world.now();
+        hurried = null;
+        stoppedNanos = world.now();
+        lastNanos = stoppedNanos;
         long usedFor = lastNanos - usedNanos;
         if (usedFor >= CALM * setup.openForNanos() - SLACK_NANOS) {
             intervalNanos = 0;
@@ -76,8 +87,12 @@ final class Restraint {
     }
 
     /** Records that there is a new connection to the server. */
-    void connected() {
+    void connected(Wire connection) {
         connectedNanos = world.now();
+        if (stopped && failed) {
+            failed = false;
+            hurried = connection;
+        }
     }
 
     /** Records that the server is used again. */
@@ -93,9 +108,20 @@ final class Restraint {
         dueNanos = lastNanos + (long) (EARLIEST * intervalNanos) - SLACK_NANOS;
     }
 
+    /** When the next probe may follow that is not early. */
+    private long earliestNanos() {
+        return probed ? lastNanos + (long) (EARLIEST * next(intervalNanos)) - SLACK_NANOS : dueNanos;
+    }
+
     private void delayAtMost() {
         maxIntervalNanos = next(maxIntervalNanos);
         latestNanos = world.now() + (long) (LATEST * maxIntervalNanos) + SLACK_NANOS;
+    }
+
+    private long latestNanos() {
+        // of an instance that stood still, a probe may have failed while its caller got the answer
+        long since = place.stillUntil > lastNanos ? place.stillUntil : Long.MIN_VALUE / 2;
+        return Math.max(latestNanos, since + (long) (LATEST * next(maxIntervalNanos)) + SLACK_NANOS);
     }
 
     private long next(long interval) {
@@ -113,9 +139,12 @@ final class Restraint {
         if (!stopped || begun) {
             return;
         }
-        // once on each new connection after a probe, and nobody is told of one for a lease
-        if ((probed || failed || setup.leased()) && connectedNanos > Math.max(lastNanos, earlyNanos)) {
+        failed = false;
+        hurried = null;
+        // on a new connection, once for each probe that failed, and nobody is told of one for a lease
+        if ((mayHurry || setup.leased()) && connectedNanos > Math.max(lastNanos, earlyNanos)) {
             earlyNanos = now;
+            mayHurry = now >= earliestNanos();
             return;
         }
         if (probed) {
@@ -123,6 +152,7 @@ final class Restraint {
         }
         world.require(now >= dueNanos, "%s asks a failing server %.3f s too early", place, (dueNanos - now) / 1e9);
         probed = true;
+        mayHurry = true;
         lastNanos = now;
     }
 
@@ -141,6 +171,13 @@ final class Restraint {
                 .count();
     }
 
+    private void probeFailed() {
+        mayHurry |= world.now() >= earliestNanos();
+        boolean sent = probed && world.now() - lastNanos <= setup.deadlineNanos() + Storm.WAKE_NANOS;
+        failed = sent && earlyNanos < lastNanos && world.callingSince() > stoppedNanos;
+        hurried = null;
+    }
+
     /**
      * Checks that the server is not used any more once callers were told of enough failures, one after the other, and
      * that it is not left alone for too long.
@@ -149,12 +186,19 @@ final class Restraint {
         if (stopped && reason == RedisStoreFailure.OPEN) {
             // another caller may be the probe
             world.require(
-                    world.now() <= latestNanos || world.unfinished(place) > 1,
+                    world.now() <= latestNanos() || world.unfinished(place) > 1,
                     "%s does not ask a server again, %.3f s too late",
                     place,
-                    (world.now() - latestNanos) / 1e9);
+                    (world.now() - latestNanos()) / 1e9);
+            world.require(
+                    hurried == null
+                            || !hurried.isOpen()
+                            || world.now() - connectedNanos <= SLACK_NANOS
+                            || world.unfinished(place) > 1,
+                    "%s does not ask a server that it has just connected to",
+                    place);
         } else if (stopped && reason != RedisStoreFailure.SATURATED && world.now() >= probesFromNanos) {
-            failed = true;
+            probeFailed();
             delayAtMost();
         }
         boolean ofServer = switch (reason) {

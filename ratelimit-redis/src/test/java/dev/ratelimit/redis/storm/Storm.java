@@ -31,7 +31,7 @@ final class Storm {
     /** The same if a probe may have to connect first, which takes longer than a decision waits: the next call is one. */
     private static final long SLOW_RECOVERY_NANOS = RECOVERY_NANOS + BETWEEN_NANOS;
 
-    private static final int TOGETHER = 4;
+    private static final int TOGETHER = 8;
 
     /** How often an instance is asked before it closes: its leases begin with eight. */
     private static final int MIN_LAST = 6;
@@ -55,6 +55,7 @@ final class Storm {
     private final Callers callers;
     private final @Nullable List<String> timeline;
     private int withoutServer;
+    private boolean recovering;
     private boolean over;
 
     private Storm(History history, @Nullable List<String> timeline) {
@@ -63,11 +64,7 @@ final class Storm {
         this.timeline = timeline;
         this.world = new World(history.seed());
         this.books = new Books(
-                world,
-                setup.leased(),
-                none(Step.Fault::changesBudgets),
-                !setup.refunds() && none(Step.Fault::delaysCommands),
-                setup.masters() == 1);
+                world, setup, none(Step.Fault::changesBudgets), !setup.refunds() && none(Step.Fault::delaysCommands));
         this.shares = new Shares(
                 world, setup.localShare(), !setup.leased() && none(fault -> fault == Step.Fault.OTHER_LIMITS));
         this.network = new Network(world, books, 2 * setup.masters(), setup);
@@ -172,6 +169,7 @@ final class Storm {
     /** After the last fault, asks for all keys until servers answer, and requires this once all must be well. */
     private void recover() {
         troubles.removeForeign();
+        recovering = true;
         long well = world.now() + recoveryNanos();
         int rounds = 0;
         while (world.now() < well && rounds < ENOUGH) {
@@ -195,7 +193,8 @@ final class Storm {
         boolean slow = setup.connectNanos() + 2 * MILLI >= setup.deadlineNanos();
         // after a long time without a network, a probe may find out that its connection is dead
         boolean dead = !none(Step.Fault::killsSilently);
-        return (slow || dead ? SLOW_RECOVERY_NANOS : RECOVERY_NANOS) + setup.handshakeNanos();
+        boolean silent = dead || !none(fault -> fault == Step.Fault.HANGING);
+        return (slow || dead ? SLOW_RECOVERY_NANOS : RECOVERY_NANOS) + (silent ? setup.handshakeNanos() : 0);
     }
 
     private void askForAll(Instance instance, boolean requireWell) {
@@ -206,13 +205,18 @@ final class Storm {
     }
 
     private void askForEach(Instance instance, boolean requireWell) {
+        boolean available = instance.store().available();
+        int inVain = 0;
         for (int key = 0; key < setup.keys(); key++) {
             Charge charge = instance.charge(new Want(0, key, 0));
             instance.begins();
-            Decision decision = instance.store().peek(List.of(charge));
+            // charges may wait for each other, and leases count as in flight
+            Decision decision = requireWell && !setup.leased()
+                    ? instance.store().decide(List.of(charge))
+                    : instance.store().peek(List.of(charge));
             instance.ends();
             shares.answered(instance.place(), decision, false);
-            withoutServer += Seam.byServer(decision, charge) ? 0 : 1;
+            inVain += Seam.byServer(decision, charge) ? 0 : 1;
             instance.answered(decision, world.now());
             require(
                     !requireWell || Seam.byServer(decision, charge),
@@ -222,6 +226,8 @@ final class Storm {
                     recoveryNanos() / SECOND,
                     instance.lastFailure());
         }
+        withoutServer += inVain;
+        instance.asked(recovering && inVain > 0 && available && instance.store().available());
     }
 
     private void close(Instance instance) {

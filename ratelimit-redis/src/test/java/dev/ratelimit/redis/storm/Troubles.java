@@ -105,14 +105,14 @@ final class Troubles {
             case PAUSED, INSTANCE_KILLED, NO_THREAD, CLOSED -> List.of(place);
             case FAIL_OVER -> network.servers();
             // commands follow the slot, at once if they need not connect
-            case SLOT_MOVES -> network.connectsAtOnce() ? List.of() : network.servers();
+            case SLOT_MOVES -> network.connecting().atOnce() ? List.of() : network.servers();
             case FOREIGN_VALUE -> List.of(key(trouble));
             case SCRIPTS_FLUSHED, SERVER_CLOCK_FORWARD, SERVER_CLOCK_BACK, WALL_CLOCK_MOVES, OTHER_LIMITS -> List.of();
             default -> List.of(server);
         };
         touched.addAll(where);
         if (!trouble.fault().sparesConnections()) {
-            where.forEach(network::doubt);
+            where.forEach(network.connecting()::doubt);
         }
     }
 

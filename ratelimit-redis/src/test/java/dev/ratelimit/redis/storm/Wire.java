@@ -81,6 +81,7 @@ final class Wire implements Seam.Wire {
     }
 
     @Override
+    @SuppressWarnings("FutureReturnValueIgnored") // only the books are told
     public CompletableFuture<long[]> script(
             @Nullable String text, String sha, boolean asking, String[] keys, byte[][] arguments) {
         String operation = new String(arguments[0], StandardCharsets.US_ASCII);
@@ -89,7 +90,11 @@ final class Wire implements Seam.Wire {
         if (decision && former != null && former.arguments == arguments) {
             requireWanted(former);
         }
-        return send(server -> network.run(server, text, sha, asking, keys, arguments), decision, arguments);
+        network.books().passed(place, keys, arguments, null);
+        CompletableFuture<long[]> answer =
+                send(server -> network.run(server, text, sha, asking, keys, arguments), decision, arguments);
+        answer.thenAccept(reply -> network.books().passed(place, keys, arguments, reply));
+        return answer;
     }
 
     @Override
@@ -104,7 +109,7 @@ final class Wire implements Seam.Wire {
         world.require(
                 age <= network.deadlineNanos() + Storm.WAKE_NANOS
                         || place.stillUntil > refused.atNanos
-                        || !place.started,
+                        || refused.atNanos <= place.startedNanos,
                 "%s sends a decision again after %.3f s",
                 place,
                 age / 1e9);

@@ -54,8 +54,8 @@ final class World {
         /** When something may happen here again. */
         long stillUntil;
 
-        /** Whether the instance has started: until then, it waits longer for an answer. */
-        boolean started;
+        /** When the instance had started: before that, it waits longer for an answer. */
+        long startedNanos = Long.MAX_VALUE;
 
         private boolean ended;
         private long noThreadUntil;

@@ -1,0 +1,79 @@
+package dev.ratelimit.redis.storm;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a script was asked about one limit, and what it answered.
+ *
+ * @param numbers the permits and the three parameters of the algorithm
+ * @param taken whether the permits were taken
+ * @param state the numbers of the limit's state
+ */
+@SuppressWarnings("ArrayRecordComponent") // nobody compares them
+record Asked(String key, char algorithm, ByteBuffer numbers, boolean taken, long[] state) {
+
+    /** Reads a command, and its reply if that is known. */
+    static List<Asked> of(String operation, String[] keys, byte[][] arguments, long @Nullable [] reply) {
+        List<Asked> asked = new ArrayList<>();
+        ByteBuffer plan = ByteBuffer.wrap(arguments[2]);
+        int at = 1;
+        while (plan.hasRemaining()) {
+            boolean answered = reply != null && reply[at] >= 0 && !operation.equals("refund");
+            boolean taken = reply != null && reply[at] == 1;
+            at++;
+            for (int limits = plan.getShort(); limits > 0; limits--) {
+                String key = keys[plan.getShort() - 1];
+                int terms = 2 * plan.getShort() + 1;
+                char algorithm = (char) arguments[terms][0];
+                int numbers = answered ? numbers(algorithm) : 0;
+                long[] state = reply == null ? new long[0] : Arrays.copyOfRange(reply, at, at + numbers);
+                asked.add(new Asked(key, algorithm, ByteBuffer.wrap(arguments[terms + 1]), taken, state));
+                at += numbers;
+            }
+        }
+        return asked;
+    }
+
+    /** How many numbers a reply holds of a limit with this algorithm. */
+    private static int numbers(char algorithm) {
+        return switch (algorithm) {
+            case 't' -> 1;
+            case 'i' -> 2;
+            case 'f', 's' -> 3;
+            case 'l', 'c' -> 4;
+            case 'S' -> 1 + numbers('s');
+            default -> throw new IllegalArgumentException("algorithm " + algorithm);
+        };
+    }
+
+    long permits() {
+        return (long) numbers.getDouble(0);
+    }
+
+    boolean isBucket() {
+        return algorithm == 't';
+    }
+
+    double capacity() {
+        return numbers.getDouble(8) / (isBucket() ? numbers.getDouble(24) : 1);
+    }
+
+    /** How many permits a bucket has left. */
+    double remaining() {
+        return Math.floor((numbers.getDouble(8) - state[0]) / numbers.getDouble(24));
+    }
+
+    /** In how many microseconds a bucket is full. */
+    double fullAfterMicros() {
+        return state[0] / numbers.getDouble(16);
+    }
+
+    /** How many permits a bucket refills in so many microseconds. */
+    double refilled(double micros) {
+        return micros * numbers.getDouble(16) / numbers.getDouble(24);
+    }
+}

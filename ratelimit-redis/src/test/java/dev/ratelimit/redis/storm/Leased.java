@@ -1,0 +1,123 @@
+package dev.ratelimit.redis.storm;
+
+import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.redis.storm.World.Place;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/** How large leases are, and what of them is refunded. */
+final class Leased {
+
+    /** How long a lease lasts. */
+    static final long LEASE_NANOS = 1_000_000_000;
+
+    /** How long after its deadline a lease is ended at most: it is looked at four times in its second. */
+    private static final double LATE_SECONDS = 0.27;
+
+    private static final long LATE_SLACK_NANOS = 250_000_000;
+
+    /** Callers ask for fewer permits at once. */
+    private static final long MIN_LEASE = 12;
+
+    private static final double FRACTION = 0.2;
+
+    private record Lessee(Place place, String key) {}
+
+    private record Told(long atNanos, double remaining) {}
+
+    private record Charge(String key, long atMicros) {}
+
+    private final World world;
+    private final long deadlineNanos;
+    private final Map<Lessee, Deque<Told>> told = new HashMap<>();
+
+    /** When the lease ended of which this is the charge. */
+    private final Map<Charge, Double> endsMicros = new HashMap<>();
+
+    /** The charges of leases, as far as callers ask for fewer permits. */
+    private final Set<Charge> large = new HashSet<>();
+
+    /** What was not refunded of a charge, because the bucket had refilled it meanwhile. */
+    private final Map<Charge, Double> refilled = new HashMap<>();
+
+    Leased(World world, long deadlineNanos) {
+        this.world = world;
+        this.deadlineNanos = deadlineNanos;
+    }
+
+    /** Records that an instance gets the answer to a charge. */
+    void told(Place place, Asked asked) {
+        if (asked.isBucket() && asked.state().length > 0) {
+            told.computeIfAbsent(new Lessee(place, asked.key()), lessee -> new ArrayDeque<>())
+                    .add(new Told(world.now(), asked.remaining()));
+        }
+    }
+
+    /** Checks that a lease takes a small part of what the instance was told that is left. */
+    void requireSmall(Place place, Asked asked) {
+        Deque<Told> latest = told.get(new Lessee(place, asked.key()));
+        if (asked.permits() < MIN_LEASE || latest == null) {
+            return;
+        }
+        // it was told the number that it relies on when it got its last lease, or since then
+        long since = world.now() - LEASE_NANOS - 2 * (deadlineNanos + Storm.WAKE_NANOS);
+        while (!latest.isEmpty() && latest.peek().atNanos < since) {
+            latest.remove();
+        }
+        double most = latest.stream().mapToDouble(Told::remaining).max().orElse(0);
+        world.require(
+                asked.permits() <= FRACTION * most || place.stillUntil > since,
+                "a lease takes %d permits of %s, which had at most %.0f left",
+                asked.permits(),
+                asked.key(),
+                most);
+    }
+
+    /** Records that a server carries out a charge. */
+    void charged(Asked asked, long nowMicros) {
+        if (asked.permits() >= MIN_LEASE) {
+            large.add(new Charge(asked.key(), nowMicros));
+        }
+        double full = asked.isBucket() ? asked.fullAfterMicros() : Double.MAX_VALUE;
+        double unused = endsMicros.merge(
+                new Charge(asked.key(), nowMicros), nowMicros + Math.min(LEASE_NANOS / 1000.0, full), Math::min);
+    }
+
+    /** Records that a server carries out a refund. */
+    void refunded(Asked asked, long nowMicros, long chargedMicros) {
+        Charge charge = new Charge(asked.key(), chargedMicros);
+        double late = Math.max(0, nowMicros - endsMicros.getOrDefault(charge, 0.0));
+        // a fraction of a permit is left to the next lease
+        double kept = 1 + (asked.isBucket() ? asked.refilled(late) : 0);
+        refilled.merge(charge, kept, Double::sum);
+    }
+
+    /** Of a lease that ends late, a bucket that has refilled permits meanwhile does not get them back. */
+    void requireUnfilled(Asked asked, long nowMicros, long chargedMicros, long largest) {
+        long ageMicros = nowMicros - chargedMicros;
+        double refilled = asked.refilled(ageMicros - (LEASE_NANOS + LATE_SLACK_NANOS) / 1000.0);
+        double most = largest - Math.max(0, refilled) + 1;
+        world.require(
+                asked.permits() <= Math.max(0, most) || !large.contains(new Charge(asked.key(), chargedMicros)),
+                "%d permits of %s are refunded %.3f s after a lease took them",
+                asked.permits(),
+                asked.key(),
+                ageMicros / 1e6);
+    }
+
+    /**
+     * How many permits of a charge may remain that nobody holds.
+     *
+     * @param timely whether each refund is carried out as soon as it is due
+     */
+    double mostKept(String key, long chargedMicros, LimitAlgorithm limit, boolean timely) {
+        Double known = timely ? refilled.get(new Charge(key, chargedMicros)) : null;
+        double late = limit instanceof TokenBucket ? LATE_SECONDS * limit.capacity() / limit.replenishNanos() : 0;
+        return known == null ? late * 1e9 + 1 : known;
+    }
+}
