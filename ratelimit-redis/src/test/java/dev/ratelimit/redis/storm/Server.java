@@ -3,6 +3,7 @@ package dev.ratelimit.redis.storm;
 import dev.ratelimit.redis.storm.ScriptServer.State;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.function.Function;
@@ -90,7 +91,7 @@ final class Server {
         up = false;
         runs++;
         inbox.clear();
-        for (Wire wire : Set.copyOf(wires)) {
+        for (Wire wire : List.copyOf(wires)) {
             if (told) {
                 wire.cut();
             } else {
