@@ -42,7 +42,11 @@ final class RefusalResolver implements HandlerExceptionResolver, Ordered {
         try {
             response.resetBuffer();
             cors.write(request, response);
-            limiter.writeRefusal(refusal, new ServletWebRequest(request, paths), new ServletWebResponse(response));
+            limiter.writeRefusal(
+                    refusal,
+                    RateLimitFilter.chargedOf(request),
+                    new ServletWebRequest(request, paths),
+                    new ServletWebResponse(response));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

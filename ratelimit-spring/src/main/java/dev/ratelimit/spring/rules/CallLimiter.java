@@ -50,12 +50,17 @@ public final class CallLimiter {
     /**
      * Answers a request whose handler has thrown this exception.
      *
+     * @param charged what the request was charged; {@code null} if it was not
      * @param response not committed yet
      * @throws IOException if the response cannot be written
      */
-    public void writeRefusal(RateLimitExceededException refusal, WebRequest request, WebResponse response)
+    public void writeRefusal(
+            RateLimitExceededException refusal,
+            @Nullable ChargedRequest charged,
+            WebRequest request,
+            WebResponse response)
             throws IOException {
-        refusals.write(refusal, request, response);
+        refusals.write(refusal, charged, request, response);
     }
 
     /** A call of a method. Used by one thread. */
@@ -90,7 +95,7 @@ public final class CallLimiter {
             context.call(called.parameters(), arguments);
             StageCharges charges = now.applyTo(called, context, store);
             if (!charged.chargeCall(context, charges, called.fallback() != null)) {
-                throw new RefusedCall(refusals.refusal(charges), charged.stages(), context);
+                throw new RefusedCall(refusals.refusal(charges), charged, charged.stages(), context);
             }
         }
 
@@ -110,7 +115,7 @@ public final class CallLimiter {
          * @throws RateLimitExceededException if a limit refuses it
          */
         public void chargeWithin(WebRequest request, @Nullable ChargedRequest charged) {
-            charge(request, charged == null ? List.of() : charged.stages());
+            charge(request, charged);
         }
 
         /**
@@ -119,10 +124,10 @@ public final class CallLimiter {
          * @throws RateLimitExceededException if a limit refuses it
          */
         public void chargeOutside() {
-            charge(new NoRequest(SECURITY ? SecurityCaller.principal() : null), List.of());
+            charge(new NoRequest(SECURITY ? SecurityCaller.principal() : null), null);
         }
 
-        private void charge(WebRequest request, List<StageCharges> before) {
+        private void charge(WebRequest request, @Nullable ChargedRequest within) {
             RequestContext context = now.context(request);
             if (called.endpoint() != null) {
                 context.enter(called.endpoint());
@@ -131,9 +136,9 @@ public final class CallLimiter {
             StageCharges charges = now.applyTo(called, context, store);
             if (!charges.charge()) {
                 charges.countRefused(outcomes);
-                List<StageCharges> stages = new ArrayList<>(before);
+                List<StageCharges> stages = new ArrayList<>(within == null ? List.of() : within.stages());
                 stages.add(charges);
-                throw new RefusedCall(refusals.refusal(charges), stages, context);
+                throw new RefusedCall(refusals.refusal(charges), within, stages, context);
             }
             charges.countAdmitted(outcomes);
             charged = charges;

@@ -82,9 +82,12 @@ final class RefusalWriter {
     }
 
     /** Answers a request whose handler has thrown this exception. */
-    void write(RateLimitExceededException refusal, WebRequest request, WebResponse to) throws IOException {
+    void write(RateLimitExceededException refusal, @Nullable ChargedRequest charged, WebRequest request, WebResponse to)
+            throws IOException {
         if (refusal instanceof RefusedCall call) {
-            headers.write(call.stages(), call.context(), to);
+            if (call.isOf(charged)) {
+                headers.write(call.stages(), call.context(), to);
+            }
             write(call.refusal(), request, to);
         } else {
             write(rendered(refusal.rejection()), request, to);
