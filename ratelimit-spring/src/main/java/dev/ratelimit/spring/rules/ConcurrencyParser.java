@@ -75,6 +75,18 @@ final class ConcurrencyParser {
                 && properties.plans().values().stream().allMatch(ConcurrencyParser::isWithoutRate);
     }
 
+    /** The algorithm of the policy's own limit, which is written as this or left out. */
+    Algorithm algorithm(Algorithm written) {
+        if (isAlone() && written != Algorithm.TOKEN_BUCKET) {
+            throw mistake(
+                    "algorithm",
+                    written,
+                    "the algorithm is that of limit, which is missing; write limit: 100/minute as well, or remove the"
+                            + " algorithm");
+        }
+        return isAlone() ? Algorithm.CONCURRENCY : written;
+    }
+
     private static boolean isWithoutRate(PolicyProperties.Plan plan) {
         return plan.limit() != null && plan.limit().strip().matches("[\\d,]+|[a-z]+");
     }

@@ -85,7 +85,7 @@ final class PolicyParser {
     private LimitParser limitParser() {
         Algorithm written =
                 checked("algorithm", properties.algorithm(), () -> LimitParser.algorithm(properties.algorithm()));
-        Algorithm algorithm = concurrency.isAlone() ? Algorithm.CONCURRENCY : written;
+        Algorithm algorithm = concurrency.algorithm(written);
         LimitOptions options = LimitOptions.NONE
                 .with("burst", burst)
                 .with("refill", properties.refill())
