@@ -101,11 +101,13 @@ public final class PolicyLimiter {
     }
 
     /**
-     * Resets the key to a full budget. Has no effect on a server that does not answer.
+     * Resets the key to a full budget.
      *
      * @param key whose budget; the empty string if all callers share one
+     * @return whether it is certain that the key was reset; {@code false} if the store's server does not answer
      */
-    public void reset(String key) {
-        limiter.reset(policy, key);
+    @CanIgnoreReturnValue
+    public boolean reset(String key) {
+        return limiter.reset(policy, key);
     }
 }

@@ -92,12 +92,14 @@ public interface RateLimitStore extends AutoCloseable {
     void refund(Decision decision, List<Charge> part);
 
     /**
-     * Resets the key to a full budget. Has no effect on a server that does not answer.
+     * Resets the key to a full budget.
      *
      * @param policy whose limits to reset
      * @param key whose budget; the empty string if all callers share one
+     * @return whether it is certain that the key was reset; {@code false} if the store's server does not answer
      */
-    void reset(Policy policy, String key);
+    @CanIgnoreReturnValue
+    boolean reset(Policy policy, String key);
 
     /** Releases the resources of the store. Idempotent. */
     @Override

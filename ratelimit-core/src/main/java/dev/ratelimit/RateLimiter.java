@@ -198,13 +198,15 @@ public final class RateLimiter {
     }
 
     /**
-     * Resets the key to a full budget. Has no effect on a server that does not answer.
+     * Resets the key to a full budget.
      *
      * @param policy whose limits to reset
      * @param key whose budget; the empty string if all callers share one
+     * @return whether it is certain that the key was reset; {@code false} if the store's server does not answer
      */
-    public void reset(Policy policy, String key) {
-        store.reset(policy, key);
+    @CanIgnoreReturnValue
+    public boolean reset(Policy policy, String key) {
+        return store.reset(policy, key);
     }
 
     /**

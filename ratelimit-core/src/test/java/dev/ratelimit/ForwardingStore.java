@@ -27,7 +27,7 @@ public abstract class ForwardingStore implements RateLimitStore {
     }
 
     @Override
-    public void reset(Policy policy, String key) {
-        store.reset(policy, key);
+    public boolean reset(Policy policy, String key) {
+        return store.reset(policy, key);
     }
 }

@@ -177,10 +177,11 @@ public final class InMemoryStore implements RateLimitStore {
     }
 
     @Override
-    public void reset(Policy policy, String key) {
+    public boolean reset(Policy policy, String key) {
         Transaction transaction = transaction(List.of(policy.charge(key)));
         transaction.reset();
         transactions.giveBack(transaction);
+        return true;
     }
 
     /** Forgets all keys, as if the store were new. Charges of calls at the same time may be forgotten, even in part. */

@@ -1,5 +1,6 @@
 package dev.ratelimit.redis;
 
+import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Charge;
 import dev.ratelimit.CheckReturnValue;
 import dev.ratelimit.Decision;
@@ -275,25 +276,30 @@ public final class RedisStore implements RateLimitStore {
     }
 
     @Override
-    public void reset(Policy policy, String key) {
+    public boolean reset(Policy policy, String key) {
         Charge charge = policy.charge(key);
         if (leases != null) {
             leases.drop(charge);
         }
         fallback.reset(policy, key);
-        settle(router.send(List.of(charge), Operation.RESET, 0), ticker.nanos() + deadlineNanos);
+        boolean reset = settle(router.send(List.of(charge), Operation.RESET, 0), ticker.nanos() + deadlineNanos);
         answerCache.forget(charge);
+        return reset;
     }
 
-    /** Waits for completion and ignores the results, so that the next call sees the effect. */
-    private void settle(List<PendingBatch> commands, long deadline) {
+    /** Waits for completion, so that the next call sees the effect. Returns whether all have succeeded. */
+    @CanIgnoreReturnValue
+    private boolean settle(List<PendingBatch> commands, long deadline) {
+        boolean succeeded = true;
         for (PendingBatch sent : commands) {
             try {
                 sent.await(deadline - ticker.nanos());
             } catch (StoreFailure e) {
                 listener.failed(e.reason());
+                succeeded = false;
             }
         }
+        return succeeded;
     }
 
     /** Refunds leases and closes the connections; later calls are decided as if Redis failed. The client stays open. */

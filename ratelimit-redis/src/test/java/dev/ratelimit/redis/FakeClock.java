@@ -89,8 +89,8 @@ final class FakeClock implements RateLimitStore {
     }
 
     @Override
-    public void reset(Policy policy, String key) {
-        at().reset(policy, key);
+    public boolean reset(Policy policy, String key) {
+        return at().reset(policy, key);
     }
 
     @Override

@@ -87,6 +87,17 @@ class OutageTest {
     }
 
     @Test
+    void reset_whileTheServerIsDown_isNotCertain() {
+        try (Scene scene = new Scene(server.uri()).connected()) {
+            assertThat(scene.store.reset(FIVE, "k")).isTrue();
+
+            server.kill();
+
+            assertThat(scene.store.reset(FIVE, "k")).isFalse();
+        }
+    }
+
+    @Test
     @DisplayName("E1: many outages leave one connection and no additional thread")
     void outages_many_leaveNoThreadsAndNoConnections() {
         try (Scene scene = new Scene(server.uri()).connected()) {

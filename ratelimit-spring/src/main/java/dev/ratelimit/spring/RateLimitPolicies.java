@@ -1,5 +1,6 @@
 package dev.ratelimit.spring;
 
+import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
@@ -62,13 +63,15 @@ public interface RateLimitPolicies {
     List<LimitStatus> state(String policy, String... key);
 
     /**
-     * Resets a key to a full budget. Has no effect on a server that does not answer.
+     * Resets a key to a full budget.
      *
      * @param policy its name
      * @param key one plain value for each part of the policy's key; none if all callers share one budget
+     * @return whether it is certain that the key was reset; {@code false} if the store's server does not answer
      * @throws IllegalArgumentException if there is no such policy, or its key has other parts
      */
-    void reset(String policy, String... key);
+    @CanIgnoreReturnValue
+    boolean reset(String policy, String... key);
 
     /**
      * Changes a policy while the application runs. What the change leaves out stays as it is. Every request, and all

@@ -136,8 +136,8 @@ public abstract class RateLimitStoreContract extends StorePenaltyContract {
         Policy policy = Policy.of("p", limit);
         limiter.decide(policy.charge("a", 10), policy.charge("b", 10));
 
-        limiter.reset(policy, "a");
-        limiter.reset(policy, "unknown");
+        assertThat(limiter.reset(policy, "a")).isTrue();
+        assertThat(limiter.reset(policy, "unknown")).isTrue();
 
         assertThat(limiter.peek(policy.charge("a"))).hasRemaining(10);
         assertThat(limiter.peek(policy.charge("b"))).hasRemaining(0);

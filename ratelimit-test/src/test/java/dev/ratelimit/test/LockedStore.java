@@ -156,9 +156,10 @@ class LockedStore implements RateLimitStore {
     }
 
     @Override
-    public synchronized void reset(Policy policy, String key) {
+    public synchronized boolean reset(Policy policy, String key) {
         for (int i = 0; i < policy.limits().size(); i++) {
             budgets.remove(budget(policy.name(), i, key));
         }
+        return true;
     }
 }

@@ -165,8 +165,8 @@ class RateLimitStoreContractTest {
         protected RateLimitStore newStore(FakeTicker time) {
             return new LockedStore(time) {
                 @Override
-                public void reset(Policy policy, String key) {
-                    super.reset(Policy.of(policy.name(), policy.limits().get(0)), key);
+                public boolean reset(Policy policy, String key) {
+                    return super.reset(Policy.of(policy.name(), policy.limits().get(0)), key);
                 }
             };
         }

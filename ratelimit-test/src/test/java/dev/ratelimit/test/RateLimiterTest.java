@@ -418,6 +418,8 @@ class RateLimiterTest {
         public void refund(Decision decision, List<Charge> part) {}
 
         @Override
-        public void reset(Policy policy, String key) {}
+        public boolean reset(Policy policy, String key) {
+            return true;
+        }
     }
 }

@@ -48,7 +48,7 @@ final class MeteredStore implements RateLimitStore {
     }
 
     @Override
-    public void reset(Policy policy, String key) {
-        store.reset(policy, key);
+    public boolean reset(Policy policy, String key) {
+        return store.reset(policy, key);
     }
 }

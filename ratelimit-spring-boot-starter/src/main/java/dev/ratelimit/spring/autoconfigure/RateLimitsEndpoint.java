@@ -47,6 +47,9 @@ final class RateLimitsEndpoint {
 
     private static final String PAGE = "page";
 
+    /** What selects the policy of a change. */
+    static final String POLICY = "policy";
+
     private static final MimeType HTML = new MimeType("text", "html", StandardCharsets.UTF_8);
 
     private final RateLimitOperations operations;
@@ -168,7 +171,11 @@ final class RateLimitsEndpoint {
     @DeleteOperation
     WebEndpointResponse<Object> reset(@Selector String policy, @Nullable Object key) {
         return answer(() -> {
-            operations.reset(policy, values(key).toArray(String[]::new));
+            if (!operations.reset(policy, values(key).toArray(String[]::new))) {
+                throw new IllegalStateException(
+                        "the store does not answer; the key is not reset, unless the store has received that. Look at the"
+                                + " key before you try again");
+            }
             return Map.of();
         });
     }
@@ -177,15 +184,19 @@ final class RateLimitsEndpoint {
         try {
             return new WebEndpointResponse<>(work.get(), MimeTypeUtils.APPLICATION_JSON);
         } catch (IllegalArgumentException | RateLimitConfigurationException e) {
-            return error(e, WebEndpointResponse.STATUS_BAD_REQUEST);
+            return mistake(String.valueOf(e.getMessage()));
         } catch (IllegalStateException e) {
-            return error(e, WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+            return error(String.valueOf(e.getMessage()), WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
         }
     }
 
-    private static WebEndpointResponse<Object> error(Exception e, int status) {
-        return new WebEndpointResponse<>(
-                Map.of("error", String.valueOf(e.getMessage())), status, MimeTypeUtils.APPLICATION_JSON);
+    /** The answer to a question or a change that is wrong. */
+    static WebEndpointResponse<Object> mistake(String message) {
+        return error(message, WebEndpointResponse.STATUS_BAD_REQUEST);
+    }
+
+    private static WebEndpointResponse<Object> error(String message, int status) {
+        return new WebEndpointResponse<>(Map.of("error", message), status, MimeTypeUtils.APPLICATION_JSON);
     }
 
     /** As sent, one or several times: the type String would be split at its commas, if it were a list. */

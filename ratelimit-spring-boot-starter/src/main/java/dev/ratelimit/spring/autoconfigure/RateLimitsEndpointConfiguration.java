@@ -40,6 +40,11 @@ class RateLimitsEndpointConfiguration {
         return () -> Map.of("type", store instanceof InMemoryStore ? "memory" : "custom", "available", true);
     }
 
+    @Bean("dev.ratelimit.endpointFields")
+    static KnownFields rateLimitKnownFields() {
+        return new KnownFields();
+    }
+
     @Bean("dev.ratelimit.endpoint")
     RateLimitsEndpoint rateLimitsEndpoint(
             RateLimitOperations operations,

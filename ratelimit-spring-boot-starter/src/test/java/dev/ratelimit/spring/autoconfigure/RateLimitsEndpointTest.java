@@ -2,9 +2,13 @@ package dev.ratelimit.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.AppPerTest;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.TestApi;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +42,21 @@ class RateLimitsEndpointTest extends AppPerTest {
         @Bean
         AuditEventRepository audit() {
             return new InMemoryAuditEventRepository();
+        }
+    }
+
+    /** A store whose server does not answer resets. */
+    @Configuration(proxyBeanMethods = false)
+    static class Silent {
+
+        @Bean
+        RateLimitStore store(Ticker ticker) {
+            InMemoryStore memory = InMemoryStore.builder().ticker(ticker).build();
+            return (RateLimitStore) Proxy.newProxyInstance(
+                    getClass().getClassLoader(),
+                    new Class<?>[] {RateLimitStore.class},
+                    (proxy, method, arguments) ->
+                            method.getName().equals("reset") ? false : method.invoke(memory, arguments));
         }
     }
 
@@ -220,6 +239,39 @@ class RateLimitsEndpointTest extends AppPerTest {
         assertThat(actuator.post("/p", Map.of()).status()).isEqualTo(400);
         assertThat(policy(actuator, "p").get("mode").asString()).isEqualTo("enforce");
         assertThat(policy(actuator, "p").has("changed")).isFalse();
+    }
+
+    @Test
+    void field_thatIsUnknown_changesNothing() {
+        ActuatorClient actuator = app(WRITABLE);
+
+        ActuatorClient.Answer answer = actuator.post("/p", Map.of("limitt", "4/hour", "mode", "shadow"));
+
+        assertThat(answer.status()).isEqualTo(400);
+        assertThat(answer.json().get("error").asString())
+                .isEqualTo("there is no field 'limitt'; write limit, burst, mode, restore");
+        assertThat(policy(actuator, "p").has("changed")).isFalse();
+        assertThat(actuator.delete("/p?key=a&kye=b").json().get("error").asString())
+                .isEqualTo("there is no field 'kye'; write key");
+    }
+
+    @Test
+    void reset_thatTheStoreDoesNotAnswer_isNoSuccess() {
+        start(
+                List.of(TestApi.class, Audit.class, Silent.class),
+                EXPOSED,
+                WRITABLE,
+                "p.limit=2/hour",
+                "p.key=header:X-Id");
+        ActuatorClient actuator = new ActuatorClient(app);
+
+        ActuatorClient.Answer answer = actuator.delete("/p?key=a");
+
+        assertThat(answer.status()).isEqualTo(503);
+        assertThat(answer.json().get("error").asString()).startsWith("the store does not answer");
+        assertThat(app.bean(AuditEventRepository.class).find(null, null, "RATE_LIMIT_CHANGED"))
+                .singleElement()
+                .satisfies(event -> assertThat(event.getData()).containsEntry("answered", false));
     }
 
     @Test

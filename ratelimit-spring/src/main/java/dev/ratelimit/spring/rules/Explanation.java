@@ -67,7 +67,7 @@ final class Explanation {
         }
 
         @Override
-        public void reset(Policy policy, String key) {
+        public boolean reset(Policy policy, String key) {
             throw new UnsupportedOperationException();
         }
     }

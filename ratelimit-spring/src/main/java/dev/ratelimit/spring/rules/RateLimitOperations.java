@@ -91,7 +91,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
     }
 
     @Override
-    public void reset(String policy, String... key) {
+    public boolean reset(String policy, String... key) {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         PlainKey plain = PlainKey.of(rule, now.sources(), List.of(key));
@@ -102,10 +102,16 @@ public final class RateLimitOperations implements RateLimitPolicies {
                 .map(override -> ((LimitOverride.Limited) override).policy())
                 .max(Comparator.comparingInt(limited -> limited.limits().size()))
                 .orElse(rule.policy());
-        store.reset(longest, plain.key());
+        boolean reset = store.reset(longest, plain.key());
         String hash = keys.hash(plain.key());
-        log.info("Rate limit {}: key {} was reset", Quotation.of(policy), hash);
-        tell(policy, Map.of("reset", hash));
+        if (reset) {
+            log.info("Rate limit {}: key {} was reset", Quotation.of(policy), hash);
+            tell(policy, Map.of("reset", hash));
+        } else {
+            log.warn("Rate limit {}: the store did not answer when key {} was to be reset", Quotation.of(policy), hash);
+            tell(policy, Map.of("reset", hash, "answered", false));
+        }
+        return reset;
     }
 
     @Override

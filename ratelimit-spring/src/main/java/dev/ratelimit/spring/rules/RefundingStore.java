@@ -54,7 +54,7 @@ final class RefundingStore implements RateLimitStore {
     }
 
     @Override
-    public void reset(Policy policy, String key) {
-        store.reset(policy, key);
+    public boolean reset(Policy policy, String key) {
+        return store.reset(policy, key);
     }
 }

@@ -51,8 +51,8 @@ class ShadowTest {
         }
 
         @Override
-        public void reset(dev.ratelimit.Policy policy, String key) {
-            memory.reset(policy, key);
+        public boolean reset(dev.ratelimit.Policy policy, String key) {
+            return memory.reset(policy, key);
         }
     }
 
