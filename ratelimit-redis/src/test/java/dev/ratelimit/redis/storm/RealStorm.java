@@ -6,6 +6,7 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.RedisStore;
@@ -44,6 +45,9 @@ final class RealStorm implements AutoCloseable {
     private static final long FASTER = 40;
 
     private static final int THREADS = 16;
+
+    /** More than any limit grants at once. */
+    private static final long BEYOND = 4;
 
     /** Who granted permits of a key: an instance's memory, or servers. */
     private record Granter(int instance, Charge key) {}
@@ -221,6 +225,33 @@ final class RealStorm implements AutoCloseable {
         store.close();
     }
 
+    /** Takes what is left of the first key under each policy: calls alone seldom reach a limit. */
+    void exhaust() {
+        int instance = IntStream.range(0, stores.size())
+                .filter(number -> !closed.contains(stores.get(number)))
+                .findFirst()
+                .orElse(stores.size());
+        for (int policy = 0; policy < history.setup().policies() && instance < stores.size(); policy++) {
+            Charge charge = charge(new Want(policy, 0, 1));
+            long enough = BEYOND * limit(SERVERS, charge).capacity();
+            boolean admitted = true;
+            for (long i = 0; i < enough && admitted; i++) {
+                admitted = isAdmitted(instance, charge);
+            }
+        }
+    }
+
+    private boolean isAdmitted(int instance, Charge charge) {
+        try {
+            Decision decision = stores.get(instance).decide(List.of(charge));
+            forGranted(instance, decision, tally -> tally.granted);
+            return decision.admitted();
+        } catch (StoreUnavailableException e) {
+            // a lease may have the only place in flight
+            return false;
+        }
+    }
+
     /** What servers, and each instance's memory, granted of each key in all. */
     void requireBounds() {
         double seconds = (System.nanoTime() - began) / 1e9;
@@ -249,7 +280,8 @@ final class RealStorm implements AutoCloseable {
         if (limit instanceof TokenBucket) {
             return n + n * seconds * 1e9 / limit.replenishNanos();
         }
-        return limit instanceof SlidingLog ? n * (windows + 1) : n * (windows + 2);
+        boolean exact = limit instanceof SlidingLog || limit instanceof Concurrency;
+        return exact ? n * (windows + 1) : n * (windows + 2);
     }
 
     /** Whether all open stores ask for all keys. */

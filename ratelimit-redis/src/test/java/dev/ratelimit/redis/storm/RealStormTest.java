@@ -60,8 +60,9 @@ class RealStormTest {
         List<RedisServer> servers = clustered ? cluster.nodes() : List.of(server);
         try (RealStorm storm = new RealStorm(history, servers, clustered ? cluster : null)) {
             storm.run();
-            storm.requireBounds();
             await().atMost(Duration.ofSeconds(60)).until(storm::isWell);
+            storm.exhaust();
+            storm.requireBounds();
         }
         servers.forEach(RealStormTest::requireExpiry);
     }
