@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpHeaders;
 
 /**
  * A request that waits without a thread. When its wait is over, the server dispatches it again, to the filter where it
@@ -54,7 +55,16 @@ final class ParkedRequest implements AsyncListener {
                     request.getMethod(),
                     request.getRequestURI());
         }
-        return possible;
+        return possible && !isUpgrade(request);
+    }
+
+    /**
+     * Whether the connection is to change to another protocol, such as WebSocket, which servers do not do for an
+     * asynchronous dispatch. An upgrade to HTTP/2 has already been made, or is not going to be.
+     */
+    private static boolean isUpgrade(HttpServletRequest request) {
+        String protocol = request.getHeader(HttpHeaders.UPGRADE);
+        return protocol != null && !protocol.strip().equalsIgnoreCase("h2c");
     }
 
     /** Parks a request. Its thread must not use it any more. If that fails, it does not wait any more. */

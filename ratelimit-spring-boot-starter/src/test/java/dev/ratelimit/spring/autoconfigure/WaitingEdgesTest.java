@@ -113,6 +113,20 @@ class WaitingEdgesTest {
     }
 
     @Test
+    void upgradeToAnotherProtocol_isRefusedAtOnce_butNotThatToHttp2() {
+        assertThat(app.get("/any", by("waits")).status()).isEqualTo(200);
+
+        assertThat(app.get("/any", by("waits"), "Connection: Upgrade", "Upgrade: websocket")
+                        .status())
+                .isEqualTo(429);
+        CompletableFuture<RawResponse> waiting = send("/any", by("waits"), "Connection: Upgrade", "Upgrade: h2c");
+        awaitWaiting("waits", 1);
+        app.ticker().advance(Duration.ofMinutes(1));
+
+        assertThat(waiting.join().status()).isEqualTo(200);
+    }
+
+    @Test
     void policyInShadowMode_hasNoSay() {
         assertThat(app.get("/any", by("waits"), by("tried")).status()).isEqualTo(200);
 
