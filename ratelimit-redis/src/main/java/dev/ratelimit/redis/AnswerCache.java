@@ -21,6 +21,10 @@ final class AnswerCache {
     /** The known statuses of one key; empty if it was forgotten. */
     record Known(Charge charge, List<LimitStatus> statuses, long atNanos, long asked) {
 
+        private Known forgotten() {
+            return new Known(charge, List.of(), atNanos, asked);
+        }
+
         private boolean sameBudget(@Nullable Known other) {
             return other != null && charge.sameBudget(other.charge);
         }
@@ -95,7 +99,8 @@ final class AnswerCache {
         for (int place = row; place < row + ROW; place++) {
             Known known = places.getAcquire(place);
             boolean its = known != null && !known.statuses.isEmpty() && known.charge.sameBudget(charge);
-            if (its && places.compareAndSet(place, known, null)) {
+            // an older answer may still come
+            if (its && places.compareAndSet(place, known, known.forgotten())) {
                 removed = known;
             }
         }

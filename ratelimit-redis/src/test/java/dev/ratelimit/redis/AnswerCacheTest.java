@@ -141,6 +141,19 @@ class AnswerCacheTest {
     }
 
     @Test
+    void remove_forgottenBefore_remembersNoAnswerFromBeforeThat() {
+        Charge charge = POLICY.charge("k", 5);
+        long asked = answerCache.now();
+        answerCache.forget(charge);
+        refused(POLICY.charge("k", 1), 3000 * MILLI, 500 * MILLI);
+
+        assertThat(answerCache.remove(charge)).isNotNull();
+        answerCache.put(charge, List.of(status(charge, 3000 * MILLI, 500 * MILLI)), asked);
+
+        assertThat(refuses(charge)).isFalse();
+    }
+
+    @Test
     void put_fewKeys_remembersNearlyAll() {
         for (int i = 0; i < 128; i++) {
             refused(POLICY.charge("k" + i, 5), 3000 * MILLI, 3000 * MILLI);

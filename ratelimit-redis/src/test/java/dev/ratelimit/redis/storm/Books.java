@@ -73,6 +73,7 @@ final class Books {
 
     private final boolean single;
     private final Leased leases;
+    private final Penalties penalties;
 
     /** Whether servers admit no sooner than they said: nothing is returned, nor do slots refund what others refused. */
     private final boolean lasting;
@@ -94,6 +95,7 @@ final class Books {
         this.prompt = prompt;
         this.single = setup.masters() == 1;
         this.lasting = single && prompt && steady && !leased;
+        this.penalties = new Penalties(world, steady);
         this.leases = new Leased(world, setup.deadlineNanos());
     }
 
@@ -197,6 +199,7 @@ final class Books {
                 bounds.granted(decision, charge, Math.max(began, charged));
                 check(key);
                 requireAvailable(account, charge, chargedNanos);
+                penalties.requireOver(charge, chargedNanos);
                 Reset reset = resets.get(new Resetting(place, key));
                 world.require(
                         !steady || reset == null || began <= reset.endedNanos || charged >= reset.beganNanos,
@@ -218,6 +221,9 @@ final class Books {
 
     /** Records when servers will admit again what they have refused. */
     void refused(Decision decision) {
+        if (Seam.fromCache(decision)) {
+            penalties.requireStarted(decision);
+        }
         for (LimitStatus status : decision.limits()) {
             Charge charge = status.charge();
             if (decision.admitted() || status.admitted() || Seam.fromCache(decision)) {
@@ -237,6 +243,9 @@ final class Books {
                                 || status.nextAvailableNanos() >= Instance.PENALTY.toNanos() - PROMPT_NANOS,
                         "%s is refused without a penalty",
                         whole);
+                if (penalized) {
+                    penalties.refused(whole, refusedNanos, status.nextAvailableNanos());
+                }
                 account.refusedNanos = refusedNanos;
                 // unless none are left, fewer permits are admitted at once
                 account.availableNanos = status.remaining() > 0 ? 0 : refusedNanos + status.nextAvailableNanos();
@@ -278,6 +287,7 @@ final class Books {
     /** Records that a key is about to be reset. */
     void reset(Charge charge) {
         account(charge).reset = true;
+        penalties.reset(charge);
     }
 
     /** Records that an instance has reset a key: what it charged before is spent no more. */

@@ -58,8 +58,17 @@ final class Leased {
         }
     }
 
-    /** Checks that a lease takes a small part of what the instance was told that is left. */
+    /**
+     * Checks that a lease takes a small part of what the instance was told that is left, and nothing of a limit of which
+     * all instances must know at once.
+     */
     void requireSmall(Place place, Asked asked) {
+        boolean shared = asked.algorithm() == 'c' || Character.isUpperCase(asked.algorithm());
+        world.require(
+                asked.permits() < MIN_LEASE || !shared,
+                "a lease takes %d permits of %s, which has a penalty or is a concurrency limit",
+                asked.permits(),
+                asked.key());
         Deque<Told> latest = told.get(new Lessee(place, asked.key()));
         if (asked.permits() < MIN_LEASE || latest == null) {
             return;

@@ -4,9 +4,12 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.World.Place;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -24,7 +27,12 @@ final class Shares {
     /** Remainders are rounded down, and so is the share of what was used. */
     private static final double ROUNDING = 1.01;
 
+    /** How long after memory has decided a caller is told at most. */
+    private static final long LATE_NANOS = 1_000_000_000;
+
     private record Local(Place place, String key) {}
+
+    private record Taken(long permits, long atNanos) {}
 
     /** The fill of a bucket that drains at the rate of a limit. */
     private static final class Level {
@@ -51,6 +59,8 @@ final class Shares {
     private final boolean exact;
     private final Map<Local, Level> levels = new HashMap<>();
     private final Map<Local, Known> known = new HashMap<>();
+    private final Map<Local, Deque<Taken>> held = new HashMap<>();
+    private final Set<Local> refused = new HashSet<>();
 
     /** Keys of which it is not certain what an instance knew when memory decided. */
     private final Set<Local> forgotten = new HashSet<>();
@@ -86,6 +96,13 @@ final class Shares {
         for (Charge charge : decision.charges()) {
             LimitStatus status = status(decision, charge);
             LimitAlgorithm limit = charge.policy().algorithms().get(0);
+            if (status != null && charged && !status.admitted()) {
+                requirePenalty(place, decision, status);
+            }
+            if (status != null && limit instanceof Concurrency && Seam.inMemory(decision, charge)) {
+                long taken = charged && decision.admitted() ? charge.permits() : 0;
+                requireReleased(local(place, charge), limit.scaled(share), status, taken);
+            }
             if (status != null && limit instanceof TokenBucket) {
                 Local local = local(place, charge);
                 if (Seam.byServer(decision, charge)) {
@@ -133,6 +150,38 @@ final class Shares {
                 status.remaining(),
                 local.key,
                 left);
+    }
+
+    /** The first refusal of memory starts the penalty there, too, unless a server has refused before. */
+    private void requirePenalty(Place place, Decision decision, LimitStatus status) {
+        Charge charge = status.charge();
+        if (charge.policy().penalty() == null || charge.permits() == 0 || !Seam.inMemory(decision, charge)) {
+            return;
+        }
+        boolean first = refused.add(local(place, charge));
+        boolean alone = decision.charges().stream().noneMatch(other -> Seam.byServer(decision, other));
+        world.require(
+                !first || !alone || status.nextAvailableNanos() >= Instance.PENALTY.toNanos() - LATE_NANOS,
+                "memory of %s refuses %s without a penalty",
+                place,
+                charge);
+    }
+
+    /** Of a concurrency limit, memory counts only what it granted itself: permits held on a server come back there. */
+    private void requireReleased(Local local, LimitAlgorithm part, LimitStatus status, long taken) {
+        Deque<Taken> all = held.computeIfAbsent(local, key -> new ArrayDeque<>());
+        all.add(new Taken(taken, world.now()));
+        while (world.now() - all.element().atNanos > part.replenishNanos() + LATE_NANOS) {
+            all.remove();
+        }
+        long most = all.stream().mapToLong(Taken::permits).sum();
+        world.require(
+                status.remaining() >= part.capacity() - most,
+                "memory of %s says that %d permits of %s are left, and granted %d",
+                local.place,
+                status.remaining(),
+                local.key,
+                most);
     }
 
     /**
