@@ -1,9 +1,11 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
@@ -11,6 +13,7 @@ import org.springframework.util.ClassUtils;
 final class RedisDependencyCheck {
 
     private static final String STARTER = "org.springframework.boot:spring-boot-starter-data-redis";
+    private static final String LETTUCE = "io.lettuce:lettuce-core";
 
     /** One class of each dependency, and the dependency that contains it. */
     private static final Map<String, String> NEEDED = new LinkedHashMap<>();
@@ -19,7 +22,7 @@ final class RedisDependencyCheck {
         NEEDED.put("dev.ratelimit.redis.RedisStore", "dev.ratelimit:ratelimit-redis");
         NEEDED.put("org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails", STARTER);
         NEEDED.put("org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory", STARTER);
-        NEEDED.put("io.lettuce.core.RedisClient", "io.lettuce:lettuce-core");
+        NEEDED.put("io.lettuce.core.RedisClient", LETTUCE);
     }
 
     private RedisDependencyCheck() {}
@@ -29,7 +32,10 @@ final class RedisDependencyCheck {
                 .filter(entry -> !ClassUtils.isPresent(entry.getKey(), classLoader))
                 .map(Map.Entry::getValue)
                 .distinct()
-                .toList();
+                .collect(Collectors.toCollection(ArrayList::new));
+        if (missing.contains(STARTER)) {
+            missing.remove(LETTUCE); // the starter brings it
+        }
         String reason = missing.isEmpty()
                 ? "redis must be set when code is generated ahead of time, and it was not; generate the code again"
                 : "redis needs a dependency that is missing; add " + String.join(" and ", missing);

@@ -179,7 +179,21 @@ class RedisStoreConfigurationTest {
         failsWithout(RedisClient.class, "add io.lettuce:lettuce-core");
     }
 
+    @Test
+    void dependenciesMissing_areReportedWithoutWhatTheyBring() {
+        failsWithout(
+                "add dev.ratelimit:ratelimit-redis and org.springframework.boot:spring-boot-starter-data-redis",
+                RedisStore.class,
+                DataRedisConnectionDetails.class,
+                LettuceConnectionFactory.class,
+                RedisClient.class);
+    }
+
     private void failsWithout(Class<?> missing, String message) {
+        failsWithout(message, missing);
+    }
+
+    private void failsWithout(String message, Class<?>... missing) {
         redis.withClassLoader(new FilteredClassLoader(missing))
                 .run(context -> assertThat(context)
                         .getFailure()

@@ -23,9 +23,21 @@ final class KnownProperties {
      * A name that no property has.
      *
      * @param known the names of the existing properties at its place; empty below a property that takes a value
+     * @param deeper the names of those one level deeper, such as match.paths
      * @param rest the elements of the name, starting with the first unknown one
      */
-    record Unknown(List<String> known, List<String> rest) {
+    record Unknown(List<String> known, List<String> deeper, List<String> rest) {
+
+        /** The only property of this name one level deeper, or {@code null}. */
+        @Nullable
+        String outdented() {
+            List<String> same = deeper.stream()
+                    .filter(name -> name.substring(name.indexOf('.') + 1)
+                            .replace("-", "")
+                            .equals(rest.get(0)))
+                    .toList();
+            return same.size() == 1 ? same.get(0) : null;
+        }
 
         /** The property that was probably meant, or {@code null}. */
         @Nullable
@@ -98,6 +110,10 @@ final class KnownProperties {
             if (below == null) {
                 return new Unknown(
                         components(type.toClass()).map(KnownProperties::nameOf).toList(),
+                        components(type.toClass())
+                                .flatMap(group -> components(group.getType())
+                                        .map(component -> nameOf(group) + "." + nameOf(component)))
+                                .toList(),
                         elements.subList(i, elements.size()));
             }
             type = below;

@@ -101,10 +101,10 @@ record MistakeReport(Environment environment) {
     private Set<String> origins(String property, @Nullable String written) {
         Set<String> origins = new LinkedHashSet<>();
         ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
+        addWritten(property::equals, any -> true, origins);
         if (isOurs(name)) {
             String flat = flat(property);
             String group = parent(flat);
-            addWritten(property::equals, any -> true, origins);
             for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
                 add(Origin.from(source.getConfigurationProperty(name)), origins);
             }

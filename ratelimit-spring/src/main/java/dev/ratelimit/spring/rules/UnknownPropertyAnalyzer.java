@@ -31,7 +31,8 @@ final class UnknownPropertyAnalyzer extends AbstractFailureAnalyzer<UnboundConfi
 
     private static void describe(ConfigurationProperty property, StringBuilder description) {
         KnownProperties.Unknown unknown = KnownProperties.firstUnknown(KnownProperties.elements(property.getName()));
-        String closest = unknown == null ? null : unknown.closest();
+        String outdented = unknown == null ? null : unknown.outdented();
+        String closest = unknown == null || outdented != null ? outdented : unknown.closest();
         description
                 .append("\n    ")
                 .append(property.getName())

@@ -25,7 +25,6 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.ConfigurationPropertyState;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.boot.origin.Origin;
-import org.springframework.boot.origin.PropertySourceOrigin;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.Environment;
@@ -67,6 +66,7 @@ final class WrittenProperties {
      */
     static void check(Environment environment) {
         checkServiceLinks(environment);
+        MisplacedPolicies.check(environment);
         Map<ConfigurationPropertyName, ConfigurationProperty> written = written(environment);
         written.keySet().forEach(WrittenProperties::checkIndent);
         written.forEach((name, property) -> {
@@ -76,7 +76,7 @@ final class WrittenProperties {
                 checkEmpty(name, property, written);
             }
             if (!resolved.isBlank()) {
-                checkGroup(name, property);
+                GroupValue.check(name, property);
             }
             checkOneForm(name, value, written);
             MisreadYaml.checkNumber(environment, name, property);
@@ -179,29 +179,6 @@ final class WrittenProperties {
                     "{} does not remove entries defined in other files; remove it here, and the unwanted properties in"
                             + " those files");
         }
-    }
-
-    /** Spring Boot would ignore the value of a group. A variable called RATELIMIT may belong to somebody else. */
-    private static void checkGroup(ConfigurationPropertyName name, ConfigurationProperty property) {
-        Class<?> type = KnownProperties.typeOf(name);
-        boolean group = type == Map.class
-                || (type != null
-                        && type.isRecord()
-                        && type != PolicyProperties.class
-                        && type != PolicyProperties.Plan.class);
-        if (group && !(name.equals(ROOT) && isVariable(property))) {
-            String example = name.equals(ROOT) ? ".enabled: false" : name.equals(POLICIES) ? ".login: 5/minute" : null;
-            throw new RateLimitConfigurationException(
-                    name.toString(),
-                    String.valueOf(property.getValue()),
-                    "takes no value of its own; write properties below it"
-                            + (example == null ? "" : ", such as " + name + example));
-        }
-    }
-
-    private static boolean isVariable(ConfigurationProperty property) {
-        return property.getOrigin() instanceof PropertySourceOrigin origin
-                && origin.getPropertySource() instanceof SystemEnvironmentPropertySource;
     }
 
     /** A policy in its short form has no other properties: Spring Boot would drop them. */

@@ -1,0 +1,93 @@
+package dev.ratelimit.spring.rules;
+
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.core.env.Environment;
+
+/** Finds policies in places where they would limit nothing, or not what they seem to. */
+final class MisplacedPolicies {
+
+    private static final ConfigurationPropertyName ROOT = KnownProperties.ROOT;
+    private static final ConfigurationPropertyName POLICIES = ROOT.append("policies");
+
+    /** Spring Boot's own; below others, somebody else may have policies. */
+    private static final Set<String> PARENTS = Set.of("spring", "server", "management", "logging");
+
+    private MisplacedPolicies() {}
+
+    /**
+     * Checks all properties that can be listed.
+     *
+     * @throws RateLimitConfigurationException at the first mistake
+     */
+    static void check(Environment environment) {
+        List<ConfigurationPropertyName> names = names(environment).toList();
+        boolean policies = names.stream().anyMatch(POLICIES::isAncestorOf);
+        for (ConfigurationPropertyName name : names) {
+            checkNamed(name);
+            checkBelowAnother(name);
+            if (!policies) {
+                checkMisspelt(name);
+            }
+        }
+    }
+
+    private static Stream<ConfigurationPropertyName> names(Environment environment) {
+        return StreamSupport.stream(
+                        ConfigurationPropertySources.get(environment).spliterator(), false)
+                .filter(IterableConfigurationPropertySource.class::isInstance)
+                .flatMap(source -> ((IterableConfigurationPropertySource) source).stream());
+    }
+
+    /** A list would make policies called 0, 1 and so on. Other numbers are names in YAML, too. */
+    private static void checkNamed(ConfigurationPropertyName name) {
+        int place = POLICIES.getNumberOfElements();
+        if (POLICIES.isAncestorOf(name)
+                && name.isNumericIndex(place)
+                && name.getElement(place, Form.ORIGINAL).equals("0")) {
+            throw new RateLimitConfigurationException(
+                    name.chop(place + 1).toString(),
+                    null,
+                    "policies have names and are not a list, so none is called 0; write the name of the policy in place"
+                            + " of the hyphen, such as api:");
+        }
+    }
+
+    private static void checkBelowAnother(ConfigurationPropertyName name) {
+        if (name.getNumberOfElements() > 1 && PARENTS.contains(name.getElement(0, Form.UNIFORM))) {
+            ConfigurationPropertyName own = meant(name.subName(1));
+            if (own != null && ROOT.isAncestorOf(name.subName(1))) {
+                throw new RateLimitConfigurationException(
+                        name.toString(),
+                        null,
+                        "nobody reads this; indent ratelimit less, so that it is not below '"
+                                + name.getElement(0, Form.DASHED) + "'");
+            }
+        }
+    }
+
+    /** Only without a correct one: others may have policies below a similar name. */
+    private static void checkMisspelt(ConfigurationPropertyName name) {
+        ConfigurationPropertyName own = meant(name);
+        if (own != null && Spelling.isNear(name.getElement(0, Form.UNIFORM), ROOT.toString())) {
+            throw new RateLimitConfigurationException(name.toString(), null, "nobody reads this; write " + own);
+        }
+    }
+
+    /** The property of a policy that this would be below another root, or {@code null}. */
+    private static @Nullable ConfigurationPropertyName meant(ConfigurationPropertyName name) {
+        if (name.getNumberOfElements() <= POLICIES.getNumberOfElements()) {
+            return null;
+        }
+        ConfigurationPropertyName own = ROOT.append(name.subName(1));
+        return POLICIES.isAncestorOf(own) && KnownProperties.typeOf(own) != null ? own : null;
+    }
+}

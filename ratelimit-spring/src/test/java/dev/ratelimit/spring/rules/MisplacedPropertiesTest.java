@@ -1,0 +1,99 @@
+package dev.ratelimit.spring.rules;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.mock.env.MockEnvironment;
+
+/** Properties in places where Spring Boot would ignore them, or read something else. */
+class MisplacedPropertiesTest {
+
+    private final MockEnvironment environment = new MockEnvironment();
+
+    private void check() {
+        ConfigurationPropertySources.attach(environment);
+        WrittenProperties.check(environment);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ratelimits.policies.login.limit | write ratelimit.policies.login.limit",
+                "rate-limiter.policies.login.key | write ratelimit.policies.login.key",
+                "ratelimits.policies.login | write ratelimit.policies.login",
+                "spring.ratelimit.policies.login.limit | indent ratelimit less, so that it is not below 'spring'",
+                "ratelimit.policies[0].limit | write the name of the policy in place of the hyphen",
+                "ratelimit.policies[0].name | write the name of the policy in place of the hyphen"
+            })
+    void check_policyElsewhere_isReported(String name, String remedy) {
+        environment.setProperty(name, "3/minute");
+
+        assertThatThrownBy(this::check)
+                .isInstanceOf(RateLimitConfigurationException.class)
+                .hasMessageContaining(remedy);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "limits.policies.login.limit",
+                "ratelimits.policies.login.colour",
+                "ratelimits.enabled",
+                "zuul.ratelimit.policies.login.limit",
+                "spring.policies.login.limit",
+                "ratelimits.policies"
+            })
+    void check_policyOfSomebodyElse_isLeftAlone(String name) {
+        environment.setProperty(name, "3/minute");
+
+        assertThatCode(this::check).doesNotThrowAnyException();
+    }
+
+    @Test
+    void check_similarRootBesideOurs_isLeftAlone() {
+        environment.setProperty("ratelimit.policies.login.limit", "3/minute");
+        environment.setProperty("ratelimiter.policies.login.limit", "3/minute");
+
+        assertThatCode(this::check).doesNotThrowAnyException();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ratelimit.store | redis | such as ratelimit.store.type: redis",
+                "ratelimit.policies.login.on-exceeded | wait | such as ratelimit.policies.login.on-exceeded.action: wait",
+                "ratelimit.policies.login.retry-jitter | 0s | write properties below it: min, max"
+            })
+    void check_valueOfAGroup_isReportedWithWhatBelongsThere(String name, String value, String remedy) {
+        environment.setProperty(name, value);
+
+        assertThatThrownBy(this::check).hasMessageContaining(remedy);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"login.paths, match.paths", "login.except-paths, match.except-paths", "login.limits, limit"})
+    void unknown_propertyOfTheLevelBelow_isNamed(String written, String meant) {
+        environment.setProperty("ratelimit.policies." + written, "3/minute");
+        ConfigurationPropertySources.attach(environment);
+
+        assertThatThrownBy(() -> Binder.get(environment, new NoUnboundElementsBindHandler(BindHandler.DEFAULT))
+                        .bind("ratelimit", RateLimitProperties.class))
+                .satisfies(failure -> assertThat(new UnknownPropertyAnalyzer().analyze(failure))
+                        .extracting(FailureAnalysis::getDescription)
+                        .asString()
+                        .contains("did you mean '" + meant + "'?"));
+    }
+}
