@@ -274,11 +274,15 @@ public final class RateLimitQueue implements AutoCloseable {
         if (at != null) {
             serveLater(waiter, nextTry(waiter));
         } else if (!waiter.result.complete(decision) && decision.admitted()) {
-            // it left meanwhile
-            store.refund(decision);
-            decision.charges().forEach(charge -> wake(charge.policy(), charge.key()));
+            // it left meanwhile; apart, so that the next one is served even if this fails
+            run(waiter, () -> giveBack(decision));
         }
         return next;
+    }
+
+    private void giveBack(Decision decision) {
+        store.refund(decision);
+        decision.charges().forEach(charge -> wake(charge.policy(), charge.key()));
     }
 
     /** When to ask again; for permits that can come back at any moment, one last time at the deadline. */

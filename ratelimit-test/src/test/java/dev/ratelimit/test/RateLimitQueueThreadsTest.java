@@ -2,11 +2,14 @@ package dev.ratelimit.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
+import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimitQueue;
 import dev.ratelimit.RateLimitQueue.Waiting;
+import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
@@ -23,6 +26,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** On which threads callers are answered, and what happens if there are none. */
@@ -110,6 +114,37 @@ class RateLimitQueueThreadsTest {
 
         assertThat(waiting).isCompletedExceptionally();
         assertThat(queue.waiting("one")).isZero();
+    }
+
+    @Test
+    void refundThatFails_doesNotKeepTheNextOneFromBeingServed() {
+        RateLimitStore failing = new ForwardingStore(store) {
+            @Override
+            public void refund(Decision decision, List<Charge> part) {
+                throw new IllegalStateException("no refunds");
+            }
+        };
+        RateLimitQueue queue = RateLimitQueue.builder(failing)
+                .ticker(ticker)
+                .policy("one", Waiting.of(Duration.ofSeconds(60), 10))
+                .build();
+        assertThat(queue.acquire(ONE.charge("a"))).isCompleted();
+        AtomicReference<CompletableFuture<Decision>> leaving = new AtomicReference<>();
+        List<Charge> charges = List.of(ONE.charge("a"));
+        leaving.set(queue.acquire(charges, () -> {
+            CompletableFuture<Decision> own = leaving.get();
+            if (own != null) {
+                own.cancel(false);
+            }
+            return failing.decide(charges);
+        }));
+        CompletableFuture<Decision> next = queue.acquire(ONE.charge("a"));
+
+        ticker.advance(Duration.ofSeconds(1));
+        ticker.advance(Duration.ofSeconds(1));
+
+        assertThat(leaving.get()).isCancelled();
+        assertThat(next).isCompletedWithValueMatching(Decision::admitted);
     }
 
     /** Nobody is lost: whoever comes while the queue is closed is admitted, or refused, at once or by closing it. */
