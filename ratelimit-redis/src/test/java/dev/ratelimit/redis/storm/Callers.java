@@ -227,9 +227,7 @@ final class Callers {
         boolean excused = instance.interrupts() > 0 || !charges.stream().allMatch(troubles::untouched);
         for (Charge charge : notAsked) {
             Server server = network.server(charge);
-            // if it started amid faults, it may connect only now
-            boolean comes =
-                    network.connecting().atOnce() || network.connecting().hasBeen(instance.place(), server);
+            boolean comes = network.connecting().hasBeen(instance.place(), server) && !instance.startedAmidFaults();
             world.require(
                     excused || !comes || !untouched.contains(charge) || !troubles.untouched(instance.place(), server),
                     "%s does not ask for %s, whose server is well: %s",

@@ -69,6 +69,7 @@ final class Instance implements RedisStoreListener {
     private @Nullable RedisStoreFailure lastFailure;
     private final Map<String, Long> returned = new HashMap<>();
     private final Restraint restraint;
+    private boolean startedAmidFaults;
     private boolean closed;
     private boolean otherLimits;
     private int callers;
@@ -98,6 +99,7 @@ final class Instance implements RedisStoreListener {
             network.beforeDecisions(place, this::requireWanted);
             network.connecting().afterwards(place, restraint::connected);
         }
+        startedAmidFaults = !isReachable();
         Seam.Net net = network.from(place);
         Random random = new Random(history.seed() + number);
         RedisStoreBuilder builder =
@@ -112,6 +114,16 @@ final class Instance implements RedisStoreListener {
                 .listener(this)
                 .build();
         place.startedNanos = world.now();
+        startedAmidFaults |= !isReachable();
+    }
+
+    private boolean isReachable() {
+        return network.masters().stream().allMatch(server -> network.isWell(place, server));
+    }
+
+    /** Whether it may not know yet which server has which slots. */
+    boolean startedAmidFaults() {
+        return startedAmidFaults;
     }
 
     /** Sets what the histories differ in. */
