@@ -255,7 +255,7 @@ final class Storm {
                 || (none(fault -> fault == Step.Fault.OTHER_LIMITS || fault == Step.Fault.SLOT_MOVES)
                         && instances.stream()
                                 .allMatch(instance -> troubles.untouched(instance.place(), network.owner(key)))
-                        && troubles.untouched(key));
+                        && troubles.untouchedTogether(key));
     }
 
     /** After all instances are closed, nothing of them may be left. */

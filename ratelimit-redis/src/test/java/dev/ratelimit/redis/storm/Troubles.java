@@ -71,6 +71,16 @@ final class Troubles {
         return !touched.contains(key);
     }
 
+    /** Whether no fault has concerned a key that is refunded in the same command as this one, and by its failure fails it. */
+    boolean untouchedTogether(String key) {
+        return keys.stream()
+                .noneMatch(other -> touched.contains(other) && tag(other).equals(tag(key)));
+    }
+
+    private static String tag(String key) {
+        return key.substring(key.indexOf('{'), key.indexOf('}'));
+    }
+
     /** The faults that have given permits back, the first one first. */
     List<Gain> gains() {
         return gains;
