@@ -27,6 +27,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** On which threads callers are answered, and what happens if there are none. */
@@ -89,6 +90,21 @@ class RateLimitQueueThreadsTest {
         assertThat(refused(last)).isTrue();
         assertThat(first).isNotDone();
         assertThat(newcomer).isNotDone();
+    }
+
+    @Test
+    void newcomer_whoseLineWouldBeAsLongAsTheLongest_displacesNobody() {
+        RateLimitQueue queue = queue(3);
+        assertThat(queue.acquire(ONE.charge("a"))).isCompleted();
+        assertThat(queue.acquire(ONE.charge("b"))).isCompleted();
+        List<CompletableFuture<Decision>> waiting = Stream.of("a", "b", "a")
+                .map(key -> queue.acquire(ONE.charge(key)))
+                .toList();
+
+        assertThat(refused(queue.acquire(ONE.charge("b")))).isTrue();
+
+        staged.forEach(Runnable::run);
+        assertThat(waiting).noneMatch(CompletableFuture::isDone);
     }
 
     @Test
