@@ -12,6 +12,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -67,7 +68,7 @@ class AheadOfTimeTest {
                 generated.resolve("classes").toString(),
                 "dev.ratelimit",
                 "sample-app");
-        String output = new String(processor.getInputStream().readAllBytes());
+        String output = new String(processor.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(processor.waitFor()).as(output).isZero();
     }
 

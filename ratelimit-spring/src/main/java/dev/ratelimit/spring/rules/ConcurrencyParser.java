@@ -42,10 +42,7 @@ final class ConcurrencyParser {
         this.maxHold = properties.maxHold() == null ? Concurrency.DEFAULT_MAX_HOLD : properties.maxHold();
         if (maxHold.compareTo(MIN_HOLD) < 0 || maxHold.compareTo(MAX_HOLD) > 0) {
             throw mistake(
-                    "max-hold",
-                    maxHold,
-                    "max-hold must be from 1s to 365d, and longer than any request (a number without a unit would be"
-                            + " milliseconds); write 10m");
+                    "max-hold", maxHold, "max-hold must be from 1s to 365d, and longer than any request; write 10m");
         }
         if (isAlone() || algorithm) {
             rejectStatuses("count", properties.count());

@@ -107,10 +107,7 @@ final class PolicyParser {
     private void checkPenalty(@Nullable Duration penalty) {
         if (penalty != null) {
             if (!penalty.isNegative() && !penalty.isZero() && penalty.compareTo(MIN_PENALTY) < 0) {
-                throw mistake(
-                        "penalty",
-                        penalty,
-                        "penalty must be at least 1s (a number without a unit would be milliseconds); write 10m, for example");
+                throw mistake("penalty", penalty, "penalty must be at least 1s; write 10m, for example");
             }
             try {
                 Policy any = Policy.of(name, TokenBucket.of(Rate.parse("1/second")));

@@ -19,8 +19,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param policies The policies by name; a request is charged to all policies that apply to it or to none.
  * @param trustedProxies The addresses and networks of proxies whose Forwarded and X-Forwarded-For headers are trusted.
  * @param forwardedHeader Which of the two headers the proxies write.
- * @param ipv4Prefix How many bits of an IPv4 address identify a client.
- * @param ipv6Prefix How many bits of an IPv6 address identify a client.
+ * @param ipv4Prefix How many bits of an IPv4 address identify a client, from 8 to 32.
+ * @param ipv6Prefix How many bits of an IPv6 address identify a client, from 32 to 128.
  * @param ignoreCase Whether user names and other values of keys are compared without regard to case.
  * @param exempt Which requests are never charged.
  * @param headers Which response headers show callers their budgets.
@@ -236,8 +236,8 @@ public record RateLimitProperties(
      * The store on Redis or Valkey.
      *
      * @param deadline The maximum time of a decision, including connecting.
-     * @param maxInFlight How many commands to one server may wait for an answer at once; further commands fail
-     *     immediately.
+     * @param maxInFlight How many decisions may wait for an answer of one server at once; further requests are
+     *     decided without Redis.
      * @param failures How many of the last 20 requests to a server must fail before the store stops using it.
      * @param openFor How long the store does not use a failing server before one request tries it again.
      * @param localShare The share of each limit that this instance has while it decides alone; 1/instances keeps the

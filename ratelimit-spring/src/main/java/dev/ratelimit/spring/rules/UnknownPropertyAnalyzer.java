@@ -47,6 +47,7 @@ final class UnknownPropertyAnalyzer extends AbstractFailureAnalyzer<UnboundConfi
     private static String alternatives(List<String> known) {
         return known.isEmpty()
                 ? "the property above it takes a value and has no properties of its own"
-                : "the properties here are " + String.join(", ", known);
+                : "the properties here are " + String.join(", ", known)
+                        + (known.contains("policies") ? "; write the name of a policy below policies" : "");
     }
 }

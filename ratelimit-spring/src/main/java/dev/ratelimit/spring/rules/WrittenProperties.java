@@ -2,6 +2,7 @@ package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import java.lang.reflect.RecordComponent;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -55,6 +56,8 @@ final class WrittenProperties {
             .map(name -> name.toLowerCase(Locale.ROOT))
             .collect(Collectors.toSet());
 
+    private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]*");
+
     private static final Set<String> EXPRESSIONS = Set.of("key", "when", "permits");
 
     private WrittenProperties() {}
@@ -78,6 +81,7 @@ final class WrittenProperties {
             if (!resolved.isBlank()) {
                 GroupValue.check(name, property);
             }
+            checkUnit(name, resolved);
             checkOneForm(name, value, written);
             MisreadYaml.checkNumber(environment, name, property);
             MisreadYaml.checkNames(name, property);
@@ -178,6 +182,19 @@ final class WrittenProperties {
                     "{}",
                     "{} does not remove entries defined in other files; remove it here, and the unwanted properties in"
                             + " those files");
+        }
+    }
+
+    /** Nobody who writes a policy means milliseconds, as Spring Boot does. */
+    private static void checkUnit(ConfigurationPropertyName name, String value) {
+        if (POLICIES.isAncestorOf(name)
+                && KnownProperties.typeOf(name) == Duration.class
+                && NUMBER.matcher(value).matches()) {
+            throw new RateLimitConfigurationException(
+                    name.toString(),
+                    value,
+                    "has no unit, and a number without a unit would be milliseconds; write " + value + "s or " + value
+                            + "ms");
         }
     }
 
