@@ -304,7 +304,7 @@ final class Books {
         accounts.values().forEach(account -> {
             Bounds bounds = account.bounds;
             if (bounds != null && !account.reset) {
-                bounds.require(gains);
+                bounds.require(gains, account.refunded);
             }
         });
     }

@@ -95,8 +95,12 @@ final class Bounds {
         }
     }
 
-    /** Checks them. */
-    void require(List<Gain> gains) {
+    /**
+     * Checks them.
+     *
+     * @param refunded how many permits the store has refunded, which a bucket may have refilled before
+     */
+    void require(List<Gain> gains, long refunded) {
         // a lease may be spent after a fault, and charged before
         if (grants.isEmpty() || (leaseNanos > 0 && !gains.isEmpty())) {
             return;
@@ -110,14 +114,14 @@ final class Bounds {
         } else if (limit instanceof SlidingWindow && leaseNanos == 0) {
             requireWindow(gains, 2 - 1.0 / capacity, 1);
         } else if (limit instanceof TokenBucket && !returned) {
-            requireBucket(gains);
+            requireBucket(gains, leaseNanos > 0 ? 0 : (double) refunded / capacity);
         }
     }
 
-    /** In any interval of length t, a bucket grants at most its capacity and its rate times t. */
-    private void requireBucket(List<Gain> gains) {
+    /** In any interval of length t, a bucket grants at most its capacity, its rate times t, and what was refunded. */
+    private void requireBucket(List<Gain> gains, double refunded) {
         double perNano = 1.0 / limit.replenishNanos();
-        double bound = 1 + (leaseNanos + SLACK_NANOS) * perNano + ROUNDING;
+        double bound = 1 + refunded + (leaseNanos + SLACK_NANOS) * perNano + ROUNDING;
         double level = 0;
         long at = 0;
         int gained = 0;
