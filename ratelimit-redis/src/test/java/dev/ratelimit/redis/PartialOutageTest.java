@@ -39,6 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * share: with n instances, (1 + n * share) times the limit's own bound.
  */
 @Tag("servers")
+@Tag("slow")
 class PartialOutageTest {
 
     private static final int CAPACITY = 60;

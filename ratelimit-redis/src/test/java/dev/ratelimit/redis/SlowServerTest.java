@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** A server that is stopped, busy, or far away. */
 @Tag("servers")
+@Tag("slow")
 class SlowServerTest {
 
     /** So long that a busy machine is not mistaken for a slow server. */

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 
 /** Changes of policies while several instances run on one Redis. Budgets are so slow that the time does not matter. */
 @Tag("servers")
+@Tag("slow")
 class RedisChangesTest {
 
     private static final Duration INTERVAL = Duration.ofSeconds(1);
