@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
+import dev.ratelimit.FailingScheduler;
 import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimitQueue;
 import dev.ratelimit.RateLimitQueue.Waiting;
 import dev.ratelimit.RateLimitStore;
-import dev.ratelimit.Scheduler;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import java.time.Duration;
@@ -21,11 +21,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -38,35 +36,14 @@ class RateLimitQueueThreadsTest {
     private final FakeTicker ticker = new FakeTicker();
     private final InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
     private final List<Runnable> staged = new ArrayList<>();
-    private boolean alarmsFail;
-    private boolean executorFails;
 
     /** Its executor waits for the test. */
-    private final class Staged implements Scheduler {
-
-        @Override
-        public Alarm schedule(Runnable task, long delayNanos) {
-            if (alarmsFail) {
-                throw new IllegalStateException("no alarms");
-            }
-            return ticker.schedule(task, delayNanos);
-        }
-
-        @Override
-        public Executor executor() {
-            return task -> {
-                if (executorFails) {
-                    throw new RejectedExecutionException("no threads");
-                }
-                staged.add(task);
-            };
-        }
-    }
+    private final FailingScheduler scheduler = new FailingScheduler(ticker, staged::add);
 
     private RateLimitQueue queue(int maxWaiting) {
         return RateLimitQueue.builder(store)
                 .ticker(ticker)
-                .scheduler(new Staged())
+                .scheduler(scheduler)
                 .policy("one", Waiting.of(Duration.ofSeconds(60), maxWaiting))
                 .build();
     }
@@ -112,7 +89,7 @@ class RateLimitQueueThreadsTest {
         RateLimitQueue queue = queue(10);
         assertThat(queue.acquire(ONE.charge("a"))).isCompleted();
 
-        alarmsFail = true;
+        scheduler.failAlarms();
         CompletableFuture<Decision> waiting = queue.acquire(ONE.charge("a"));
 
         assertThat(waiting).isCompletedExceptionally();
@@ -125,7 +102,7 @@ class RateLimitQueueThreadsTest {
         assertThat(queue.acquire(ONE.charge("a"))).isCompleted();
         CompletableFuture<Decision> waiting = queue.acquire(ONE.charge("a"));
 
-        executorFails = true;
+        scheduler.failExecutor();
         ticker.advance(Duration.ofSeconds(1));
 
         assertThat(waiting).isCompletedExceptionally();

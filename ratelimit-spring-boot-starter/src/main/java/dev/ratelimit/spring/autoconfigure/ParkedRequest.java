@@ -69,14 +69,11 @@ final class ParkedRequest implements AsyncListener {
 
     /** Parks a request. Its thread must not use it any more. If that fails, it does not wait any more. */
     static void park(ServletWebRequest web, HttpServletResponse response, ChargedRequest charged) {
-        boolean parked = false;
         try {
             start(web, response, charged);
-            parked = true;
-        } finally {
-            if (!parked) {
-                charged.leave();
-            }
+        } catch (RuntimeException | Error e) {
+            charged.leave();
+            throw e;
         }
     }
 

@@ -16,6 +16,7 @@ import org.springframework.core.ResolvableType;
 final class KnownProperties {
 
     static final ConfigurationPropertyName ROOT = ConfigurationPropertyName.of("ratelimit");
+    static final ConfigurationPropertyName POLICIES = ROOT.append("policies");
 
     private KnownProperties() {}
 
@@ -28,9 +29,15 @@ final class KnownProperties {
      */
     record Unknown(List<String> known, List<String> deeper, List<String> rest) {
 
-        /** The only property of this name one level deeper, or {@code null}. */
+        /** The property that was probably meant, written in its place or one level too high, or {@code null}. */
         @Nullable
-        String outdented() {
+        String meant() {
+            String outdented = outdented();
+            return outdented == null ? closest() : outdented;
+        }
+
+        /** The only property of this name one level deeper, or {@code null}. */
+        private @Nullable String outdented() {
             List<String> same = deeper.stream()
                     .filter(name -> name.substring(name.indexOf('.') + 1)
                             .replace("-", "")
@@ -39,7 +46,7 @@ final class KnownProperties {
             return same.size() == 1 ? same.get(0) : null;
         }
 
-        /** The property that was probably meant, or {@code null}. */
+        /** The property in its place that was probably meant, or {@code null}. */
         @Nullable
         String closest() {
             List<String> names =

@@ -3,20 +3,16 @@ package dev.ratelimit.spring.rules;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
-import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
-import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.env.Environment;
 
 /** Finds policies in places where they would limit nothing, or not what they seem to. */
 final class MisplacedPolicies {
 
     private static final ConfigurationPropertyName ROOT = KnownProperties.ROOT;
-    private static final ConfigurationPropertyName POLICIES = ROOT.append("policies");
+    private static final ConfigurationPropertyName POLICIES = KnownProperties.POLICIES;
 
     /** Spring Boot's own; below others, somebody else may have policies. */
     private static final Set<String> PARENTS = Set.of("spring", "server", "management", "logging");
@@ -29,7 +25,8 @@ final class MisplacedPolicies {
      * @throws RateLimitConfigurationException at the first mistake
      */
     static void check(Environment environment) {
-        List<ConfigurationPropertyName> names = names(environment).toList();
+        List<ConfigurationPropertyName> names =
+                WrittenProperties.names(environment).toList();
         boolean policies = names.stream().anyMatch(POLICIES::isAncestorOf);
         for (ConfigurationPropertyName name : names) {
             checkNamed(name);
@@ -38,13 +35,6 @@ final class MisplacedPolicies {
                 checkMisspelt(name);
             }
         }
-    }
-
-    private static Stream<ConfigurationPropertyName> names(Environment environment) {
-        return StreamSupport.stream(
-                        ConfigurationPropertySources.get(environment).spliterator(), false)
-                .filter(IterableConfigurationPropertySource.class::isInstance)
-                .flatMap(source -> ((IterableConfigurationPropertySource) source).stream());
     }
 
     /** A list would make policies called 0, 1 and so on. Other numbers are names in YAML, too. */

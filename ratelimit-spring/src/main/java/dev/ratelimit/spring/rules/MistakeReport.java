@@ -26,7 +26,7 @@ import org.springframework.util.StringUtils;
 record MistakeReport(Environment environment) {
 
     private static final ConfigurationPropertyName ROOT = KnownProperties.ROOT;
-    private static final ConfigurationPropertyName POLICIES = ROOT.append("policies");
+    private static final ConfigurationPropertyName POLICIES = KnownProperties.POLICIES;
     private static final int MAX_ORIGINS = 5;
 
     /** What is reported at the start for this failure. */

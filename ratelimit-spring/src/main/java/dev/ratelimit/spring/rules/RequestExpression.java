@@ -198,15 +198,24 @@ final class RequestExpression {
     static Condition condition(String text, boolean ifFailed) {
         RequestExpression expression = new RequestExpression(text);
         Boolean constant = dependsOnRequest(expression.expression.getAST()) ? null : expression.constant();
-        Class<?> type = ExpressionType.of(expression.expression.getAST(), Parameters.NONE);
-        if (type != null && !ExpressionType.mayBe(Boolean.class, type)) {
-            throw new IllegalArgumentException("the expression is neither true nor false, but of type "
-                    + type.getSimpleName() + "; compare it, such as #request.method == 'GET'");
-        }
+        expression.requireType(
+                Boolean.class,
+                Parameters.NONE,
+                "neither true nor false",
+                "compare it, such as #request.method == 'GET'");
         Predicate<RequestContext> test = context -> expression
                 .evaluate(context, "true or false", RequestExpression::truth)
                 .orElse(ifFailed);
         return new Condition(expression.shown, test, PRINCIPAL.matcher(text).find(), constant);
+    }
+
+    /** Fails if it can be seen that no value is of the wanted class. */
+    private void requireType(Class<?> wanted, Parameters parameters, String what, String remedy) {
+        Class<?> type = ExpressionType.of(expression.getAST(), parameters);
+        if (type != null && !ExpressionType.mayBe(wanted, type)) {
+            throw new IllegalArgumentException(
+                    "the expression is " + what + ", but of type " + type.getSimpleName() + "; " + remedy);
+        }
     }
 
     private static boolean dependsOnRequest(SpelNode node) {
@@ -247,11 +256,11 @@ final class RequestExpression {
     /** A cost, rounded up; 1 if the expression fails or its value is not a cost. */
     static Cost cost(String text, Parameters parameters) {
         RequestExpression expression = ofRequest(text, parameters);
-        Class<?> type = ExpressionType.of(expression.expression.getAST(), parameters);
-        if (type != null && !ExpressionType.mayBe(Number.class, type)) {
-            throw new IllegalArgumentException("the expression is never a number, but of type " + type.getSimpleName()
-                    + "; write a number of 0 or more, such as #request.contentLengthLong / 1000");
-        }
+        expression.requireType(
+                Number.class,
+                parameters,
+                "never a number",
+                "write a number of 0 or more, such as #request.contentLengthLong / 1000");
         return new Cost(
                 expression.shown,
                 expression.arguments,

@@ -31,15 +31,14 @@ final class UnknownPropertyAnalyzer extends AbstractFailureAnalyzer<UnboundConfi
 
     private static void describe(ConfigurationProperty property, StringBuilder description) {
         KnownProperties.Unknown unknown = KnownProperties.firstUnknown(KnownProperties.elements(property.getName()));
-        String outdented = unknown == null ? null : unknown.outdented();
-        String closest = unknown == null || outdented != null ? outdented : unknown.closest();
+        String meant = unknown == null ? null : unknown.meant();
         description
                 .append("\n    ")
                 .append(property.getName())
                 .append(": ")
                 .append(
-                        closest != null
-                                ? "did you mean '" + closest + "'?"
+                        meant != null
+                                ? "did you mean '" + meant + "'?"
                                 : alternatives(unknown == null ? List.of() : unknown.known()));
         description.append("\n    Origin: ").append(property.getOrigin());
     }

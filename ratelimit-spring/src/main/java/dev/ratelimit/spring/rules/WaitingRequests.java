@@ -37,6 +37,7 @@ public final class WaitingRequests implements AutoCloseable {
     private final Map<String, Set<HeldBack>> heldBack = new HashMap<>();
 
     private volatile RateLimitQueue queue;
+
     /** Read under the lock of the refusals of a policy, so that none is held back after they were sent. */
     private volatile boolean closed;
 

@@ -36,7 +36,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 final class WrittenProperties {
 
     private static final ConfigurationPropertyName ROOT = KnownProperties.ROOT;
-    private static final ConfigurationPropertyName POLICIES = ROOT.append("policies");
+    private static final ConfigurationPropertyName POLICIES = KnownProperties.POLICIES;
     private static final ConfigurationPropertyName OVERRIDES = ConfigurationPropertyName.of("overrides");
     private static final ConfigurationPropertyName PLANS = ConfigurationPropertyName.of("plans");
 
@@ -111,6 +111,14 @@ final class WrittenProperties {
 
     private static Iterable<PropertySource<?>> sources(Environment environment) {
         return environment instanceof ConfigurableEnvironment all ? all.getPropertySources() : List.of();
+    }
+
+    /** The names of all properties that can be listed, those with higher precedence first. */
+    static Stream<ConfigurationPropertyName> names(Environment environment) {
+        return StreamSupport.stream(
+                        ConfigurationPropertySources.get(environment).spliterator(), false)
+                .filter(IterableConfigurationPropertySource.class::isInstance)
+                .flatMap(source -> ((IterableConfigurationPropertySource) source).stream());
     }
 
     private static String resolved(Environment environment, ConfigurationPropertyName name, String value) {
@@ -304,25 +312,21 @@ final class WrittenProperties {
     private static void checkPolicyNames(Environment environment) {
         Map<ConfigurationPropertyName, String> spellings = new HashMap<>();
         int place = POLICIES.getNumberOfElements();
-        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
-            if (source instanceof IterableConfigurationPropertySource listed) {
-                listed.stream()
-                        .filter(name -> POLICIES.isAncestorOf(name) && KnownProperties.typeOf(name) != null)
-                        .map(name -> name.chop(place + 1))
-                        .filter(policy -> !policy.isLastElementIndexed())
-                        .forEach(policy -> {
-                            String spelling = policy.getElement(place, Form.ORIGINAL);
-                            String other = spellings.putIfAbsent(policy, spelling);
-                            if (other != null && !other.equals(spelling)) {
-                                throw new RateLimitConfigurationException(
-                                        POLICIES + "." + spelling,
-                                        null,
-                                        Quotation.of(spelling) + " and " + Quotation.of(other)
-                                                + " are the same name to Spring Boot; rename one of them");
-                            }
-                        });
-            }
-        }
+        names(environment)
+                .filter(name -> POLICIES.isAncestorOf(name) && KnownProperties.typeOf(name) != null)
+                .map(name -> name.chop(place + 1))
+                .filter(policy -> !policy.isLastElementIndexed())
+                .forEach(policy -> {
+                    String spelling = policy.getElement(place, Form.ORIGINAL);
+                    String other = spellings.putIfAbsent(policy, spelling);
+                    if (other != null && !other.equals(spelling)) {
+                        throw new RateLimitConfigurationException(
+                                POLICIES + "." + spelling,
+                                null,
+                                Quotation.of(spelling) + " and " + Quotation.of(other)
+                                        + " are the same name to Spring Boot; rename one of them");
+                    }
+                });
     }
 
     /**

@@ -3,17 +3,16 @@ package dev.ratelimit.spring.rules;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import dev.ratelimit.FailingScheduler;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,30 +25,7 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 class WaitingRequestsTest {
 
     private final FakeTicker ticker = new FakeTicker();
-    private boolean alarmsFail;
-    private boolean executorFails;
-
-    /** Fails on demand. */
-    private final class Failing implements Scheduler {
-
-        @Override
-        public Alarm schedule(Runnable task, long delayNanos) {
-            if (alarmsFail) {
-                throw new IllegalStateException("no alarms");
-            }
-            return ticker.schedule(task, delayNanos);
-        }
-
-        @Override
-        public Executor executor() {
-            return task -> {
-                if (executorFails) {
-                    throw new RejectedExecutionException("no threads");
-                }
-                task.run();
-            };
-        }
-    }
+    private final FailingScheduler failing = new FailingScheduler(ticker, Runnable::run);
 
     /** One request per hour; what happens to the others depends on this action. */
     private final class Limits implements AutoCloseable {
@@ -90,8 +66,8 @@ class WaitingRequestsTest {
 
     @Test
     void alarmThatFails_holdsNothingBack() {
-        try (Limits limits = new Limits("delay", new Failing())) {
-            alarmsFail = true;
+        try (Limits limits = new Limits("delay", failing)) {
+            failing.failAlarms();
 
             assertThatIllegalStateException().isThrownBy(limits::ask).withMessage("no alarms");
             assertThat(limits.waiting.waiting("one")).isZero();
@@ -100,11 +76,11 @@ class WaitingRequestsTest {
 
     @Test
     void executorThatFails_sendsTheRefusalAllTheSame() {
-        try (Limits limits = new Limits("delay", new Failing())) {
+        try (Limits limits = new Limits("delay", failing)) {
             AtomicInteger sent = new AtomicInteger();
             limits.ask().whenOver(sent::incrementAndGet);
 
-            executorFails = true;
+            failing.failExecutor();
             ticker.advance(Duration.ofHours(1));
 
             assertThat(sent).hasValue(1);

@@ -1,0 +1,46 @@
+package dev.ratelimit;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+/** Does what another scheduler and an executor do, until a test lets them fail. */
+public final class FailingScheduler implements Scheduler {
+
+    private final Scheduler scheduler;
+    private final Executor executor;
+    private boolean alarmsFail;
+    private boolean executorFails;
+
+    public FailingScheduler(Scheduler scheduler, Executor executor) {
+        this.scheduler = scheduler;
+        this.executor = executor;
+    }
+
+    /** Alarms cannot be set from now on. */
+    public void failAlarms() {
+        alarmsFail = true;
+    }
+
+    /** Tasks are rejected from now on. */
+    public void failExecutor() {
+        executorFails = true;
+    }
+
+    @Override
+    public Alarm schedule(Runnable task, long delayNanos) {
+        if (alarmsFail) {
+            throw new IllegalStateException("no alarms");
+        }
+        return scheduler.schedule(task, delayNanos);
+    }
+
+    @Override
+    public Executor executor() {
+        return task -> {
+            if (executorFails) {
+                throw new RejectedExecutionException("no threads");
+            }
+            executor.execute(task);
+        };
+    }
+}
