@@ -10,6 +10,7 @@ import dev.ratelimit.spring.RunningApp;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterAll;
@@ -22,6 +23,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
@@ -65,6 +67,12 @@ class HandlerArgumentsTest {
         @RateLimited(value = "10/hour", key = "ip", cost = "#login.username.length()")
         String cost(@RequestBody Login login) {
             return login.username();
+        }
+
+        @GetMapping("/optional")
+        @RateLimited(value = "10/hour", key = "ip", cost = "#name?.length() ?: 1")
+        String optional(@RequestParam Optional<String> name) {
+            return name.orElse("nobody");
         }
 
         @GetMapping("/fallback/{id}")
@@ -198,6 +206,13 @@ class HandlerArgumentsTest {
         assertThat(login("/cost", "fives", "").status()).isEqualTo(429);
         assertThat(login("/cost", "four", "").status()).isEqualTo(200);
         assertThat(login("/cost", "elevenseven", "").header("Retry-After")).isNull();
+    }
+
+    @Test
+    void costByAnOptionalArgument_isThatOfItsValue() {
+        assertThat(app.get("/optional?name=seventy").status()).isEqualTo(200);
+        assertThat(app.get("/optional?name=four").status()).isEqualTo(429);
+        assertThat(app.get("/optional").body()).isEqualTo("nobody");
     }
 
     @Test

@@ -31,6 +31,7 @@ import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
@@ -102,7 +103,7 @@ final class RequestExpression {
         if (node instanceof CompoundExpression && node.getChild(0) instanceof VariableReference variable) {
             String name = variable.toStringAST().substring(1);
             Class<?> type = ExpressionVariables.TYPES.getOrDefault(name, parameters.type(name));
-            if (type != null && !isOpen(type)) {
+            if (type != null && !isOpen(type) && !isOfContent(type, node.getChild(1))) {
                 checkMember(variable.toStringAST(), type, node.getChild(1));
             }
         }
@@ -131,6 +132,11 @@ final class RequestExpression {
                 || type.isPrimitive()
                 || Modifier.isAbstract(type.getModifiers())
                 || Map.class.isAssignableFrom(type);
+    }
+
+    /** Whether it is a member of what an {@link Optional} contains, which {@code ?.} reaches. */
+    private static boolean isOfContent(Class<?> type, SpelNode member) {
+        return type == Optional.class && member instanceof SpelNodeImpl node && node.isNullSafe();
     }
 
     /** The names of the parameters that the expression refers to; if there are any, it is about calls of a method. */
