@@ -120,7 +120,7 @@ final class Callers {
                         books.refused(decision);
                         notAsked = withoutServer(decision);
                     }
-                    shares.answered(instance.place(), decision, call.charging);
+                    shares.answered(instance.place(), decision, call.charging, began);
                     instance.answered(decision, began);
                     String answer = decision.admitted() ? "admitted by " : "refused by ";
                     outcome = (call.charging ? answer : "answered by ") + places(decision);

@@ -297,12 +297,15 @@ final class Instance implements RedisStoreListener {
                 changes.size());
     }
 
-    /** A server is left alone after the configured number of failures, of which callers may not have told yet. */
+    /**
+     * A server is left alone after the configured number of failures, of which callers may not have told yet, or never
+     * will, since they were interrupted.
+     */
     private void requireReason() {
         RedisStore open = store;
         if (open != null && !open.available() && setup.masters() == 1 && !setup.leased()) {
             world.require(
-                    restraint.failures() + world.unfinished(place) >= setup.failures(),
+                    restraint.failures() + world.unfinished(place) + interrupts >= setup.failures(),
                     "%s stops using a server after %d of the last requests failed, and %d calls are under way",
                     place,
                     restraint.failures(),

@@ -65,7 +65,9 @@ final class Penalties {
                     charge,
                     (ends - penalty.endsNanos) / 1e9);
         } else if (nextNanos >= Instance.PENALTY.toNanos() - PROMPT_NANOS) {
-            penalty.sinceNanos = refusedNanos;
+            // a status that was asked for after the charge had been given back may show a penalty that began later
+            boolean began = nextNanos >= Instance.PENALTY.toNanos();
+            penalty.sinceNanos = refusedNanos + (began ? 0 : PROMPT_NANOS);
             penalty.endsNanos = ends;
         }
     }

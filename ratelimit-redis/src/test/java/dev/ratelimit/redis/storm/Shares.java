@@ -65,6 +65,9 @@ final class Shares {
     /** Keys of which it is not certain what an instance knew when memory decided. */
     private final Set<Local> forgotten = new HashSet<>();
 
+    /** When each instance was last about to return or reset something. */
+    private final Map<Place, Long> returnedNanos = new HashMap<>();
+
     /**
      * Creates untouched memories.
      *
@@ -85,8 +88,11 @@ final class Shares {
      * Records an answer.
      *
      * @param charged whether permits were asked for, and not only their number
+     * @param began when it was asked for
      */
-    void answered(Place place, Decision decision, boolean charged) {
+    void answered(Place place, Decision decision, boolean charged, long began) {
+        // if it has already known a later answer, memory keeps that
+        boolean overtaken = began <= returnedNanos.getOrDefault(place, -1L);
         // memory may have decided some time ago, while other servers had not answered
         boolean late = decision.charges().stream().anyMatch(charge -> Seam.byServer(decision, charge))
                 && decision.charges().stream().anyMatch(charge -> Seam.inMemory(decision, charge));
@@ -107,6 +113,9 @@ final class Shares {
                 Local local = local(place, charge);
                 if (Seam.byServer(decision, charge)) {
                     known.put(local, new Known(status, world.now()));
+                    if (overtaken) {
+                        forgotten.add(local);
+                    }
                 } else if (Seam.inMemory(decision, charge)) {
                     long taken = charged && decision.admitted() ? charge.permits() : 0;
                     answeredHere(local, limit.scaled(share), late ? null : status, taken);
@@ -175,8 +184,9 @@ final class Shares {
             all.remove();
         }
         long most = all.stream().mapToLong(Taken::permits).sum();
+        // memory may have granted permits to callers that are not told yet
         world.require(
-                status.remaining() >= part.capacity() - most,
+                status.remaining() >= part.capacity() - most || world.unfinished(local.place) > 1,
                 "memory of %s says that %d permits of %s are left, and granted %d",
                 local.place,
                 status.remaining(),
@@ -190,6 +200,7 @@ final class Shares {
      * @param part how many permits of each charge
      */
     void returned(Place place, Decision decision, ToLongFunction<Charge> part) {
+        returnedNanos.put(place, world.now());
         for (Charge charge : decision.charges()) {
             Local local = local(place, charge);
             Level level = levels.get(local);
@@ -211,6 +222,7 @@ final class Shares {
 
     /** Records that an instance is about to reset a key. */
     void reset(Place place, Charge charge) {
+        returnedNanos.put(place, world.now());
         levels.remove(local(place, charge));
         forgotten.add(local(place, charge));
     }

@@ -215,7 +215,7 @@ final class Storm {
                     ? instance.store().decide(List.of(charge))
                     : instance.store().peek(List.of(charge));
             instance.ends();
-            shares.answered(instance.place(), decision, false);
+            shares.answered(instance.place(), decision, false, world.now());
             inVain += Seam.byServer(decision, charge) ? 0 : 1;
             instance.answered(decision, world.now());
             require(

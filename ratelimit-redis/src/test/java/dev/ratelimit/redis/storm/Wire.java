@@ -36,6 +36,7 @@ final class Wire implements Seam.Wire {
     private final Deque<Sent<?>> outstanding = new ArrayDeque<>();
     private final Deque<Runnable> incoming = new ArrayDeque<>();
     private final int run;
+    private final long openedNanos;
     private boolean open = true;
     private long closedAt;
     private boolean dead;
@@ -53,7 +54,8 @@ final class Wire implements Seam.Wire {
         this.place = place;
         this.server = server;
         this.run = server.runs();
-        this.heard = world.now();
+        this.openedNanos = world.now();
+        this.heard = openedNanos;
     }
 
     int run() {
@@ -68,10 +70,10 @@ final class Wire implements Seam.Wire {
         return server;
     }
 
-    /** How many decisions sent since then have no answer yet. */
+    /** How many decisions sent since then have no answer yet, except those that had waited for this connection. */
     long decisionsSince(long nanos) {
         return outstanding.stream()
-                .filter(sent -> sent.decision && sent.atNanos > nanos)
+                .filter(sent -> sent.decision && sent.atNanos > nanos && sent.atNanos - openedNanos > GRACE_NANOS)
                 .count();
     }
 
