@@ -98,7 +98,7 @@ class LoginTest {
     }
 
     static Stream<RunningApp> servers() {
-        return Stream.of(RunningApp.Server.values()).map(server -> {
+        return RunningApp.servers().map(server -> {
             try {
                 return RunningApp.startInRealTime(
                         server,

@@ -10,7 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.security.config.Customizer;
@@ -125,7 +125,7 @@ class ReservationArgumentTest extends AppPerTest {
     }
 
     @ParameterizedTest
-    @EnumSource(RunningApp.Server.class)
+    @MethodSource("dev.ratelimit.spring.RunningApp#servers")
     void settle_onAnotherThreadAfterTheResponseHasBegun_chargesWhatWasUsed(RunningApp.Server server)
             throws IOException {
         RunningApp site = start(server);

@@ -114,11 +114,17 @@ public final class RunningApp implements AutoCloseable {
         return new RunningApp((ServletWebServerApplicationContext) application.run(), ticker);
     }
 
+    /** The servers to test: Tomcat and, with {@code -Dservers=all}, as in the slow tests, the others. */
+    public static Stream<Server> servers() {
+        return Stream.of(Server.values())
+                .filter(server -> server == Server.TOMCAT || "all".equals(System.getProperty("servers")));
+    }
+
     /**
-     * The same application on every server, one after another, for the parameters of a test class, which are closed.
+     * The same application on each of the servers, one after another, for the parameters of a test class, which are closed.
      */
     public static Stream<RunningApp> onEachServer(List<Class<?>> sources, String... properties) {
-        return Stream.of(Server.values()).map(server -> start(server, sources, properties));
+        return servers().map(server -> start(server, sources, properties));
     }
 
     @Override

@@ -20,7 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -86,7 +86,7 @@ class AbortedRequestTest {
     }
 
     @ParameterizedTest
-    @EnumSource(RunningApp.Server.class)
+    @MethodSource("dev.ratelimit.spring.RunningApp#servers")
     @DisplayName("H5 a client that resets the connection while the store decides is charged once, and holds no thread")
     void client_resetsDuringTheDecision_paysOnce(RunningApp.Server server) throws IOException, InterruptedException {
         try (RunningApp app = RunningApp.start(

@@ -44,7 +44,7 @@ class DeploymentTest {
     }
 
     static Stream<Arguments> places() {
-        return Stream.of(RunningApp.Server.values())
+        return RunningApp.servers()
                 .flatMap(server -> Stream.of(
                         Arguments.of(server, "/ctx", ""),
                         Arguments.of(server, "", "/mvc"),

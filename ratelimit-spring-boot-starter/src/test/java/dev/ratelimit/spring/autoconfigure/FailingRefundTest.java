@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
@@ -39,7 +39,7 @@ class FailingRefundTest {
     }
 
     @ParameterizedTest
-    @EnumSource(RunningApp.Server.class)
+    @MethodSource("dev.ratelimit.spring.RunningApp#servers")
     void refund_fails_answersStayAsTheyAre_andItIsLoggedOnce(RunningApp.Server server, CapturedOutput output) {
         try (RunningApp app = RunningApp.start(
                 server,

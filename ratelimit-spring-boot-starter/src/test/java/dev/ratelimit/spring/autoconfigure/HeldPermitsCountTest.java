@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every request returns its permit: a leak of one in a hundred thousand would be found. */
 @Tag("slow")
@@ -45,7 +45,7 @@ class HeldPermitsCountTest {
     private static final int RARE = 50;
 
     @ParameterizedTest
-    @EnumSource(RunningApp.Server.class)
+    @MethodSource("dev.ratelimit.spring.RunningApp#servers")
     @DisplayName("after 50,000 requests on each server, with every ending there is, all permits are back")
     void requests_withEveryEnding_returnAllPermits(RunningApp.Server server) throws Exception {
         try (RunningApp app = RunningApp.start(

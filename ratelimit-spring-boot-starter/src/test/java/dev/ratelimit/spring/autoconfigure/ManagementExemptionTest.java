@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -138,7 +138,7 @@ class ManagementExemptionTest extends AppPerTest {
 
     /** A request that is not refused has reached the actuator, so its notation bought nothing else. */
     @ParameterizedTest
-    @EnumSource(RunningApp.Server.class)
+    @MethodSource("dev.ratelimit.spring.RunningApp#servers")
     void pathsThatLookLikeThem_exemptNothingElse(RunningApp.Server server) {
         exhausted(
                 server,

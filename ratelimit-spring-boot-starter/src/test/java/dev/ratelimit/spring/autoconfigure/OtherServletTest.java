@@ -13,7 +13,7 @@ import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
@@ -21,7 +21,7 @@ import org.springframework.context.annotation.Configuration;
 
 /** A servlet besides Spring MVC's is limited by its path relative to the context path, and by no shorter one. */
 @ParameterizedClass
-@EnumSource(RunningApp.Server.class)
+@MethodSource("dev.ratelimit.spring.RunningApp#servers")
 @Tag("servers")
 class OtherServletTest {
 

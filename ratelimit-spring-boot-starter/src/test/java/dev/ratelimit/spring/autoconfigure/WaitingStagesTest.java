@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
@@ -122,7 +122,7 @@ class WaitingStagesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(RunningApp.Server.class)
+    @MethodSource("dev.ratelimit.spring.RunningApp#servers")
     void requestsWait_beforeAndAfterSecurity(RunningApp.Server server) {
         try (RunningApp app = RunningApp.start(
                 server,
