@@ -62,21 +62,20 @@ public class ChainBenchmark {
     public int users = 1000;
 
     private ChainContender.Chain chain = (endpoint, user) -> true;
-    private String[] asked = {};
-    private int[] sequence = {};
+    private String[] calls = {""};
 
     /** The position of a thread in the sequence. */
     @State(Scope.Thread)
     public static class Walk {
 
         private final String[] endpoints = endpoints();
-        private Keys keys = new Keys(new String[] {""}, new int[1]);
+        private Keys keys = new Keys(new String[] {""});
         private int turn;
 
         /** Starts at a random position. */
         @Setup
         public void start(ChainBenchmark benchmark) {
-            keys = new Keys(benchmark.asked, benchmark.sequence);
+            keys = new Keys(benchmark.calls);
         }
 
         private String endpoint() {
@@ -96,8 +95,7 @@ public class ChainBenchmark {
                 Proof.of(admitted(chain.ask(endpoints[i % ENDPOINTS], user)) == expected, contender);
             }
         }
-        asked = Keys.make(users);
-        sequence = Access.ZIPF.sequence(users);
+        calls = Keys.calls(Access.ZIPF.sequence(users));
         System.gc();
     }
 

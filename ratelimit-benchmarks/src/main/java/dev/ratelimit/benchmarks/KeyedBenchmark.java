@@ -44,19 +44,18 @@ public class KeyedBenchmark {
     public Access access = Access.ZIPF;
 
     private Predicate<String> limiter = key -> true;
-    private String[] asked = {};
-    private int[] sequence = {};
+    private String[] calls = {""};
 
     /** The position of a thread in the sequence. */
     @State(Scope.Thread)
     public static class Walk {
 
-        private Keys keys = new Keys(new String[] {""}, new int[1]);
+        private Keys keys = new Keys(new String[] {""});
 
         /** Starts at a random position. */
         @Setup
         public void start(KeyedBenchmark benchmark) {
-            keys = new Keys(benchmark.asked, benchmark.sequence);
+            keys = new Keys(benchmark.calls);
         }
     }
 
@@ -69,8 +68,7 @@ public class KeyedBenchmark {
                 Proof.of(limiter.test(key), contender);
             }
         }
-        asked = Keys.make(keys);
-        sequence = access.sequence(keys);
+        calls = Keys.calls(access.sequence(keys));
         System.gc();
     }
 

@@ -16,6 +16,8 @@ record Entry(String name, int endpoints, int users, Limits limits, Contender.Ope
             spread("one-script-gcra", OneScript::new),
             spread("bucket4j", Bucket4jCalls::new),
             spread("ratelimit", Ours::exact),
+            new Entry("ratelimit-mixed", 10, 100_000, Limits.FULL_AGAIN_IN_SECONDS, Ours::exact),
+            new Entry("ratelimit-absent", 10, 100_000, Limits.FULL_AGAIN_AT_ONCE, Ours::exact),
             hot("ratelimit-hot", Ours::exact),
             hot("ratelimit-leased", Ours::leased));
 

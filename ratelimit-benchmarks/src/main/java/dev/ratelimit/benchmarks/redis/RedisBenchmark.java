@@ -1,6 +1,8 @@
 package dev.ratelimit.benchmarks.redis;
 
 import dev.ratelimit.benchmarks.redis.Round.Requests;
+import dev.ratelimit.benchmarks.report.ResultFile;
+import dev.ratelimit.benchmarks.report.Table;
 import dev.ratelimit.redis.server.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -23,8 +25,8 @@ import java.util.stream.Stream;
  * all contenders in a different order. It does not use JMH, because it measures percentiles over many callers and the
  * CPU time of the server.
  *
- * <p>{@code --short} takes less than a minute; names as arguments select contenders; {@code -Dcallers=1,512} how many call. {@code -Dredis.executable} names
- * the server program.
+ * <p>{@code --short} takes less than a minute; names as arguments select contenders; {@code -Dcallers=1,512} how many
+ * call. {@code -Dredis.executable} names the server program.
  */
 public final class RedisBenchmark implements AutoCloseable {
 
@@ -61,7 +63,7 @@ public final class RedisBenchmark implements AutoCloseable {
         this.plan = plan;
     }
 
-    /** Measures, and prints a table in Markdown. */
+    /** Measures, prints the tables in Markdown, and writes them. */
     public static void main(String[] arguments) {
         List<String> names = Stream.of(arguments)
                 .filter(argument -> !argument.equals("--short"))
@@ -71,9 +73,12 @@ public final class RedisBenchmark implements AutoCloseable {
                 .toList();
         Plan plan = List.of(arguments).contains("--short") ? Plan.SHORT : Plan.FULL;
         try (RedisBenchmark benchmark = new RedisBenchmark(entries, plan)) {
+            ResultFile file = new ResultFile("redis");
             benchmark.measure();
+            List<Table> tables = benchmark.report.tables(entries, CALLERS);
             System.out.println(benchmark.surroundings());
-            System.out.println(benchmark.report.table(entries, CALLERS));
+            tables.forEach(table -> System.out.println(table.markdown()));
+            file.write(benchmark.surroundings(), tables);
         }
     }
 

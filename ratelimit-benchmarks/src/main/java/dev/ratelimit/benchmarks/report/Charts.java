@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Draws a chart for each table of a file of results: bars, or lines for a table of {@link ScaleBenchmark}. Arguments: the file, the folder for the charts, and optionally
- * words, one of which the title must contain.
+ * Draws a chart for each table of a file of results: bars, or lines for a table of {@link ScaleBenchmark}. Arguments: the file,
+ * the folder for the charts, and optionally words, one of which the title must contain.
  */
 public final class Charts {
 

@@ -6,6 +6,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.autoconfigure.EndpointBenchmark;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,8 +19,8 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
- * How the cost of a decision grows with the number of keys, of policies, of limits, of charges and of threads: a table for
- * each, from which {@link Charts} draws a curve. CPU time of the process per decision, so that more threads than cores cost
+ * How the cost of a decision grows with the number of keys, of policies, of limits, of charges, of routes and of threads: a
+ * table for each, from which {@link Charts} draws a curve. CPU time of the process per decision, so that more threads than cores cost
  * only what they disturb each other. Medians of five rounds, all points in one JVM.
  *
  * <p>An argument is the highest number of keys; a hundred million need a heap of 12 GB.
@@ -27,7 +28,7 @@ import java.util.stream.IntStream;
 public final class ScaleBenchmark {
 
     /** What the title of each table begins with. */
-    static final String TITLE = "Scale: ";
+    public static final String TITLE = "Scale: ";
 
     private static final int ROUNDS = 5;
     private static final Duration ROUND = Duration.ofMillis(300);
@@ -56,6 +57,7 @@ public final class ScaleBenchmark {
                 () -> curve("policies", 64, ScaleBenchmark::policies),
                 () -> curve("limits in one policy", 16, ScaleBenchmark::limits),
                 () -> curve("charges in one decision", 64, ScaleBenchmark::charges),
+                ScaleBenchmark::routes,
                 ScaleBenchmark::threads)) {
             tables.add(next.get());
             file.write("CPU time per decision; medians of " + ROUNDS + " rounds.", tables);
@@ -114,6 +116,21 @@ public final class ScaleBenchmark {
             rows.add(row(x, median(1, decision.apply(x))));
         }
         return new Table(TITLE + what, List.of(what, "CPU ns"), rows);
+    }
+
+    /** The look-up of an annotated endpoint and of another one; the mock request is measured on its own. */
+    private static Table routes() {
+        List<List<String>> rows = new ArrayList<>();
+        for (int routes = 10; routes <= 10_000; routes *= 10) {
+            EndpointBenchmark endpoints = new EndpointBenchmark();
+            endpoints.routes = routes;
+            endpoints.map();
+            double request = median(1, n -> endpoints.requestOnly() != null);
+            double limited = median(1, n -> endpoints.limited() != null);
+            double notLimited = median(1, n -> endpoints.notLimited() != null);
+            rows.add(row(routes, limited - request, notLimited - request));
+        }
+        return new Table(TITLE + "routes", List.of("routes", "annotated: CPU ns", "another: CPU ns"), rows);
     }
 
     private static Table threads() {
