@@ -82,12 +82,26 @@ final class ParkedRequest implements AsyncListener {
         charged.keepCaller(request::setAttribute);
         // with what other filters have wrapped around them
         AsyncContext context = request.startAsync(request, response);
-        ParkedRequest parked = new ParkedRequest(web, charged, context.getTimeout());
-        request.setAttribute(ATTRIBUTE, parked);
-        // the wait ends by itself
-        context.setTimeout(0);
-        context.addListener(parked);
-        charged.whenOver(() -> parked.dispatch(context));
+        try {
+            ParkedRequest parked = new ParkedRequest(web, charged, context.getTimeout());
+            request.setAttribute(ATTRIBUTE, parked);
+            // the wait ends by itself
+            context.setTimeout(0);
+            context.addListener(parked);
+            charged.whenOver(() -> parked.dispatch(context));
+        } catch (RuntimeException | Error e) {
+            // otherwise a server that stops would wait for this request
+            complete(context, e);
+            throw e;
+        }
+    }
+
+    private static void complete(AsyncContext context, Throwable failure) {
+        try {
+            context.complete();
+        } catch (RuntimeException ended) {
+            failure.addSuppressed(ended);
+        }
     }
 
     /** The request that has waited. */

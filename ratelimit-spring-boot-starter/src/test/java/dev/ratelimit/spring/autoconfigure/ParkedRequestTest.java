@@ -8,6 +8,8 @@ import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.spring.rules.WaitingRequests;
 import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
@@ -24,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -71,6 +74,8 @@ class ParkedRequestTest {
                 throw new RejectedExecutionException("no threads");
             }
             AsyncContext context = super.startAsync(request, response);
+            PARKED.incrementAndGet();
+            context.addListener(new Ending());
             return (AsyncContext) Proxy.newProxyInstance(
                     getClass().getClassLoader(), new Class<?>[] {AsyncContext.class}, (proxy, method, arguments) -> {
                         if (method.getName().equals(fails)) {
@@ -84,6 +89,27 @@ class ParkedRequestTest {
                     });
         }
     }
+
+    /** Tells when a request is complete, for which a server that stops waits. */
+    private static final class Ending implements AsyncListener {
+
+        @Override
+        public void onComplete(AsyncEvent event) {
+            PARKED.decrementAndGet();
+        }
+
+        @Override
+        public void onTimeout(AsyncEvent event) {}
+
+        @Override
+        public void onError(AsyncEvent event) {}
+
+        @Override
+        public void onStartAsync(AsyncEvent event) {}
+    }
+
+    /** How many requests are not complete, of those that a failing server has begun to park. */
+    private static final AtomicInteger PARKED = new AtomicInteger();
 
     private final RunningApp app;
     private final ExecutorService client = Executors.newSingleThreadExecutor();
@@ -121,6 +147,7 @@ class ParkedRequestTest {
 
         assertThat(answer.join().status()).isEqualTo(503);
         assertThat(waiting()).isZero();
+        await().until(() -> PARKED.get() == 0);
         assertThat(app.get("/any", "X-Key: dispatch").status()).isEqualTo(200);
     }
 
@@ -133,5 +160,6 @@ class ParkedRequestTest {
                 .isEqualTo(500);
 
         assertThat(waiting()).isZero();
+        await().until(() -> PARKED.get() == 0);
     }
 }
