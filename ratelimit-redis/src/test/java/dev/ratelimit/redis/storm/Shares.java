@@ -27,6 +27,9 @@ final class Shares {
     /** Remainders are rounded down, and so is the share of what was used. */
     private static final double ROUNDING = 1.01;
 
+    /** So few permits refill within the nanoseconds between a decision and its answer. */
+    private static final double NEARLY = 0.00001;
+
     /** How long after memory has decided a caller is told at most. */
     private static final long LATE_NANOS = 1_000_000_000;
 
@@ -47,6 +50,8 @@ final class Shares {
 
         private void drain(long now, LimitAlgorithm limit) {
             double drained = (double) (now - atNanos) * limit.capacity() / limit.replenishNanos();
+            // memory, which was asked a moment before, may have found it not quite empty
+            changed |= permits > 0 && Math.abs(permits - drained) < NEARLY;
             permits = Math.max(0, permits - drained);
             atNanos = now;
         }
@@ -142,7 +147,7 @@ final class Shares {
             long used = part.share(capacity - before.status.remaining(), capacity);
             // so close to a whole number that memory may round it the other way
             double fromWhole = Math.abs(level.permits - Math.rint(level.permits));
-            level.changed |= fromWhole < 0.00001 && level.permits > 0;
+            level.changed |= fromWhole < NEARLY && level.permits > 0;
             double missing = used - Math.ceil(level.permits);
             level.permits += exact && !forgotten.contains(local) ? Math.max(0, missing) : 0;
         }

@@ -162,7 +162,9 @@ final class Wire implements Seam.Wire {
     /** After a second without a reply, the first decision in vain puts a connection in doubt. */
     private void requireUseful() {
         long now = world.now();
-        if (firstInVain == 0 && dead && now - heard > QUIET_NANOS) {
+        // before it has started, an instance asks with more patience
+        boolean started = place.startedNanos < now;
+        if (firstInVain == 0 && dead && started && now - heard > QUIET_NANOS) {
             firstInVain = now;
         }
         long answersBy = firstInVain + network.deadlineNanos();
