@@ -48,6 +48,10 @@ final class Leases {
 
         private volatile @Nullable Lease lease;
         private volatile @Nullable Lease next;
+
+        /** Whether the key was reset since: what arrives now belongs to nobody. */
+        private volatile boolean dropped;
+
         private volatile long since;
         private volatile long wanted = FIRST;
         private volatile long remaining;
@@ -195,12 +199,24 @@ final class Leases {
         }
     }
 
-    /** Forgets the lease of a key that was reset. */
-    void drop(Charge charge) {
+    /**
+     * Ends the leases of a key that is about to be reset, and with it what was charged for them.
+     *
+     * @return refunds them, in case the reset fails
+     */
+    Runnable drop(Charge charge) {
         KeyLeases leases = byBudget.remove(budget(charge));
+        List<Runnable> refunds = new ArrayList<>(2);
         if (leases != null) {
-            leases.empty().forEach(lease -> lease.end(ticker.nanos(), leases.overdueNanos));
+            leases.dropped = true;
+            for (Lease lease : leases.empty()) {
+                Charge due = lease.end(ticker.nanos(), leases.overdueNanos);
+                if (due != null) {
+                    refunds.add(() -> source.refund(due, lease.paidNanos()));
+                }
+            }
         }
+        return () -> refunds.forEach(Runnable::run);
     }
 
     /** Ends all leases and refunds the rest, in batches small enough for the client's queue. */
@@ -311,6 +327,9 @@ final class Leases {
         leases.remaining = fewestRemaining(statuses);
         if (answer.admitted()) {
             leases.receive(new Lease(whole, statuses, answer.nowMicros() * 1000, sentNanos, maxAgeNanos));
+            if (leases.dropped) {
+                leases.empty().forEach(lease -> end(leases, lease));
+            }
         } else {
             leases.wanted = Math.max(FIRST, whole.permits() / 2);
         }

@@ -278,12 +278,13 @@ public final class RedisStore implements RateLimitStore {
     @Override
     public boolean reset(Policy policy, String key) {
         Charge charge = policy.charge(key);
-        if (leases != null) {
-            leases.drop(charge);
-        }
+        Runnable refund = leases == null ? () -> {} : leases.drop(charge);
         fallback.reset(policy, key);
         boolean reset = settle(router.send(List.of(charge), Operation.RESET, 0), ticker.nanos() + deadlineNanos);
         answerCache.forget(charge);
+        if (!reset) {
+            refund.run();
+        }
         return reset;
     }
 
