@@ -50,6 +50,21 @@ record Asked(String key, char algorithm, ByteBuffer numbers, boolean taken, long
         };
     }
 
+    /** The algorithm, whether or not it has a penalty. */
+    char kind() {
+        return Character.toLowerCase(algorithm);
+    }
+
+    /** A parameter of the algorithm, from 1 to 3. */
+    double parameter(int number) {
+        return numbers.getDouble(Double.BYTES * number);
+    }
+
+    /** A number of the state of the limit itself: that of a penalty comes first. */
+    double number(int index) {
+        return state[index + (Character.isUpperCase(algorithm) ? 1 : 0)];
+    }
+
     long permits() {
         return (long) numbers.getDouble(0);
     }

@@ -73,6 +73,7 @@ final class Books {
 
     private final boolean single;
     private final Leased leases;
+    private final States states;
     private final Penalties penalties;
 
     /** Whether servers admit no sooner than they said: nothing is returned, nor do slots refund what others refused. */
@@ -96,6 +97,7 @@ final class Books {
         this.single = setup.masters() == 1;
         this.lasting = single && prompt && steady && !leased;
         this.penalties = new Penalties(world, steady);
+        this.states = new States(world);
         this.leases = new Leased(world, setup.deadlineNanos());
     }
 
@@ -115,9 +117,11 @@ final class Books {
     void ran(String[] keys, byte[][] arguments, long[] reply) {
         String operation = operation(arguments);
         if (operation.equals("reset")) {
+            states.reset(keys);
             return;
         }
         for (Asked asked : Asked.of(operation, keys, arguments, reply)) {
+            requireState(operation, asked, reply[0], arguments);
             if (asked.taken() && asked.key().endsWith(":0")) {
                 if (operation.equals("charge")) {
                     charged(asked, reply[0]);
@@ -125,6 +129,14 @@ final class Books {
                     refunded(asked, reply[0], Long.parseLong(new String(arguments[1], StandardCharsets.US_ASCII)));
                 }
             }
+        }
+    }
+
+    private void requireState(String operation, Asked asked, long nowMicros, byte[][] arguments) {
+        if (steady && operation.equals("refund") && asked.taken()) {
+            states.refunded(asked, nowMicros, Long.parseLong(new String(arguments[1], StandardCharsets.US_ASCII)));
+        } else if (steady && asked.state().length > 0) {
+            states.asked(asked, nowMicros, operation.equals("charge") && asked.taken());
         }
     }
 
@@ -159,6 +171,7 @@ final class Books {
                     leases.requireSmall(place, asked);
                 } else {
                     leases.told(place, asked);
+                    leases.answered(place, asked);
                 }
             }
         }
@@ -197,6 +210,14 @@ final class Books {
                 // what was spent from a lease was spent when the call began
                 long charged = account.nowAt.getOrDefault(chargedNanos / 1000, began);
                 bounds.granted(decision, charge, Math.max(began, charged));
+                if (steady && charged < began) {
+                    leases.requireAllowed(place, charge, key);
+                    world.require(
+                            began - charged <= Leased.LEASE_NANOS,
+                            "%s is spent %.3f s after it was charged",
+                            charge,
+                            (began - charged) / 1e9);
+                }
                 check(key);
                 requireAvailable(account, charge, chargedNanos);
                 penalties.requireOver(charge, chargedNanos);

@@ -53,6 +53,9 @@ final class Instance implements RedisStoreListener {
     /** Which limit a policy has, and which of several kinds of windows it is. */
     private record Version(int number, boolean other, boolean leased, int window) {}
 
+    /** When a caller was told of a refusal, and of what wait. */
+    private record Refused(long atNanos, long waitNanos) {}
+
     /** To parse a rate takes longer than a decision. */
     private static final Map<Version, Policy> POLICIES = new ConcurrentHashMap<>();
 
@@ -63,7 +66,7 @@ final class Instance implements RedisStoreListener {
     private final Setup setup;
     private final Consumer<String> notes;
     private final Place place;
-    private final Map<String, Map<Long, Long>> refused = new HashMap<>();
+    private final Map<String, Map<Long, Refused>> refused = new HashMap<>();
     private final Deque<Long> changes = new ArrayDeque<>();
     private @Nullable RedisStore store;
     private @Nullable RedisStoreFailure lastFailure;
@@ -217,7 +220,7 @@ final class Instance implements RedisStoreListener {
                 version.window == 1
                         ? Concurrency.of(leased ? 10 * HELD : HELD, Duration.ofSeconds(2))
                         : leased
-                                ? TokenBucket.of(Rate.parse(more * 100 + "/second"))
+                                ? TokenBucket.of(Rate.parse(more * (version.window == 3 ? 50 : 100) + "/second"))
                                 : SlidingLog.of(Rate.parse(more * 20 + "/2s"));
         };
         Policy policy = Policy.of("p" + version.number, limit);
@@ -341,11 +344,11 @@ final class Instance implements RedisStoreListener {
         for (LimitStatus status : decision.limits()) {
             Charge charge = status.charge();
             String key = Seam.firstKey(Books.PREFIX, charge);
-            Map<Long, Long> times = refused.computeIfAbsent(key, name -> new HashMap<>());
+            Map<Long, Refused> times = refused.computeIfAbsent(key, name -> new HashMap<>());
             if (!Seam.fromCache(decision)) {
                 boolean current = began >= returned.getOrDefault(key, 0L);
                 if (!status.admitted() && Seam.byServer(decision, charge) && current) {
-                    times.put(charge.permits(), world.now());
+                    times.put(charge.permits(), new Refused(world.now(), status.retryAfterNanos()));
                 }
             } else {
                 world.require(
@@ -353,7 +356,9 @@ final class Instance implements RedisStoreListener {
                         "%s refuses %s without having asked whether a permit has come back",
                         place,
                         charge);
-                long latest = times.getOrDefault(charge.permits(), Long.MIN_VALUE / 2);
+                Refused told = times.getOrDefault(charge.permits(), new Refused(Long.MIN_VALUE / 2, 0));
+                long latest = told.atNanos;
+                requireSameEnd(charge, status, told);
                 world.require(
                         world.now() - latest <= SECOND + setup.deadlineNanos() + Storm.WAKE_NANOS,
                         "%s refuses %s without having asked for %.3f s",
@@ -362,6 +367,22 @@ final class Instance implements RedisStoreListener {
                         (world.now() - latest) / 1e9);
             }
         }
+    }
+
+    /** A refusal that is repeated ends when the first one said; of calls at the same time, the last answer may not be kept. */
+    private void requireSameEnd(Charge charge, LimitStatus status, Refused told) {
+        long passed = world.now() - told.atNanos;
+        world.require(
+                world.unfinished(place) > 1
+                        || told.atNanos < 0
+                        || Math.abs(passed + status.retryAfterNanos() - told.waitNanos)
+                                <= setup.deadlineNanos() + Storm.WAKE_NANOS,
+                "%s says that %s must wait for %.6f s, and said %.6f s before that it must for %.6f s",
+                place,
+                charge,
+                status.retryAfterNanos() / 1e9,
+                passed / 1e9,
+                told.waitNanos / 1e9);
     }
 
     /** Records a round of questions: whether one was in vain although no server was left alone before or after it. */

@@ -26,6 +26,12 @@ final class Leased {
 
     private static final double FRACTION = 0.2;
 
+    /** Smaller limits have no leases. */
+    private static final long MIN_CAPACITY = 100;
+
+    /** A key that was used less often has no lease. */
+    private static final int MIN_ANSWERS = 8;
+
     private record Lessee(Place place, String key) {}
 
     private record Told(long atNanos, double remaining) {}
@@ -35,6 +41,7 @@ final class Leased {
     private final World world;
     private final long deadlineNanos;
     private final Map<Lessee, Deque<Told>> told = new HashMap<>();
+    private final Map<Lessee, Integer> answers = new HashMap<>();
 
     /** When the lease ended of which this is the charge. */
     private final Map<Charge, Double> endsMicros = new HashMap<>();
@@ -48,6 +55,24 @@ final class Leased {
     Leased(World world, long deadlineNanos) {
         this.world = world;
         this.deadlineNanos = deadlineNanos;
+    }
+
+    /** Counts the answers that an instance gets about a key. */
+    void answered(Place place, Asked asked) {
+        int unused = answers.merge(new Lessee(place, asked.key()), 1, Integer::sum);
+    }
+
+    /** Checks that a charge may be paid from a lease: of a key in frequent use, and of a limit that is not small. */
+    void requireAllowed(Place place, dev.ratelimit.Charge charge, String key) {
+        LimitAlgorithm limit = charge.policy().algorithms().get(0);
+        world.require(
+                limit.capacity() >= MIN_CAPACITY && !limit.concurrency() && charge.policy().penalty() == null,
+                "%s is paid from a lease",
+                charge);
+        world.require(
+                answers.getOrDefault(new Lessee(place, key), 0) >= MIN_ANSWERS,
+                "%s is paid from a lease although its key was hardly used",
+                charge);
     }
 
     /** Records that an instance gets the answer to a charge. */

@@ -171,6 +171,15 @@ final class Restraint {
                 .count();
     }
 
+    /** How many of the last requests have certainly failed, even if others were answered that have not told yet. */
+    private long certainFailures() {
+        long skipped = outcomes.size() - REMEMBERED + world.unfinished(place);
+        return outcomes.stream()
+                .skip(Math.max(1, skipped))
+                .filter(failed -> failed)
+                .count();
+    }
+
     private void probeFailed() {
         mayHurry |= world.now() >= earliestNanos();
         boolean sent = probed && world.now() - lastNanos <= setup.deadlineNanos() + Storm.WAKE_NANOS;
@@ -217,6 +226,12 @@ final class Restraint {
                     "%s uses a server after %d failures",
                     place,
                     inVain);
+            // refunds that succeed are not told
+            world.require(
+                    setup.refunds() || certainFailures() < setup.failures() + world.unfinished(place) - 1,
+                    "%s uses a server after %d of the last requests failed",
+                    place,
+                    certainFailures());
         }
     }
 }
