@@ -48,6 +48,10 @@ final class Books {
 
         private long availableNanos;
         private boolean reset;
+
+        /** When a server forgot all charges before, by its clock. */
+        private long resetMicros;
+
         private @Nullable Bounds bounds;
 
         /** By the server's time, what was charged then and is not refunded; and what of it callers hold. */
@@ -118,6 +122,9 @@ final class Books {
         String operation = operation(arguments);
         if (operation.equals("reset")) {
             states.reset(keys);
+            for (String key : keys) {
+                account(key).resetMicros = reply[0];
+            }
             return;
         }
         for (Asked asked : Asked.of(operation, keys, arguments, reply)) {
@@ -367,8 +374,11 @@ final class Books {
     void balanceCharges(Predicate<String> certain) {
         accounts.forEach((key, account) -> {
             Bounds bounds = account.bounds;
-            if (account.excused == 0 && !account.reset && bounds != null && certain.test(key)) {
+            if (account.excused == 0 && (steady || !account.reset) && bounds != null && certain.test(key)) {
                 account.chargedAt.forEach((at, charged) -> {
+                    if (at <= account.resetMicros) {
+                        return;
+                    }
                     double most = leased ? leases.mostKept(key, at, bounds.limit(), single && steady) : 0;
                     long surplus = charged - account.grantedAt.getOrDefault(at, 0L);
                     world.require(
