@@ -25,8 +25,10 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -214,6 +216,31 @@ class LeasedStoreTest {
 
         leased.close();
         assertThat(remaining("reset")).isEqualTo(CAPACITY);
+    }
+
+    @Test
+    void reset_thatFindsNoPlace_givesLeasesBack() {
+        try (TcpProxy proxy = TcpProxy.to(server.port());
+                Scene scene = new Scene(
+                                proxy.uri(),
+                                settings -> settings.deadline(Duration.ofSeconds(20))
+                                        .maxInFlight(1)
+                                        .leased(0.1, Duration.ofMinutes(1)))
+                        .connected()) {
+            long admitted = IntStream.range(0, 1000)
+                    .filter(i -> Scene.byRedis(scene.decide(GLOBAL, "in vain")))
+                    .count();
+            assertThat(remaining("in vain")).isLessThan(CAPACITY - admitted);
+            proxy.delay(Duration.ofSeconds(1));
+            CompletableFuture<?> busy = CompletableFuture.runAsync(() -> scene.decide(GLOBAL, "other"));
+            await().until(() -> !Scene.byRedis(scene.decide(GLOBAL, "another")));
+
+            assertThat(scene.store.reset(GLOBAL, "in vain")).isFalse();
+
+            proxy.delay(Duration.ZERO);
+            busy.join();
+            await().untilAsserted(() -> assertThat(remaining("in vain")).isEqualTo(CAPACITY - admitted));
+        }
     }
 
     @Test

@@ -118,6 +118,47 @@ class RedisClusterDecisionTest {
     }
 
     @Test
+    void decide_oneSlotRefuses_memoryIsNotCharged_forOneThatFails() {
+        Policy never = policy("never", 1);
+        Policy here = policy("here", 5);
+        Charge refused = never.charge(key(never, 0));
+        Charge foreign = here.charge(key(here, 1));
+        control.sync().rpush(new KeyNames(prefix).name(here.name(), foreign.key()) + 0, "x");
+        try (RedisStore local = RedisStore.builder(client)
+                .prefix(prefix)
+                .deadline(Duration.ofSeconds(20))
+                .denyCache(Duration.ZERO)
+                .localShare(1)
+                .build()) {
+            assertThat(local.decide(List.of(refused))).isAdmitted();
+
+            for (int i = 0; i < 10; i++) {
+                assertThat(local.decide(List.of(refused, foreign))).isRefusedBy("never");
+            }
+
+            assertThat(local.decide(List.of(here.charge(foreign.key(), 5)))).isAdmitted();
+            assertThat(local.decide(List.of(foreign))).isRefusedBy("here");
+        }
+    }
+
+    @Test
+    void decide_costAboveTheLimit_isRefusedByMemoryToo() {
+        Policy here = policy("here", 5);
+        String key = key(here, 1);
+        control.sync().rpush(new KeyNames(prefix).name(here.name(), key) + 0, "x");
+        try (RedisStore local = RedisStore.builder(client)
+                .prefix(prefix)
+                .deadline(Duration.ofSeconds(20))
+                .localShare(0.4)
+                .build()) {
+            assertThat(local.decide(List.of(here.charge(key, 6)))).isRefusedBy("here");
+            // what only exceeds this instance's share takes all of it
+            assertThat(local.decide(List.of(here.charge(key, 5)))).isAdmitted();
+            assertThat(local.decide(List.of(here.charge(key, 1)))).isRefusedBy("here");
+        }
+    }
+
+    @Test
     void decide_manyThreads_budgetsAreWhatWasAdmitted() throws Exception {
         List<Charge> wide = charges(policy("a", 1000), policy("b", 1000), policy("c", 1000));
         List<Charge> tight = List.of(wide.get(0), policy("t", 50).charge("t"), wide.get(2));

@@ -66,7 +66,9 @@ final class Leased {
     void requireAllowed(Place place, dev.ratelimit.Charge charge, String key) {
         LimitAlgorithm limit = charge.policy().algorithms().get(0);
         world.require(
-                limit.capacity() >= MIN_CAPACITY && !limit.concurrency() && charge.policy().penalty() == null,
+                limit.capacity() >= MIN_CAPACITY
+                        && !limit.concurrency()
+                        && charge.policy().penalty() == null,
                 "%s is paid from a lease",
                 charge);
         world.require(

@@ -62,7 +62,8 @@ final class States {
         pass(state, asked, nowMicros);
         switch (asked.kind()) {
             case 't' -> state.debt = Math.max(0, state.debt - asked.permits() * asked.parameter(3));
-            case 'f' -> state.count -= chargedMicros < state.start ? 0 : Math.min(state.count, asked.permits());
+            case 'f' ->
+                state.count -= chargedMicros < state.start ? 0 : Math.min(state.count, (double) asked.permits());
             case 's' -> {
                 if (chargedMicros >= state.start) {
                     state.count = Math.max(0, state.count - asked.permits());
@@ -122,9 +123,10 @@ final class States {
     private static double[] expected(State state, Asked asked) {
         return switch (asked.kind()) {
             case 't' -> new double[] {state.debt};
-            case 'f' -> state.count == 0
-                    ? new double[] {asked.number(0), 0}
-                    : new double[] {state.ends, state.count, state.start};
+            case 'f' ->
+                state.count == 0
+                        ? new double[] {asked.number(0), 0}
+                        : new double[] {state.ends, state.count, state.start};
             case 's' -> new double[] {state.start, state.previous, state.count};
             default -> new double[] {state.times.size()};
         };
