@@ -56,6 +56,11 @@ final class Connecting {
         doubtful.add(where);
     }
 
+    /** Whether so many attempts are pending that an instance starts no other one. */
+    boolean isFull(Place place, Server server) {
+        return attempts.getOrDefault(new Ends(place, server), 0) >= MAX_ATTEMPTS;
+    }
+
     /** Whether this instance has ever connected to this server. */
     boolean hasBeen(Place place, Server server) {
         return connects.containsKey(new Ends(place, server));

@@ -172,6 +172,7 @@ final class Wire implements Seam.Wire {
                 && now - answersBy > REPLACE_NANOS
                 && network.calmSince(firstInVain - QUIET_NANOS)
                 && network.isReachable(place, server)
+                && !network.connecting().isFull(place, server)
                 && !network.hasInterrupts(place);
         world.require(!doubtful, "%s uses a dead connection to %s", place, server);
     }
