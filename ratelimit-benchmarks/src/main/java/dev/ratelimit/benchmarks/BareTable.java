@@ -12,14 +12,13 @@ final class BareTable {
     private static final long START = System.nanoTime();
 
     private final AtomicLongArray pairs;
-    private final int mask;
+    private final int slots;
     private final Gcra gcra;
 
-    /** A table for {@code keys}, which fill a quarter to a half of it. */
+    /** A table for {@code keys}, which fill two thirds of it. */
     BareTable(int keys, Gcra gcra) {
-        int places = Integer.highestOneBit(keys) * 4;
-        this.pairs = new AtomicLongArray(places * 2);
-        this.mask = places - 1;
+        this.slots = keys + keys / 2;
+        this.pairs = new AtomicLongArray(slots * 2);
         this.gcra = gcra;
     }
 
@@ -32,27 +31,13 @@ final class BareTable {
     }
 
     boolean tryAcquire(int place, long now) {
-        while (true) {
-            long seen = pairs.get(place + 1);
-            long next = gcra.charge(seen, now);
-            if (next == Gcra.REFUSED) {
-                return false;
-            }
-            if (pairs.compareAndSet(place + 1, seen, next)) {
-                return true;
-            }
-        }
-    }
-
-    /** Refunds the permit of this slot. */
-    void refund(int place) {
-        pairs.updateAndGet(place + 1, gcra::refund);
+        return gcra.tryAcquire(pairs, place + 1, now);
     }
 
     /** Finds the slot of a key, or reserves one. */
     int find(String key) {
         long hash = hash(key);
-        int slot = (int) (hash >>> 32) & mask;
+        int slot = (int) (((hash >>> 32) * slots) >>> 32);
         while (true) {
             int place = slot * 2;
             long found = pairs.get(place);
@@ -61,7 +46,7 @@ final class BareTable {
             }
             // even if another thread was faster, perhaps with the same key
             if (found != 0) {
-                slot = (slot + 1) & mask;
+                slot = slot + 1 == slots ? 0 : slot + 1;
             }
         }
     }

@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Three limits per request: a shared one, one of ten endpoints', and one of many users' by Zipf's law. All admit, or
- * the user's refuses, which is asked last and leaves the others unchanged.
+ * the user's refuses, which every contender asks first, and the others are unchanged.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)

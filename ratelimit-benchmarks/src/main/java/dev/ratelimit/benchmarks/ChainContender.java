@@ -7,14 +7,14 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import io.github.bucket4j.Bucket;
 
-/** Limiters of a request under three limits: a shared one, its endpoint's, and its user's. */
+/** Limiters of a request under three limits: a shared one, its endpoint's, and its user's, which all ask first. */
 public enum ChainContender {
     /** The floor: one reading of the clock for all three, yes or no, one after another, without refunds. */
     BARE_TABLE {
         @Override
         Chain open(int users, Rate ofUser) {
             Gcra ample = new Gcra(Keys.AMPLE);
-            BareTable shared = new BareTable(16, ample);
+            BareTable shared = new BareTable(SPREAD, ample);
             BareTable own = new BareTable(users, new Gcra(ofUser));
             int global = shared.find("");
             return (endpoint, user) -> {
@@ -50,28 +50,31 @@ public enum ChainContender {
     BUCKET4J {
         @Override
         Chain open(int users, Rate ofUser) {
-            Bucket4j globals = new Bucket4j(Keys.AMPLE, 1);
+            Bucket global = Bucket4j.bucket(Keys.AMPLE);
             Bucket4j endpoints = new Bucket4j(Keys.AMPLE, 100);
             Bucket4j own = new Bucket4j(ofUser, users);
             return (endpoint, user) -> {
-                Bucket ofAll = globals.bucket("");
-                if (!ofAll.tryConsume(1)) {
+                Bucket mine = own.bucket(user);
+                if (!mine.tryConsume(1)) {
                     return false;
                 }
                 Bucket ofEndpoint = endpoints.bucket(endpoint);
                 if (!ofEndpoint.tryConsume(1)) {
-                    ofAll.addTokens(1);
+                    mine.addTokens(1);
                     return false;
                 }
-                if (!own.bucket(user).tryConsume(1)) {
+                if (!global.tryConsume(1)) {
                     ofEndpoint.addTokens(1);
-                    ofAll.addTokens(1);
+                    mine.addTokens(1);
                     return false;
                 }
                 return true;
             };
         }
     };
+
+    /** So few of the floor's shared budgets are in one table that hardly any two of them share a cache line. */
+    private static final int SPREAD = 4_096;
 
     abstract Chain open(int users, Rate ofUser);
 

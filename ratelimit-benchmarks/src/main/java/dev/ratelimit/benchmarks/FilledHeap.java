@@ -9,7 +9,7 @@ import java.util.function.Predicate;
  */
 public final class FilledHeap {
 
-    private static final int CALLS = 5;
+    private static final int CALLS = 20;
 
     private FilledHeap() {}
 

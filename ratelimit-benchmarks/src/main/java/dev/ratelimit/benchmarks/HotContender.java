@@ -7,17 +7,19 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import io.github.bucket4j.Bucket;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /** Limiters of a single budget, known in advance. */
 public enum HotContender {
-    /** One reading of the clock and one compare-and-swap. */
+    /** One reading of the clock and one compare-and-swap, with no other variable in the cache line. */
     FLOOR(rate -> {
         Gcra gcra = new Gcra(rate);
-        AtomicLong arrival = new AtomicLong(System.nanoTime());
-        return () -> gcra.tryAcquire(arrival);
+        int middle = 32;
+        AtomicLongArray arrivals = new AtomicLongArray(2 * middle);
+        arrivals.set(middle, System.nanoTime());
+        return () -> gcra.tryAcquire(arrivals, middle, System.nanoTime());
     }),
     /** This library, in memory, with one budget for all. */
     OURS(rate -> {

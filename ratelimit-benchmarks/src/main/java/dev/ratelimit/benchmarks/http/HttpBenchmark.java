@@ -28,6 +28,8 @@ public final class HttpBenchmark {
     /** The CPU time per request, relative to that of the two seconds before, from which on a server counts as warm. */
     private static final double FLAT = 0.98;
 
+    private static final int FLAT_WINDOWS = 3;
+
     private final Plan plan;
     private final Load load = new Load();
     private final Map<Contender, Long> tightLimits = new EnumMap<>(Contender.class);
@@ -70,7 +72,7 @@ public final class HttpBenchmark {
     public static void main(String[] arguments) {
         boolean full = List.of(arguments).contains("full");
         Plan plan = full ? new Plan(5, 600_000, 10) : new Plan(3, 300_000, 4);
-        ResultFile file = new ResultFile("http");
+        ResultFile file = new ResultFile(full ? "http" : "http-short");
         HttpBenchmark benchmark =
                 new HttpBenchmark(new Plan(Integer.getInteger("rounds", plan.rounds), plan.warmUps, plan.seconds));
         benchmark.tighten();
@@ -128,19 +130,21 @@ public final class HttpBenchmark {
         }
     }
 
-    /** Until the CPU time per request no longer falls, after a number of requests: compilation may take long. */
+    /** Until the CPU time per request has not fallen for a while, after a number of requests: compilation may take long. */
     private void warmUp(ServerProcess server) {
         long answered = 0;
-        double last = Double.MAX_VALUE;
+        double least = Double.MAX_VALUE;
+        int flat = 0;
         for (int again = 0; again < MAX_WARM_UPS; again++) {
             long before = server.cpuTime().toNanos();
             long answers = load.run(server.port(), 2).all();
             double nanos = (double) (server.cpuTime().toNanos() - before) / answers;
             answered += answers;
-            if (answered >= plan.warmUps && nanos > last * FLAT) {
+            flat = nanos > least * FLAT ? flat + 1 : 0;
+            if (answered >= plan.warmUps && flat >= FLAT_WINDOWS) {
                 return;
             }
-            last = nanos;
+            least = Math.min(least, nanos);
         }
     }
 

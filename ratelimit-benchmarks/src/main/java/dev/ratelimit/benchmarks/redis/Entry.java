@@ -15,6 +15,7 @@ record Entry(String name, int endpoints, int users, Limits limits, Contender.Ope
             spread("three-scripts", ThreeScripts::new),
             spread("one-script-gcra", OneScript::new),
             spread("bucket4j", Bucket4jCalls::new),
+            spread("bucket4j-batched", Bucket4jCalls::batched),
             spread("ratelimit", Ours::exact),
             new Entry("ratelimit-mixed", 10, 100_000, Limits.FULL_AGAIN_IN_SECONDS, Ours::exact),
             new Entry("ratelimit-absent", 10, 100_000, Limits.FULL_AGAIN_AT_ONCE, Ours::exact),

@@ -3,17 +3,15 @@ package dev.ratelimit.benchmarks.redis;
 import dev.ratelimit.benchmarks.redis.Limits.Quota;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
-import java.time.Instant;
 import java.util.List;
 
 /**
- * A token bucket like that of Spring Cloud Gateway: tokens and time in two keys, the time in seconds by the client's
- * clock. One limit per call, one call after another; a refusal does not refund what was taken before.
+ * A token bucket like that of Spring Cloud Gateway: tokens and time in two keys, the time in whole seconds. One limit per call, one call after another; a refusal does not refund what was taken before.
  */
 final class GatewayLike implements Contender {
 
     private static final String SCRIPT = """
-            local rate, capacity, now = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+            local rate, capacity, now = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(redis.call('TIME')[1])
             local ttl = math.ceil(capacity / rate * 2)
             local tokens = tonumber(redis.call('GET', KEYS[1])) or capacity
             local seen = tonumber(redis.call('GET', KEYS[2])) or now
@@ -47,8 +45,7 @@ final class GatewayLike implements Contender {
         List<Object> answer = script.call(
                 new String[] {key + ".tokens", key + ".timestamp"},
                 Double.toString(quota.perSecond()),
-                Long.toString(quota.permits()),
-                Long.toString(Instant.now().getEpochSecond()));
+                Long.toString(quota.permits()));
         return answer.get(0).equals(1L);
     }
 }

@@ -53,7 +53,8 @@ public final class RedisBenchmark implements AutoCloseable {
     private record Plan(int rounds, int repeats, Duration warmUp, Duration time) {
 
         static final Plan SHORT = new Plan(3, 0, Duration.ofMillis(50), Duration.ofMillis(250));
-        static final Plan FULL = new Plan(5, 2, Duration.ofMillis(500), Duration.ofSeconds(3));
+        static final Plan FULL =
+                new Plan(5, Integer.getInteger("repeats", 2), Duration.ofMillis(500), Duration.ofSeconds(3));
     }
 
     private record Opened(Entry entry, Contender contender, Requests requests) {}

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The first numbers of a table as bars, starting at zero, with this library's in another colour. Less is better.
+ * The first numbers of a table as bars, starting at zero, with this library's in another colour.
  *
  * @param unit of the numbers, as in the header of the table
  */
@@ -39,7 +39,12 @@ record BarChart(String title, String unit, List<Bar> bars) {
     String svg() {
         int height = TOP + bars.size() * ROW + 12;
         StringBuilder svg = new StringBuilder(Svg.begin(WIDTH, height, title));
-        svg.append(Svg.text(16, 46, Svg.FAINT, " font-size=\"13\"", unit + ", less is better"));
+        svg.append(Svg.text(
+                16,
+                46,
+                Svg.FAINT,
+                " font-size=\"13\"",
+                unit + (unit.endsWith("/s") ? ", more is better" : ", less is better")));
         double most = bars.stream().mapToDouble(Bar::value).max().orElse(1);
         for (int i = 0; i < bars.size(); i++) {
             svg.append(bar(bars.get(i), TOP + i * ROW, (WIDTH - LEFT - RIGHT) / most));

@@ -66,7 +66,7 @@ public final class MemoryBenchmark {
                 rows);
     }
 
-    /** Pauses of the young generation, with the same heap for all contenders. */
+    /** Pauses of young and full collections, with the same heap for all contenders. */
     static Table pauses(int keys) {
         List<List<String>> rows = new ArrayList<>();
         for (KeyedContender contender : PAUSED) {

@@ -13,7 +13,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 record Plan(int rounds, int repeats, int warmUps, int iterations, TimeValue iteration) {
 
     static final Plan SHORT = new Plan(3, 0, 3, 2, TimeValue.milliseconds(500));
-    static final Plan FULL = new Plan(5, 2, 3, 3, TimeValue.seconds(1));
+    static final Plan FULL = new Plan(5, Integer.getInteger("repeats", 2), 3, 3, TimeValue.seconds(1));
 
     Plan withRounds(int number) {
         return new Plan(number, repeats, warmUps, iterations, iteration);

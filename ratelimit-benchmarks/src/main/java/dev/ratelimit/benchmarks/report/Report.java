@@ -30,7 +30,7 @@ public final class Report {
                         .filter(scenario ->
                                 scenario.name().toLowerCase(Locale.ROOT).contains(only))
                         .toList();
-        ResultFile file = new ResultFile(full ? "full" : "short");
+        ResultFile file = new ResultFile((full ? "full" : "short") + (only.isEmpty() ? "" : "-" + Names.ofFile(only)));
         Rounds rounds = new Rounds(plan);
         for (int round = 1; round <= plan.rounds(); round++) {
             System.err.printf("round %d of %d%n", round, plan.rounds());

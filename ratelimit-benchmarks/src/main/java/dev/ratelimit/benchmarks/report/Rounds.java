@@ -63,6 +63,7 @@ final class Rounds {
                 "of " + Names.plain(contenders.floor()),
                 "of ratelimit",
                 "CPU ns/op",
+                "CPU of " + Names.plain(contenders.floor()),
                 "B/op",
                 "others");
         return new Table(
@@ -82,9 +83,10 @@ final class Rounds {
                 Names.plain(contender),
                 number(median(all, Measured::nanos)),
                 number(nanos.getMin()) + "–" + number(nanos.getMax()),
-                ratio(all, of(scenario, contenders.floor())),
-                contenders.names().contains("OURS") ? ratio(all, of(scenario, "OURS")) : "",
+                ratio(all, of(scenario, contenders.floor()), Measured::nanos),
+                contenders.names().contains("OURS") ? ratio(all, of(scenario, "OURS"), Measured::nanos) : "",
                 number(median(all, Measured::cpuNanos)),
+                ratio(all, of(scenario, contenders.floor()), Measured::cpuNanos),
                 String.format(Locale.ROOT, "%.0f", median(all, Measured::bytes)),
                 Table.ratio(median(all, Measured::othersCores)));
     }
@@ -94,10 +96,9 @@ final class Rounds {
     }
 
     /** The median of the ratios within rounds. */
-    private static String ratio(List<Measured> some, List<Measured> others) {
+    private static String ratio(List<Measured> some, List<Measured> others, ToDoubleFunction<Measured> number) {
         return Table.ratio(Median.of(IntStream.range(0, some.size())
-                .mapToDouble(
-                        round -> some.get(round).nanos() / others.get(round).nanos())
+                .mapToDouble(round -> number.applyAsDouble(some.get(round)) / number.applyAsDouble(others.get(round)))
                 .toArray()));
     }
 

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
@@ -32,10 +33,14 @@ public final class ScaleBenchmark {
 
     private static final int ROUNDS = 5;
     private static final Duration ROUND = Duration.ofMillis(300);
+    private static final int BATCH = 1_000;
     private static final Duration WARM_UP = Duration.ofMillis(1_500);
 
     /** Refilled so slowly that no key is ever full, and never empty. */
     private static final Rate AMPLE = Rate.of(400_000_000, Duration.ofSeconds(2_000_000_000));
+
+    /** Refilled so slowly that a key is not full again before the end after a single call; too few for one busy key. */
+    private static final Rate RARE = Rate.of(1_000_000, Duration.ofSeconds(2_000_000_000));
 
     private static final OperatingSystemMXBean SYSTEM =
             ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
@@ -70,11 +75,14 @@ public final class ScaleBenchmark {
         List<List<String>> rows = new ArrayList<>();
         for (int keys = 1_000; keys <= most && keys > 0; keys *= 10) {
             long before = usedHeap();
-            Policy policy = Policy.of("p", TokenBucket.of(AMPLE));
+            Policy policy = Policy.of("p", TokenBucket.of(RARE));
             InMemoryStore store =
                     InMemoryStore.builder().maxKeys(keys + keys / 5).build();
             for (int i = 0; i < keys; i++) {
                 admitted(store.tryCharge(policy, "user-" + i, 1));
+            }
+            if (store.keys("p") != keys) {
+                throw new IllegalStateException("only " + store.keys("p") + " keys are left of " + keys);
             }
             double bytes = (double) (usedHeap() - before) / keys;
             int number = keys;
@@ -151,31 +159,33 @@ public final class ScaleBenchmark {
     }
 
     private static double median(int threads, Decision decision) {
-        round(threads, decision, WARM_UP);
+        AtomicInteger turn = new AtomicInteger();
+        round(threads, decision, turn, WARM_UP);
         double[] rounds = new double[ROUNDS];
         for (int round = 0; round < ROUNDS; round++) {
-            rounds[round] = round(threads, decision, ROUND);
+            rounds[round] = round(threads, decision, turn, ROUND);
         }
         return Median.of(rounds);
     }
 
-    private static double round(int threads, Decision decision, Duration time) {
+    /** {@code turn} is the number of the next thousand calls: no round repeats the calls of another. */
+    private static double round(int threads, Decision decision, AtomicInteger turn, Duration time) {
         AtomicLong decisions = new AtomicLong();
         CountDownLatch start = new CountDownLatch(1);
         List<Thread> running = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
-            int first = i * (Integer.MAX_VALUE / threads);
             Thread thread = new Thread(() -> {
                 await(start);
                 long end = System.nanoTime() + time.toNanos();
-                int n = first;
+                long taken = 0;
                 do {
-                    for (int batch = 0; batch < 1_000; batch++) {
+                    int first = turn.getAndIncrement() * BATCH;
+                    for (int n = first; n < first + BATCH; n++) {
                         admitted(decision.take(n & Integer.MAX_VALUE));
-                        n++;
                     }
+                    taken += BATCH;
                 } while (System.nanoTime() - end < 0);
-                decisions.addAndGet(n - first);
+                decisions.addAndGet(taken);
             });
             thread.start();
             running.add(thread);

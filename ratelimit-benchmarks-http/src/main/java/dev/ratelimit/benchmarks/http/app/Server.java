@@ -56,14 +56,24 @@ public class Server {
             @Override
             protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
                     throws ServletException, IOException {
-                long now = System.nanoTime();
-                long seen = arrival.get();
-                long next = Math.max(seen, now - second) + interval;
-                if (next - now <= 0 && arrival.compareAndSet(seen, next)) {
+                if (admitted(System.nanoTime())) {
                     chain.doFilter(request, response);
                 } else {
                     response.setStatus(429);
                     response.setHeader("Retry-After", "1");
+                }
+            }
+
+            private boolean admitted(long now) {
+                while (true) {
+                    long seen = arrival.get();
+                    long next = Math.max(seen, now - second) + interval;
+                    if (next - now > 0) {
+                        return false;
+                    }
+                    if (arrival.compareAndSet(seen, next)) {
+                        return true;
+                    }
                 }
             }
         };
