@@ -35,7 +35,7 @@ public enum Access {
 
     abstract IntSupplier ranks(int keys, Random random);
 
-    /** The sequence of keys: a power of two, about four times as many as there are keys. */
+    /** The sequence of keys: a power of two, two to four times as many as there are keys, at most 16 million. */
     int[] sequence(int keys) {
         Random random = new Random(1);
         int[] keyOfRank = shuffled(keys, random);

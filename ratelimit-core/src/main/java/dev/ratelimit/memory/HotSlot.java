@@ -8,11 +8,20 @@ import dev.ratelimit.Policy;
  * because an old table leads to all later ones, which would never be collected.
  *
  * @param digest of the policy and the key
+ * @param keys of the limit
  * @param limit the only limit of the policy, of one to three longs
  * @param header the header while the slot is unlocked
  */
 @SuppressWarnings("ArrayRecordComponent") // compared by identity only
-record HotSlot(Policy policy, String key, int digest, LimitAlgorithm limit, long[] longs, int slot, long header) {
+record HotSlot(
+        Policy policy,
+        String key,
+        int digest,
+        Keyspace keys,
+        LimitAlgorithm limit,
+        long[] longs,
+        int slot,
+        long header) {
 
     @SuppressWarnings("ReferenceEquality") // almost always the same object, and equals is slower
     boolean isOf(Policy other) {
@@ -22,8 +31,11 @@ record HotSlot(Policy policy, String key, int digest, LimitAlgorithm limit, long
                         && TableLimits.same(limit, other.algorithms().get(0)));
     }
 
-    /** Charges the key; {@link Outcome#GONE} if it is no longer in this slot, or has another limit. */
+    /** Charges the key; {@link Outcome#GONE} if it is no longer in this slot, has another limit, or was forgotten. */
     Outcome tryCharge(long permits, StoreClock clock) {
+        if (keys.isAbandoned()) {
+            return Outcome.GONE;
+        }
         for (int failures = 0; ; failures++) {
             Outcome outcome =
                     limit.stateSize() == 1 ? tryChargeOptimistic(permits, clock) : tryChargeLocked(permits, clock);

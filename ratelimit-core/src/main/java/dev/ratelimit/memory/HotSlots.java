@@ -2,7 +2,6 @@ package dev.ratelimit.memory;
 
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Policy;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -63,15 +62,10 @@ final class HotSlots {
         LimitAlgorithm limit = policy.algorithms().get(0);
         long header = slot == Table.NONE ? Table.NO_HEADER : table.unlockedHeader(slot, hash, limit);
         if (header != Table.NO_HEADER) {
-            HotSlot found = new HotSlot(policy, key, digest, limit, table.longs, slot, header);
+            HotSlot found = new HotSlot(policy, key, digest, keys, limit, table.longs, slot, header);
             places.setRelease(place(digest), found);
             if (first == null) {
                 first = found;
-            }
-            // either the store clears this place after it has abandoned the keys, or this call notices that
-            VarHandle.fullFence();
-            if (keys.isAbandoned()) {
-                clear();
             }
         }
     }

@@ -53,13 +53,16 @@ class HotSlotsTest {
     }
 
     @Test
-    void offer_keysThatTheStoreHasForgotten_isNotRemembered() {
-        charge("k");
+    @DisplayName("a store that has forgotten its keys is not charged for them, whichever came first")
+    void tryCharge_keysThatTheStoreHasForgotten_isGone() {
+        HotSlot before = known("before");
+        charge("after");
         keys.abandon();
+        slots.offer(POLICY, "after", keys);
+        HotSlot after = Objects.requireNonNull(slots.find(POLICY, "after"));
 
-        slots.offer(POLICY, "k", keys);
-
-        assertThat(slots.find(POLICY, "k")).isNull();
+        assertThat(before.tryCharge(1, clock)).isEqualTo(Outcome.GONE);
+        assertThat(after.tryCharge(1, clock)).isEqualTo(Outcome.GONE);
     }
 
     @ParameterizedTest

@@ -75,7 +75,14 @@ class SeenMeanwhileTest {
         Table table = tableOf("k");
         int slot = table.find(hash);
         HotSlot known = new HotSlot(
-                Policy.of("p", BUCKET), "k", 0, BUCKET, table.longs, slot, table.unlockedHeader(slot, hash, BUCKET));
+                Policy.of("p", BUCKET),
+                "k",
+                0,
+                keys,
+                BUCKET,
+                table.longs,
+                slot,
+                table.unlockedHeader(slot, hash, BUCKET));
         assertThat(known.tryCharge(1, clock)).isEqualTo(Outcome.REFUSED);
 
         table.lock(slot, hash);

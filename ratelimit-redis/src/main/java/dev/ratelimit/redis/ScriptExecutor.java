@@ -126,15 +126,21 @@ final class ScriptExecutor {
 
         /**
          * Asks alone if nothing was charged: the script failed, perhaps for another batch, or was not sent again because
-         * another caller had left, or the slot is elsewhere.
+         * another caller had left, or the slot is elsewhere, or moves and has some of the keys only.
          */
         private CompletableFuture<Answer> together(Combiner combiner, Connection connection) {
             return combiner.charge(sent)
-                    .exceptionallyCompose(failure -> StoreFailure.of(failure).reason() == RedisStoreFailure.SCRIPT
-                                    || cause(failure) instanceof RedisNoScriptException
-                                    || Redirect.of(cause(failure), connection.server()) != null
+                    .exceptionallyCompose(failure -> chargedNothing(failure, connection)
                             ? ask(connection, Script.of(alone), nowMicros())
                             : CompletableFuture.failedFuture(failure));
+        }
+
+        private static boolean chargedNothing(Throwable failure, Connection connection) {
+            RedisStoreFailure reason = StoreFailure.of(failure).reason();
+            return reason == RedisStoreFailure.SCRIPT
+                    || reason == RedisStoreFailure.MOVING
+                    || cause(failure) instanceof RedisNoScriptException
+                    || Redirect.of(cause(failure), connection.server()) != null;
         }
 
         /** Asks again, with all algorithms or another calendar, if the answer requires it. */

@@ -11,10 +11,12 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.storm.ScriptServer;
 import dev.ratelimit.test.FakeTicker;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -37,12 +39,15 @@ class CombinerTest {
     private static final Policy LOG = Policy.of("log", SlidingLog.of(Rate.of(2, Duration.ofDays(1))));
     private static final Policy AMPLE = Policy.of("ample", TokenBucket.of(Rate.of(1_000_000, Duration.ofDays(1))));
 
+    private static final int MANY = 100_000;
+    private static final RedisException LOST = new RedisException("Connection closed");
+
     private final KeyNames names = new KeyNames("test");
     private final ScriptServer server = new ScriptServer(() -> 1_800_000_000_000_000L);
     private final Wire wire = new Wire();
     private final RedisStoreBuilder builder = new RedisStoreBuilder(settings -> new Wired())
             .ticker(new FakeTicker())
-            .maxInFlight(1_000);
+            .maxInFlight(MANY);
     private final ScriptExecutor executor = new ScriptExecutor(builder.settings(), redirect -> {
         throw new AssertionError("redirected");
     });
@@ -58,9 +63,13 @@ class CombinerTest {
         private record Sent(Call call, CompletableFuture<long[]> reply) {}
 
         private final Queue<Sent> sent = new ConcurrentLinkedQueue<>();
+        private boolean lost;
 
         @Override
         public CompletableFuture<long[]> send(Call call) {
+            if (lost) {
+                return CompletableFuture.failedFuture(LOST);
+            }
             CompletableFuture<long[]> reply = new CompletableFuture<>();
             sent.add(new Sent(call, reply));
             return reply;
@@ -86,6 +95,14 @@ class CombinerTest {
 
         void fail(RuntimeException failure) {
             sent.remove().reply.completeExceptionally(failure);
+        }
+
+        /** Fails whatever is under way and whatever is sent from now on. */
+        void lose() {
+            lost = true;
+            Stream.generate(sent::poll)
+                    .takeWhile(Objects::nonNull)
+                    .forEach(each -> each.reply.completeExceptionally(LOST));
         }
 
         private int charges(Call call) {
@@ -210,11 +227,13 @@ class CombinerTest {
     }
 
     @Test
-    void charge_manyWait_aCommandTakes32() {
+    @DisplayName("a command takes 32, and leaves as soon as so many wait: a server far away is asked for all at once")
+    void charge_manyWait_fullCommandsLeaveAtOnce() {
         List<PendingBatch> all = IntStream.range(0, 72)
                 .mapToObj(i -> send(AMPLE.charge("u" + i)))
                 .toList();
 
+        assertThat(wire.sent).hasSize(4);
         assertThat(Stream.generate(wire::answer).limit(5)).containsExactly(1, 1, 32, 32, 6);
         assertThat(admitted(all)).containsOnly(true);
     }
@@ -305,6 +324,34 @@ class CombinerTest {
                 .allSatisfy(each -> assertThatExceptionOfType(StoreFailure.class)
                         .isThrownBy(() -> each.get(0))
                         .matches(failure -> failure.reason() == RedisStoreFailure.OOM));
+    }
+
+    @Test
+    @DisplayName("while its slot moves, a server that has some of a command's keys decides each charge that has all")
+    void charge_slotMoves_eachIsAskedAlone() {
+        sendUsers(0, 2);
+        List<PendingBatch> others = sendUsers(2, 4);
+        wire.answer();
+        wire.answer();
+        wire.fail(new RedisCommandExecutionException("TRYAGAIN Multiple keys request during rehashing of slot"));
+
+        assertThat(wire.sent).hasSize(2);
+        wire.answerAll();
+        assertThat(admitted(others)).containsExactly(true, true);
+    }
+
+    @Test
+    @DisplayName("when a connection is lost, any number of callers that wait are told at once")
+    void charge_connectionIsLost_allAreTold() {
+        List<PendingBatch> large =
+                IntStream.range(0, MANY).mapToObj(i -> send(AMPLE.charge("k"))).toList();
+
+        wire.lose();
+
+        assertThat(large)
+                .allSatisfy(each -> assertThatExceptionOfType(StoreFailure.class)
+                        .isThrownBy(() -> each.get(0))
+                        .withMessageContaining("Connection closed"));
     }
 
     @Test
