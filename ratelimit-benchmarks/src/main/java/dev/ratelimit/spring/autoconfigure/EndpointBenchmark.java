@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.Endpoint;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -44,7 +45,8 @@ public class EndpointBenchmark {
 
     private final RequestMappingHandlerMapping mapping = new RequestMappingHandlerMapping();
     private final ServletPaths paths = new ServletPaths(new Dispatchers());
-    private Endpoints endpoints = new Endpoints(List.of(), new Dispatchers(), (endpoint, handler) -> false);
+    private Endpoints endpoints =
+            new Endpoints(List.of(), new Dispatchers(), (endpoint, handler) -> false, Ticker.system());
 
     /** The target of all routes. */
     public static final class Controller {
@@ -81,7 +83,8 @@ public class EndpointBenchmark {
         endpoints = new Endpoints(
                 List.of(mapping),
                 new Dispatchers(),
-                (endpoint, handler) -> handler.getMethod().getName().equals("limited"));
+                (endpoint, handler) -> handler.getMethod().getName().equals("limited"),
+                Ticker.system());
     }
 
     /** Recognizes the path of the limited endpoint, and finds the endpoint. */

@@ -68,7 +68,7 @@ final class ActiveRules implements SmartInitializingSingleton {
         this.properties = properties;
         this.rules =
                 new RequestRules(properties, context, context.getEnvironment()::resolveRequiredPlaceholders, store);
-        this.endpoints = new Endpoints(List.of(), dispatchers, (endpoint, handler) -> false);
+        this.endpoints = new Endpoints(List.of(), dispatchers, (endpoint, handler) -> false, Ticker.system());
     }
 
     @Override
@@ -79,13 +79,17 @@ final class ActiveRules implements SmartInitializingSingleton {
             return;
         }
         LimitedBeans beans = new LimitedBeans(context);
-        endpoints = new Endpoints(handlerMappings(), dispatchers, (endpoint, handler) -> {
-            boolean annotated = rules.add(endpoint, handler.getBeanType(), handler.getMethod());
-            if (rules.limitCallsOf(handler.getBeanType(), handler.getMethod())) {
-                beans.checkHandler(handler);
-            }
-            return annotated;
-        });
+        endpoints = new Endpoints(
+                handlerMappings(),
+                dispatchers,
+                (endpoint, handler) -> {
+                    boolean annotated = rules.add(endpoint, handler.getBeanType(), handler.getMethod());
+                    if (rules.limitCallsOf(handler.getBeanType(), handler.getMethod())) {
+                        beans.checkHandler(handler);
+                    }
+                    return annotated;
+                },
+                ticker());
         beans.addTo(rules);
         rules.enforce(endpoints);
         rules.report(

@@ -3,6 +3,7 @@ package dev.ratelimit.spring.autoconfigure;
 import static org.springframework.web.servlet.HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE;
 import static org.springframework.web.servlet.HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE;
 
+import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.Endpoint;
 import dev.ratelimit.spring.rules.EndpointResolver;
@@ -33,7 +34,7 @@ import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
  * The endpoints of the application, and which of them a request leads to: the one that the dispatcher will find, with
- * the same handler mappings, but earlier. Immutable and thread-safe.
+ * the same handler mappings, but earlier. Thread-safe.
  */
 final class Endpoints implements EndpointResolver {
 
@@ -42,6 +43,9 @@ final class Endpoints implements EndpointResolver {
     private final Dispatchers dispatchers;
     private final ServletPaths paths;
     private final List<HandlerMapping> mappings;
+
+    /** Since routes have changed, what was read of them is not used. */
+    private final RegistrationWatch watch;
 
     /** The mappings whose routes are indexed by path; all others are asked. */
     private final Map<HandlerMapping, MappedRoutes> routesOf = new HashMap<>();
@@ -68,9 +72,14 @@ final class Endpoints implements EndpointResolver {
      * @param mappings in the order in which the dispatcher asks them
      * @param dispatchers which requests the dispatcher handles
      * @param saySomething whether the annotations of a handler method concern its endpoint
+     * @param ticker when to look for controllers that come later
      */
     Endpoints(
-            List<HandlerMapping> mappings, Dispatchers dispatchers, BiPredicate<Endpoint, HandlerMethod> saySomething) {
+            List<HandlerMapping> mappings,
+            Dispatchers dispatchers,
+            BiPredicate<Endpoint, HandlerMethod> saySomething,
+            Ticker ticker) {
+        this.watch = new RegistrationWatch(mappings, ticker);
         this.mappings = mappings.stream().filter(mapping -> !isUnused(mapping)).toList();
         this.dispatchers = dispatchers;
         this.paths = new ServletPaths(dispatchers);
@@ -168,7 +177,7 @@ final class Endpoints implements EndpointResolver {
     }
 
     boolean mayLeadToAnnotated(PathContainer path) {
-        return !annotated.isEmpty() && (unindexed || annotated.matchesAny(path));
+        return !annotated.isEmpty() && (unindexed || watch.sawChange() || annotated.matchesAny(path));
     }
 
     @Override
@@ -181,7 +190,7 @@ final class Endpoints implements EndpointResolver {
         // the filter creates only requests of this type
         ServletWebRequest web = (ServletWebRequest) request;
         try {
-            Endpoint known = findLiteral(web.request());
+            Endpoint known = watch.sawChange() ? null : findLiteral(web.request());
             return known != null ? known : find(web.request(), web.path());
         } catch (RuntimeException e) {
             web.fail(e);
@@ -236,7 +245,7 @@ final class Endpoints implements EndpointResolver {
         HttpServletRequest view = null;
         for (int i = 0; i < mappings.size(); i++) {
             HandlerMapping mapping = mappings.get(i);
-            MappedRoutes known = routesOf.get(mapping);
+            MappedRoutes known = watch.hasSeenChange() ? null : routesOf.get(mapping);
             List<MappedRoutes.Route> candidates = known == null ? List.of() : known.candidates(path);
             if (known != null && candidates.isEmpty()) {
                 continue;

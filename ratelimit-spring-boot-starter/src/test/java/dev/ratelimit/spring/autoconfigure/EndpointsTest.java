@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.Seeds;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.rules.Endpoint;
+import dev.ratelimit.test.FakeTicker;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -12,6 +13,7 @@ import jakarta.servlet.http.MappingMatch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.HashMap;
@@ -20,6 +22,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,6 +40,7 @@ import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.support.AnnotationConfigWebApplicationContext;
 import org.springframework.web.filter.ServerHttpObservationFilter;
@@ -46,12 +50,15 @@ import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.config.annotation.EnableWebMvc;
 import org.springframework.web.servlet.config.annotation.ViewControllerRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import org.springframework.web.util.ServletRequestPathUtils;
 
 /** The endpoint of a request is the handler that the dispatcher will find. */
 @Tag("servers")
 class EndpointsTest {
+
+    private final FakeTicker ticker = new FakeTicker();
 
     /** Routes that compete for the same paths. */
     @RestController
@@ -201,7 +208,8 @@ class EndpointsTest {
                 List.of(mapping),
                 new Dispatchers(),
                 (endpoint, handler) ->
-                        handlers.put(endpoint, handler.getMethod().getName()) == null);
+                        handlers.put(endpoint, handler.getMethod().getName()) == null,
+                ticker);
         int found = 0;
         for (int i = 0; i < 20_000; i++) {
             MockHttpServletRequest request = randomRequest(random);
@@ -250,6 +258,33 @@ class EndpointsTest {
     }
 
     @Test
+    @DisplayName("controllers that come or go later have their own endpoints, not those of similar paths")
+    void resolve_registeredLater_isWhatTheMappingWillFind() throws Exception {
+        RequestMappingHandlerMapping mapping = (RequestMappingHandlerMapping) mapping();
+        Endpoints endpoints = limited(mapping);
+        assertThat(idOf(endpoints, "/a/later")).isEqualTo("GET /a/{x}");
+        assertThat(idOf(endpoints, "/later")).isEqualTo(Endpoint.NOWHERE.id());
+
+        RequestMappingInfo later = RequestMappingInfo.paths("/a/later", "/later")
+                .methods(RequestMethod.GET)
+                .options(mapping.getBuilderConfiguration())
+                .build();
+        mapping.registerMapping(later, new Routes(), Routes.class.getDeclaredMethod("a"));
+        ticker.advance(Duration.ofSeconds(1));
+
+        assertThat(idOf(endpoints, "/a/later")).isEqualTo("GET /a/later");
+        assertThat(idOf(endpoints, "/later")).isEqualTo("GET /later");
+        assertThat(idOf(endpoints, "/a/x")).isEqualTo("GET /a/{x}");
+        mapping.unregisterMapping(later);
+        assertThat(idOf(endpoints, "/a/later")).isEqualTo("GET /a/{x}");
+        assertThat(idOf(endpoints, "/later")).isEqualTo(Endpoint.NOWHERE.id());
+    }
+
+    private static String idOf(Endpoints endpoints, String path) {
+        return find(endpoints, new MockHttpServletRequest("GET", path)).id();
+    }
+
+    @Test
     void resolve_pathWithoutVariables_asksMappingsThatComeBefore() {
         AtomicInteger asked = new AtomicInteger();
         HandlerMapping mapping = mapping();
@@ -260,11 +295,12 @@ class EndpointsTest {
         assertThat(asked).hasValue(1);
     }
 
-    private static Endpoints limited(HandlerMapping... mappings) {
+    private Endpoints limited(HandlerMapping... mappings) {
         return new Endpoints(
                 List.of(mappings),
                 new Dispatchers(),
-                (endpoint, handler) -> handler.getMethod().getName().equals("ax"));
+                (endpoint, handler) -> handler.getMethod().getName().equals("ax"),
+                ticker);
     }
 
     @Test
@@ -292,7 +328,8 @@ class EndpointsTest {
         assertThat(new Endpoints(
                                 List.of(new Asking(mapping, new AtomicInteger())),
                                 new Dispatchers(),
-                                (endpoint, handler) -> true)
+                                (endpoint, handler) -> true,
+                                ticker)
                         .mayLeadToAnnotated(path))
                 .as("nothing is annotated")
                 .isFalse();
