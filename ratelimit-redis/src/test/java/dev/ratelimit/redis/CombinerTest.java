@@ -40,7 +40,6 @@ class CombinerTest {
     private static final Policy AMPLE = Policy.of("ample", TokenBucket.of(Rate.of(1_000_000, Duration.ofDays(1))));
 
     private static final int MANY = 100_000;
-    private static final RedisException LOST = new RedisException("Connection closed");
 
     private final KeyNames names = new KeyNames("test");
     private final ScriptServer server = new ScriptServer(() -> 1_800_000_000_000_000L);
@@ -68,7 +67,7 @@ class CombinerTest {
         @Override
         public CompletableFuture<long[]> send(Call call) {
             if (lost) {
-                return CompletableFuture.failedFuture(LOST);
+                return CompletableFuture.failedFuture(new RedisException("Connection closed"));
             }
             CompletableFuture<long[]> reply = new CompletableFuture<>();
             sent.add(new Sent(call, reply));
@@ -102,7 +101,7 @@ class CombinerTest {
             lost = true;
             Stream.generate(sent::poll)
                     .takeWhile(Objects::nonNull)
-                    .forEach(each -> each.reply.completeExceptionally(LOST));
+                    .forEach(each -> each.reply.completeExceptionally(new RedisException("Connection closed")));
         }
 
         private int charges(Call call) {
