@@ -9,7 +9,8 @@ import java.util.stream.Collectors;
  * Measures all contenders in rounds and writes tables of medians after each round.
  *
  * <p>{@code short} takes several minutes, {@code full} two hours. {@code -Drounds=9} runs more rounds,
- * {@code -Donly=hot} only the scenarios with this word in their names, and {@code -Dresults} sets another folder.
+ * {@code -Donly=hot} only the scenarios with this word in their names, {@code -Dcontenders=FLOOR,OURS} only these
+ * contenders, and {@code -Dresults} sets another folder.
  */
 public final class Report {
 
@@ -25,10 +26,12 @@ public final class Report {
         Plan set = full ? Plan.FULL : Plan.SHORT;
         Plan plan = set.withRounds(Integer.getInteger("rounds", set.rounds()));
         String only = System.getProperty("only", "").toLowerCase(Locale.ROOT);
+        String contenders = System.getProperty("contenders", "");
         List<Scenario> scenarios = (full ? Scenario.all() : Scenario.few())
                 .stream()
                         .filter(scenario ->
                                 scenario.name().toLowerCase(Locale.ROOT).contains(only))
+                        .map(scenario -> contenders.isEmpty() ? scenario : scenario.among(contenders.split(",", -1)))
                         .toList();
         ResultFile file = new ResultFile((full ? "full" : "short") + (only.isEmpty() ? "" : "-" + Names.ofFile(only)));
         Rounds rounds = new Rounds(plan);

@@ -96,9 +96,11 @@ record Scenario(String title, String method, Map<String, String> parameters, int
                 "Each algorithm, " + method, method(AlgorithmBenchmark.class, method), Map.of(), 1, ALGORITHMS);
     }
 
-    /** The same scenario with fewer contenders. */
+    /** The same scenario with those of its contenders that are named here. */
     Scenario among(String... names) {
-        return new Scenario(title, method, parameters, threads, new Contenders(contenders.parameter(), List.of(names)));
+        List<String> few =
+                contenders.names().stream().filter(List.of(names)::contains).toList();
+        return new Scenario(title, method, parameters, threads, new Contenders(contenders.parameter(), few));
     }
 
     String name() {
