@@ -84,7 +84,9 @@ public class AlgorithmBenchmark {
     public void use() {
         endless = kind.every(SHORT).charge();
         empty = kind.every(DAY).charge("", kind.permits);
-        boolean unused = limiter.tryAcquire(empty);
+        Proof.of(limiter.tryAcquire(endless), kind);
+        Proof.of(limiter.tryAcquire(empty), kind);
+        Proof.of(!limiter.tryAcquire(empty), kind);
     }
 
     /** Always admitted. */
