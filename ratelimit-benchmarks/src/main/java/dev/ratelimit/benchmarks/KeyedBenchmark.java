@@ -28,9 +28,6 @@ import org.openjdk.jmh.annotations.Warmup;
         jvmArgsAppend = {Heap.GC, Heap.MOST, Heap.YOUNG})
 public class KeyedBenchmark {
 
-    /** This many calls leave every key less than full for a minute and a half. */
-    private static final int CALLS_BEFORE = 20;
-
     /** The limiter. */
     @Param({"NOTHING", "BARE_TABLE", "MAP", "OURS", "BUCKET4J", "RESILIENCE4J", "GUAVA"})
     public KeyedContender contender = KeyedContender.OURS;
@@ -64,9 +61,7 @@ public class KeyedBenchmark {
     public void fill() {
         limiter = contender.open(keys);
         for (String key : Keys.make(keys)) {
-            for (int i = 0; i < CALLS_BEFORE; i++) {
-                Proof.of(limiter.test(key), contender);
-            }
+            contender.use(limiter, key);
         }
         calls = Keys.calls(access.sequence(keys));
         System.gc();

@@ -46,6 +46,8 @@ public enum KeyedContender {
     /** Guava's limiter, in a Caffeine cache. */
     GUAVA(Guava::byKey);
 
+    private static final int CALLS = 20;
+
     private final IntFunction<Predicate<String>> opening;
 
     KeyedContender(IntFunction<Predicate<String>> opening) {
@@ -55,6 +57,13 @@ public enum KeyedContender {
     /** Creates a limiter for this number of keys. */
     Predicate<String> open(int keys) {
         return opening.apply(keys);
+    }
+
+    /** Calls its limiter so often for a key that this is not full again, and dropped, for a minute and a half. */
+    void use(Predicate<String> limiter, String key) {
+        for (int i = 0; i < CALLS; i++) {
+            Proof.of(limiter.test(key), this);
+        }
     }
 
     private static Predicate<String> ours(int keys, Limit limit) {

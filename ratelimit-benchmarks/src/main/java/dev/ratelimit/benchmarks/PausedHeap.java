@@ -19,9 +19,6 @@ public final class PausedHeap {
     private static final long SECONDS = 10;
     private static final int THREADS = 2;
 
-    /** So that no key is full again, and dropped, before the pauses are measured. */
-    private static final int CALLS = 20;
-
     private PausedHeap() {}
 
     /** The contender's name, and the number of keys. */
@@ -29,8 +26,8 @@ public final class PausedHeap {
         KeyedContender contender = KeyedContender.valueOf(arguments[0]);
         int keys = Integer.parseInt(arguments[1]);
         Predicate<String> limiter = contender.open(keys);
-        for (int i = 0; i < keys * CALLS; i++) {
-            Proof.of(limiter.test("user-" + i / CALLS), contender);
+        for (int i = 0; i < keys; i++) {
+            contender.use(limiter, "user-" + i);
         }
         System.gc();
         ask(contender, limiter, keys, SECONDS / 2);

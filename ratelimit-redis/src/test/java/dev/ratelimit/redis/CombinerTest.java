@@ -178,6 +178,16 @@ class CombinerTest {
                 .toList();
     }
 
+    /** Charges of two users that share a command, which fails with this reply of the server. */
+    private List<PendingBatch> sendUsersInVain(String reply) {
+        sendUsers(0, 2);
+        List<PendingBatch> others = sendUsers(2, 4);
+        wire.answer();
+        wire.answer();
+        wire.fail(new RedisCommandExecutionException(reply));
+        return others;
+    }
+
     private static List<Boolean> admitted(List<PendingBatch> sent) {
         return sent.stream().map(each -> each.answer().admitted()).toList();
     }
@@ -312,11 +322,7 @@ class CombinerTest {
 
     @Test
     void charge_serverFails_failsAllOfTheCommand() {
-        sendUsers(0, 2);
-        List<PendingBatch> others = sendUsers(2, 4);
-        wire.answer();
-        wire.answer();
-        wire.fail(new RedisCommandExecutionException("OOM command not allowed"));
+        List<PendingBatch> others = sendUsersInVain("OOM command not allowed");
 
         assertThat(wire.sent).isEmpty();
         assertThat(others)
@@ -328,11 +334,7 @@ class CombinerTest {
     @Test
     @DisplayName("while its slot moves, a server that has some of a command's keys decides each charge that has all")
     void charge_slotMoves_eachIsAskedAlone() {
-        sendUsers(0, 2);
-        List<PendingBatch> others = sendUsers(2, 4);
-        wire.answer();
-        wire.answer();
-        wire.fail(new RedisCommandExecutionException("TRYAGAIN Multiple keys request during rehashing of slot"));
+        List<PendingBatch> others = sendUsersInVain("TRYAGAIN Multiple keys request during rehashing of slot");
 
         assertThat(wire.sent).hasSize(2);
         wire.answerAll();

@@ -32,7 +32,12 @@ public final class Report {
                         .filter(scenario ->
                                 scenario.name().toLowerCase(Locale.ROOT).contains(only))
                         .map(scenario -> contenders.isEmpty() ? scenario : scenario.among(contenders.split(",", -1)))
+                        .filter(scenario -> !scenario.contenders().names().isEmpty())
                         .toList();
+        if (scenarios.isEmpty()) {
+            System.err.println("no scenario has this word in its title and one of these contenders");
+            System.exit(2);
+        }
         ResultFile file = new ResultFile((full ? "full" : "short") + (only.isEmpty() ? "" : "-" + Names.ofFile(only)));
         Rounds rounds = new Rounds(plan);
         for (int round = 1; round <= plan.rounds(); round++) {

@@ -15,8 +15,10 @@ import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.DoubleSupplier;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
 /**
@@ -162,11 +164,7 @@ public final class ScaleBenchmark {
     private static double median(int threads, Decision decision) {
         AtomicInteger turn = new AtomicInteger();
         round(threads, decision, turn, WARM_UP);
-        double[] rounds = new double[ROUNDS];
-        for (int round = 0; round < ROUNDS; round++) {
-            rounds[round] = round(threads, decision, turn, ROUND);
-        }
-        return Median.of(rounds);
+        return median(() -> round(threads, decision, turn, ROUND));
     }
 
     /** What a decision costs more than another, which it contains; measured in turn, as both vary with the machine. */
@@ -174,11 +172,11 @@ public final class ScaleBenchmark {
         AtomicInteger turn = new AtomicInteger();
         round(1, contained, turn, WARM_UP);
         round(1, decision, turn, WARM_UP);
-        double[] rounds = new double[ROUNDS];
-        for (int round = 0; round < ROUNDS; round++) {
-            rounds[round] = round(1, decision, turn, ROUND) - round(1, contained, turn, ROUND);
-        }
-        return Median.of(rounds);
+        return median(() -> round(1, decision, turn, ROUND) - round(1, contained, turn, ROUND));
+    }
+
+    private static double median(DoubleSupplier round) {
+        return Median.of(DoubleStream.generate(round).limit(ROUNDS).toArray());
     }
 
     /** {@code turn} is the number of the next thousand calls: no round repeats the calls of another. */

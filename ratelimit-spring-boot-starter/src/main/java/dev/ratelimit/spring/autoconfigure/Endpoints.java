@@ -177,7 +177,7 @@ final class Endpoints implements EndpointResolver {
     }
 
     boolean mayLeadToAnnotated(PathContainer path) {
-        return !annotated.isEmpty() && (unindexed || watch.sawChange() || annotated.matchesAny(path));
+        return !annotated.isEmpty() && (unindexed || annotated.matchesAny(path));
     }
 
     @Override

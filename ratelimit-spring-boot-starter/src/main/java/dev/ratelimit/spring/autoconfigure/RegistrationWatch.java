@@ -53,18 +53,19 @@ final class RegistrationWatch {
         long due = next.get();
         long now = ticker.nanos();
         if (now - due >= 0 && next.compareAndSet(due, now + INTERVAL_NANOS)) {
-            known.forEach((mapping, routes) -> {
-                if (!changed && !mapping.getHandlerMethods().equals(routes)) {
-                    log.warn(
-                            "Controllers of {} were registered or removed after the start. From now on, Spring MVC"
-                                    + " looks up the endpoint of each request, which takes longer, and annotations of"
-                                    + " the new controllers are not read. Register them before the application is"
-                                    + " started, or limit them in the configuration.",
-                            mapping.getClass().getSimpleName());
-                    changed = true;
-                }
-            });
+            known.forEach(this::look);
         }
         return changed;
+    }
+
+    private void look(RequestMappingInfoHandlerMapping mapping, Map<RequestMappingInfo, HandlerMethod> routes) {
+        if (!changed && !mapping.getHandlerMethods().equals(routes)) {
+            changed = true;
+            log.warn(
+                    "Controllers were added to {} or removed from it after start-up. From now on, Spring MVC looks up the"
+                            + " endpoint of each request, which is slower, and annotations of controllers that were"
+                            + " added are ignored. Add controllers before start-up, or limit them by configuration.",
+                    mapping.getClass().getSimpleName());
+        }
     }
 }
