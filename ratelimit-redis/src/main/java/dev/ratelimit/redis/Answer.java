@@ -2,6 +2,7 @@ package dev.ratelimit.redis;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -23,28 +24,38 @@ record Answer(Verdict verdict, long nowMicros, long[] numbers) {
         /** The calendar boundaries passed to the script do not surround the server's time. */
         OUT_OF_CALENDAR,
         /** A key holds a value that no limit wrote. */
-        UNUSABLE_KEY
+        UNUSABLE_KEY,
+        /** The server got to the charge too late, so that it charged nothing. */
+        VOID
     }
 
     private static final int FIRST_UNUSABLE = -3;
+    private static final long[] NOTHING = {};
 
     /**
      * Splits the reply to a call into the answers to its batches.
      *
-     * @throws StoreFailure if it is not a script's reply: something else may have replied in place of the server
+     * @throws StoreFailure if it is not the reply to this call: something else may have replied in place of the server, or
+     *     the connection is out of step
      */
-    static List<Answer> of(long[] reply, List<Batch> batches, Operation operation) {
+    static List<Answer> of(long[] reply, Call call, List<Batch> batches, Operation operation) {
+        if (reply.length < 2 || reply[1] != call.question()) {
+            throw unexpected();
+        }
+        if (reply.length == 2 && operation == Operation.CHARGE) {
+            return Collections.nCopies(batches.size(), new Answer(Verdict.VOID, reply[0], NOTHING));
+        }
         List<Answer> answers = new ArrayList<>(batches.size());
-        int at = 1;
+        int at = 2;
         for (Batch batch : batches) {
             if (at >= reply.length) {
-                throw noAnswer();
+                throw unexpected();
             }
             Verdict verdict = verdict(reply[at], batch);
             boolean decided = verdict == Verdict.ADMITTED || verdict == Verdict.REFUSED;
             int count = decided && operation.hasStatuses() ? batch.answers() : 0;
             if (count >= reply.length - at) {
-                throw noAnswer();
+                throw unexpected();
             }
             long[] numbers = verdict == Verdict.UNUSABLE_KEY
                     ? new long[] {FIRST_UNUSABLE - reply[at]}
@@ -53,14 +64,14 @@ record Answer(Verdict verdict, long nowMicros, long[] numbers) {
             at += 1 + count;
         }
         if (at != reply.length) {
-            throw noAnswer();
+            throw unexpected();
         }
         return answers;
     }
 
     private static Verdict verdict(long number, Batch batch) {
         if (number > 1 || number < FIRST_UNUSABLE + 1 - batch.entries().size()) {
-            throw noAnswer();
+            throw unexpected();
         }
         return switch ((int) number) {
             case 1 -> Verdict.ADMITTED;
@@ -71,9 +82,10 @@ record Answer(Verdict verdict, long nowMicros, long[] numbers) {
         };
     }
 
-    /** The failure for a reply that is not a script's. */
-    static StoreFailure noAnswer() {
-        return new StoreFailure(RedisStoreFailure.ERROR, "unexpected reply to a rate limit script");
+    /** The failure for a reply that does not fit its question. */
+    static StoreFailure unexpected() {
+        return new StoreFailure(
+                RedisStoreFailure.UNEXPECTED, "unexpected reply to a rate limit script; the connection is replaced");
     }
 
     /**

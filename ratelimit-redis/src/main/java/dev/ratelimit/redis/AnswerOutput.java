@@ -22,7 +22,7 @@ final class AnswerOutput extends CommandOutput<String, byte[], long[]> {
     @Override
     public void multi(int count) {
         if (announced || count > MAX_ELEMENTS) {
-            throw Answer.noAnswer();
+            throw Answer.unexpected();
         }
         announced = true;
         output = new long[Math.max(0, count)];
@@ -31,7 +31,7 @@ final class AnswerOutput extends CommandOutput<String, byte[], long[]> {
     @Override
     public void set(long number) {
         if (read == output.length) {
-            throw Answer.noAnswer();
+            throw Answer.unexpected();
         }
         output[read++] = number;
     }
@@ -40,8 +40,12 @@ final class AnswerOutput extends CommandOutput<String, byte[], long[]> {
     @Override
     public void set(ByteBuffer bytes) {
         if (bytes == null) {
-            throw Answer.noAnswer();
+            throw Answer.unexpected();
         }
-        set(Long.parseLong(decodeString(bytes)));
+        try {
+            set(Long.parseLong(decodeString(bytes)));
+        } catch (NumberFormatException e) {
+            throw Answer.unexpected();
+        }
     }
 }

@@ -13,12 +13,18 @@ final class Batch {
     record Entry(Charge charge, RedisLimit limit, String key) {}
 
     private final int slot;
+    private final long id;
     private final List<Entry> entries = new ArrayList<>(4);
     private final List<Charge> charges = new ArrayList<>(4);
 
-    /** Creates a batch for this slot. */
-    Batch(int slot) {
+    /**
+     * Creates a batch for this slot.
+     *
+     * @param id identifies the permits that it charges or gives back, of limits that identify permits; below 2^52
+     */
+    Batch(int slot, long id) {
         this.slot = slot;
+        this.id = id;
     }
 
     /** Adds a charge; its limits' keys are the name followed by a number. */
@@ -31,6 +37,10 @@ final class Batch {
 
     int slot() {
         return slot;
+    }
+
+    long id() {
+        return id;
     }
 
     List<Charge> charges() {

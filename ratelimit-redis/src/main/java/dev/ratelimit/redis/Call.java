@@ -13,15 +13,23 @@ import org.jspecify.annotations.Nullable;
  * A script with its keys and arguments; {@code begin.lua} describes them.
  *
  * @param whole whether to send the script's text, and not only its digest
- * @param asking whether the server is to run it although it is only importing the slot
+ * @param question the number that the reply repeats
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-record Call(Script script, boolean whole, boolean asking, String[] keys, byte[][] arguments) {
+record Call(Script script, boolean whole, long question, String[] keys, byte[][] arguments) {
 
-    private static final byte[] NOTHING = {};
+    /**
+     * What a script is told about a limit, apart from its key.
+     *
+     * @param id of the permits, if the limit identifies them
+     */
+    private record Terms(RedisLimit limit, long permits, long id) {
 
-    /** What a script is told about a limit, apart from its key. */
-    private record Terms(RedisLimit limit, long permits) {}
+        static Terms of(Entry entry, long id) {
+            return new Terms(
+                    entry.limit(), entry.charge().permits(), entry.limit().identifiesPermits() ? id : 0);
+        }
+    }
 
     /** Numbers things from 1 in the order in which they come first. In a single batch, each comes once. */
     private static final class Numbering<T> {
@@ -49,10 +57,10 @@ record Call(Script script, boolean whole, boolean asking, String[] keys, byte[][
      * @param script with the algorithms of all batches
      * @param batches only one, unless the operation is a charge; together at most 65,535 limits, which is more than a
      *     script can read
-     * @param atMicros for a refund, the time of the charge
+     * @param question for a charge, the time by the server's clock after which it is void; for a refund, that of the charge
      * @param nowMicros roughly now
      */
-    static Call of(Script script, List<Batch> batches, Operation operation, long atMicros, long nowMicros) {
+    static Call of(Script script, List<Batch> batches, Operation operation, long question, long nowMicros) {
         int limits = 0;
         for (Batch batch : batches) {
             limits += batch.entries().size();
@@ -64,29 +72,23 @@ record Call(Script script, boolean whole, boolean asking, String[] keys, byte[][
             plan.putShort((short) batch.entries().size());
             for (Entry entry : batch.entries()) {
                 plan.putShort(keys.of(entry.key()));
-                plan.putShort(terms.of(new Terms(entry.limit(), entry.charge().permits())));
+                plan.putShort(terms.of(Terms.of(entry, batch.id())));
             }
         }
         byte[][] arguments = new byte[3 + 2 * terms.numbered.size()][];
         arguments[0] = operation.word();
-        arguments[1] =
-                operation == Operation.REFUND ? Long.toString(atMicros).getBytes(StandardCharsets.US_ASCII) : NOTHING;
+        arguments[1] = Long.toString(question).getBytes(StandardCharsets.US_ASCII);
         arguments[2] = plan.array();
         int at = 3;
         for (Terms each : terms.numbered) {
             arguments[at++] = each.limit.signature();
-            arguments[at++] = each.limit.numbers(each.permits, nowMicros);
+            arguments[at++] = each.limit.numbers(each.permits, each.id, nowMicros);
         }
-        return new Call(script, false, false, keys.numbered.toArray(new String[0]), arguments);
+        return new Call(script, false, question, keys.numbered.toArray(new String[0]), arguments);
     }
 
     /** The same call, with the script's text. */
     Call withText() {
-        return new Call(script, true, asking, keys, arguments);
-    }
-
-    /** The same call by the script's digest, to a server that another one redirected it to. */
-    Call to(Redirect redirect) {
-        return new Call(script, false, redirect.asking(), keys, arguments);
+        return new Call(script, true, question, keys, arguments);
     }
 }

@@ -2,6 +2,8 @@ package dev.ratelimit.redis;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An open connection to a server: the only way for commands to leave the store. Failures are exceptions of the client,
@@ -15,8 +17,15 @@ interface Connection {
     /** Whether commands can still be sent; a lost connection does not come back. */
     boolean isOpen();
 
-    /** Runs a script; its reply consists of whole numbers. */
-    CompletableFuture<long[]> send(Call call);
+    /**
+     * Runs a script; its reply consists of whole numbers.
+     *
+     * @param call makes the call at the moment when the connection writes it, on the thread that writes, so it must be
+     *     quick; called at most once, and never if the connection fails before.
+     *     {@code null} if nothing is to be asked any more: the result then fails
+     * @param asking whether the server is to run it although it is only importing the slot
+     */
+    CompletableFuture<long[]> send(Supplier<@Nullable Call> call, boolean asking);
 
     /** The server's answer to {@code CLUSTER NODES}. */
     CompletableFuture<String> clusterNodes();

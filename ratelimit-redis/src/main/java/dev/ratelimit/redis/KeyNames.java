@@ -64,6 +64,11 @@ final class KeyNames {
         return name;
     }
 
+    /** A name for nobody's key, in a slot that depends on the number; no policy's key has it. */
+    String probe(int number) {
+        return prefix + ":~probe:{" + number + "}:";
+    }
+
     private static String escaped(String policy) {
         StringBuilder escaped = new StringBuilder(policy.length());
         for (int i = 0; i < policy.length(); i++) {

@@ -10,10 +10,13 @@ import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** A connection of the Lettuce client. */
 record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> connection) implements Connection {
@@ -27,20 +30,50 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
     }
 
     @Override
-    public CompletableFuture<long[]> send(Call call) {
-        CommandType type = call.whole() ? CommandType.EVAL : CommandType.EVALSHA;
-        if (!call.asking()) {
-            return connection
-                    .async()
-                    .dispatch(type, new AnswerOutput(), arguments(call))
-                    .toCompletableFuture();
+    public CompletableFuture<long[]> send(Supplier<@Nullable Call> call, boolean asking) {
+        Letter letter = new Letter(call);
+        if (asking) {
+            // in a single write, so that no other command comes in between
+            connection.dispatch(
+                    List.of(new AsyncCommand<>(new Command<>(CommandType.ASKING, new StatusOutput<>(CODEC))), letter));
+        } else {
+            connection.dispatch(letter);
         }
-        AsyncCommand<String, byte[], long[]> command =
-                new AsyncCommand<>(new Command<>(type, new AnswerOutput(), arguments(call)));
-        // in a single write, so that no other command comes in between
-        connection.dispatch(
-                List.of(new AsyncCommand<>(new Command<>(CommandType.ASKING, new StatusOutput<>(CODEC))), command));
-        return command.toCompletableFuture();
+        return letter;
+    }
+
+    /** A command that is made when it is written, with what has arrived by then. */
+    private static final class Letter extends AsyncCommand<String, byte[], long[]> {
+
+        private final Supplier<@Nullable Call> call;
+
+        Letter(Supplier<@Nullable Call> call) {
+            super(new Command<>(CommandType.EVALSHA, new AnswerOutput()));
+            this.call = call;
+        }
+
+        @Override
+        public void encode(ByteBuf out) {
+            int start = out.writerIndex();
+            try {
+                Call made = call.get();
+                if (made != null) {
+                    encode(made, out);
+                    return;
+                }
+                completeExceptionally(StoreFailure.unsent("nobody waits for the answer any more", null));
+            } catch (RuntimeException | Error e) {
+                completeExceptionally(StoreFailure.unsent("the command could not be composed: " + e, e));
+            }
+            // the client expects a reply to whatever it writes
+            out.writerIndex(start);
+            new Command<>(CommandType.PING, new StatusOutput<>(CODEC)).encode(out);
+        }
+
+        private static void encode(Call made, ByteBuf out) {
+            CommandType type = made.whole() ? CommandType.EVAL : CommandType.EVALSHA;
+            new Command<>(type, new AnswerOutput(), arguments(made)).encode(out);
+        }
     }
 
     private static CommandArgs<String, byte[]> arguments(Call call) {

@@ -2,24 +2,28 @@ package dev.ratelimit.redis;
 
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
-import dev.ratelimit.redis.Breaker.Permission;
+import dev.ratelimit.redis.Letter.Way;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
-/** A server with its link and its circuit breaker. Thread-safe. */
-final class Node {
+/** A server with its link, its clock and its circuit breaker. Thread-safe. */
+final class Node implements Probing.Patient {
 
     /** After this time without any reply, the first unanswered request puts the connection in doubt. */
     private static final long QUIET_NANOS = 1_000_000_000;
 
     /** An admitted request; {@code placed} if it counts as in flight. */
-    record Entry(Node node, Permission permission, boolean placed) {}
+    record Entry(Node node, boolean placed) {}
 
     private final Link link;
     private final Breaker breaker;
+    private final Probing probing;
     private final ScriptExecutor executor;
+    private final ServerClock clock;
     private final Semaphore places;
     private final Ticker ticker;
     private final Scheduler scheduler;
@@ -29,16 +33,23 @@ final class Node {
     private volatile long heardNanos;
 
     /** Creates a server that is assumed to be healthy. */
-    Node(Link link, Breaker breaker, ScriptExecutor executor, ServerSettings settings, OperatorLog operatorLog) {
-        this.link = link;
-        this.breaker = breaker;
+    Node(Topology topology, String server, ScriptExecutor executor, ServerSettings settings, OperatorLog operatorLog) {
         this.executor = executor;
+        this.clock = new ServerClock(settings.ticker(), settings.deadline().toNanos());
         this.places = new Semaphore(settings.maxInFlight());
         this.ticker = settings.ticker();
         this.scheduler = settings.scheduler();
         this.deadlineNanos = settings.deadline().toNanos();
         this.operatorLog = operatorLog;
         this.heardNanos = ticker.nanos();
+        this.breaker = settings.breaker();
+        this.probing = new Probing(this, scheduler);
+        this.link = new Link(topology, server, this::greet, scheduler, settings.threads());
+    }
+
+    private void greet(Connection live) {
+        operatorLog.connected(live);
+        probing.connected();
     }
 
     boolean available() {
@@ -49,8 +60,14 @@ final class Node {
         return link;
     }
 
-    long deadlineNanos() {
-        return deadlineNanos;
+    ServerClock clock() {
+        return clock;
+    }
+
+    /** Closes the link, and opens no other. */
+    CompletionStage<?> close() {
+        probing.end();
+        return link.close();
     }
 
     /** Combines charges to this slot over the current connection. */
@@ -62,7 +79,7 @@ final class Node {
                         slot,
                         (same, latest) -> latest != null && latest.uses(connection)
                                 ? latest
-                                : new Combiner(connection, executor));
+                                : new Combiner(new Way(connection, clock, false), executor));
     }
 
     /** Sends a batch that the caller awaits until the deadline, unless the server is known to fail. */
@@ -88,21 +105,21 @@ final class Node {
      * @throws StoreFailure if it is not admitted
      */
     Entry enter(boolean urgent) {
-        Permission permission = breaker.enter();
-        if (permission == Permission.NO) {
+        if (breaker.open()) {
+            probing.ensure();
             throw new StoreFailure(RedisStoreFailure.OPEN, "the circuit breaker is open after recent failures");
         }
         boolean placed = places.tryAcquire();
-        if (!placed && !urgent && !permission.probes()) {
+        if (!placed && !urgent) {
             throw new StoreFailure(RedisStoreFailure.SATURATED, "max-in-flight commands are already waiting for Redis");
         }
-        return new Entry(this, permission, placed);
+        return new Entry(this, placed);
     }
 
     /** Records that Redis could not be reached even before the first request. */
     void unreached(StoreFailure failure) {
         if (breaker.trip()) {
-            operatorLog.failed(link.server(), failure);
+            opened(failure);
         }
     }
 
@@ -111,33 +128,72 @@ final class Node {
         if (entry.placed()) {
             places.release();
         }
-        judge(entry.permission(), failure);
+        judge(failure);
     }
 
-    private void judge(Permission permission, @Nullable StoreFailure failure) {
+    private void judge(@Nullable StoreFailure failure) {
         long now = ticker.nanos();
         boolean quiet = now - heardNanos >= QUIET_NANOS;
         if (failure == null || failure.replied()) {
             heardNanos = now;
         }
-        boolean probe = permission.probes();
-        if (failure != null && !failure.showsServerState() && !probe) {
+        if (failure != null && !failure.showsServerState()) {
             return;
         }
-        if (failure == null || !(failure.ofServer() || (probe && failure.reason() == RedisStoreFailure.INTERRUPTED))) {
-            if (breaker.record(permission, false)) {
-                operatorLog.recovered(link.server());
-            }
+        if (failure == null || !failure.ofServer()) {
+            breaker.record(false);
             return;
         }
-        boolean opened = breaker.record(permission, true);
-        if (failure.ofConnection() && (opened || quiet || permission == Permission.PROBE)) {
+        boolean opened = breaker.record(true);
+        if (failure.ofConnection() && (opened || quiet)) {
             // the next connection may be silent for as long
             heardNanos = now;
             link.replace();
         }
         if (opened) {
-            operatorLog.failed(link.server(), failure);
+            opened(failure);
+        }
+    }
+
+    private void opened(StoreFailure failure) {
+        operatorLog.failed(link.server(), failure);
+        probing.begin();
+    }
+
+    @Override
+    public boolean ill() {
+        return breaker.open();
+    }
+
+    @Override
+    public long untilProbeNanos() {
+        return breaker.untilProbeNanos();
+    }
+
+    @Override
+    public CompletableFuture<?> probe() {
+        CompletableFuture<?> outcome = executor.probe(this);
+        Timeout.set(outcome, deadlineNanos, scheduler);
+        return outcome;
+    }
+
+    @Override
+    public void probed(@Nullable Throwable thrown, boolean early) {
+        StoreFailure failure = thrown == null ? null : StoreFailure.of(thrown);
+        if (failure == null || failure.replied()) {
+            heardNanos = ticker.nanos();
+        }
+        if (failure == null || (failure.replied() && !failure.ofServer())) {
+            if (breaker.probed(false)) {
+                operatorLog.recovered(link.server());
+            }
+            return;
+        }
+        breaker.probed(true);
+        operatorLog.stillFailing(failure);
+        if (failure.ofConnection() && !early) {
+            link.replace();
+            executor.failing(this);
         }
     }
 }

@@ -24,26 +24,29 @@ final class OperatorLog {
     /**
      * Creates a journal for these servers.
      *
-     * @param openFor the delay before the first new attempt to use a failing server
+     * @param openFor the time between two attempts to use a failing server
      */
     OperatorLog(RedisStoreListener listener, Topology topology, Duration openFor) {
         this.listener = listener;
         this.topology = topology;
-        Duration maxInterval = openFor.compareTo(Breaker.MAX_OPEN) > 0 ? openFor : Breaker.MAX_OPEN;
-        this.pause = "in " + openFor.toMillis() + " ms, then at doubling intervals of up to about "
-                + maxInterval.toSeconds() + " s";
+        this.pause = "about every " + openFor.toMillis() + " ms";
     }
 
     /** Logs that this failure stops requests to a server. */
     void failed(String server, StoreFailure failure) {
         warn(
-                "{0} {1} ({2}: {3}). Until it answers, policies apply their on-store-failure. Next attempt {4}.",
+                "{0} {1} ({2}: {3}). Until it answers, policies apply their on-store-failure. It is tried again {4}.",
                 name(server),
                 reached ? "is unavailable" : "has not been reached yet",
                 failure.reason().tag(),
                 String.valueOf(failure.getMessage()),
                 pause);
         listener.changed();
+    }
+
+    /** Tells why a probe of a server has failed: by now, the reason may be another one. */
+    void stillFailing(StoreFailure failure) {
+        listener.failed(failure.reason());
     }
 
     /** Logs that a server answers and is used again. */

@@ -17,9 +17,11 @@ final class Part {
         MEMORY
     }
 
+    private static final Stamp NOBODYS = new Stamp(0, 0);
+
     private final Charge charge;
     private Decider decider = Decider.NONE;
-    private long serverNanos;
+    private Stamp stamp = NOBODYS;
     private List<LimitStatus> statuses = List.of();
     private boolean corrected;
 
@@ -27,15 +29,16 @@ final class Part {
         this.charge = charge;
     }
 
-    /**
-     * Records a decision.
-     *
-     * @param atNanos when a server charged, by its clock
-     */
-    void decided(Decider by, long atNanos, List<LimitStatus> told) {
+    /** Records a decision of a server, or one that it made when it charged a lease. */
+    void decided(Decider by, Stamp at, List<LimitStatus> told) {
         decider = by;
-        serverNanos = atNanos;
+        stamp = at;
         statuses = told;
+    }
+
+    /** Records a decision of memory. */
+    void decidedHere(List<LimitStatus> told) {
+        decided(Decider.MEMORY, NOBODYS, told);
     }
 
     /** Replaces the statuses by later ones. */
@@ -53,9 +56,9 @@ final class Part {
         return charge;
     }
 
-    /** When a server decided it, or charged its lease, by that server's clock. */
-    long serverNanos() {
-        return serverNanos;
+    /** What a server charged, now or for a lease. */
+    Stamp stamp() {
+        return stamp;
     }
 
     List<LimitStatus> statuses() {

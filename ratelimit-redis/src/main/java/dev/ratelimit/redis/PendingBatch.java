@@ -2,6 +2,7 @@ package dev.ratelimit.redis;
 
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.redis.Node.Entry;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
@@ -14,6 +15,14 @@ import org.jspecify.annotations.Nullable;
  * the next one is judged. Thread-safe.
  */
 final class PendingBatch {
+
+    /** How far it has come to the server that it goes to. */
+    private enum Progress {
+        CONNECTING,
+        /** It waits to be written. */
+        QUEUED,
+        WRITTEN
+    }
 
     private final Batch batch;
     private final boolean urgent;
@@ -28,6 +37,8 @@ final class PendingBatch {
     /** Whether its caller waits no longer. */
     private volatile boolean left;
 
+    private volatile Progress progress = Progress.CONNECTING;
+
     /**
      * Creates a batch that has not been sent yet.
      *
@@ -38,7 +49,17 @@ final class PendingBatch {
         this.batch = batch;
         this.urgent = urgent;
         this.scheduler = scheduler;
-        ended.whenComplete((nothing, failure) -> leave(failure == null ? null : StoreFailure.of(failure)));
+        ended.whenComplete((nothing, failure) -> leave(failure == null ? null : precise(failure)));
+    }
+
+    /** What was not even written by the deadline says nothing about the server. */
+    private StoreFailure precise(Throwable failure) {
+        StoreFailure told = StoreFailure.of(failure);
+        return told.reason() == RedisStoreFailure.TIMEOUT && progress == Progress.QUEUED ? unsent() : told;
+    }
+
+    private static StoreFailure unsent() {
+        return StoreFailure.unsent("the deadline passed before the command was sent to Redis", null);
     }
 
     Batch batch() {
@@ -53,21 +74,32 @@ final class PendingBatch {
      */
     CompletableFuture<Connection> goTo(Node node) {
         leave(null);
-        Entry entry = enter(node);
-        if (entry.permission().probes()) {
-            // ends even if its caller does not await it, so that another probe can follow
-            endBy(node.deadlineNanos());
-        }
+        progress = Progress.CONNECTING;
+        enter(node);
         return node.link().live();
     }
 
-    private synchronized Entry enter(Node node) {
+    /** Records that the connection is there, and only has to write it. */
+    void connected() {
+        progress = Progress.QUEUED;
+    }
+
+    /** Records that it is being written, and returns what to write. */
+    List<Batch> written() {
+        progress = Progress.WRITTEN;
+        return List.of(batch);
+    }
+
+    /** Whether a server may have executed it although no answer has come. */
+    boolean mayBeExecuted() {
+        return progress == Progress.WRITTEN;
+    }
+
+    private synchronized void enter(Node node) {
         if (ended.isDone()) {
-            throw StoreFailure.of(new TimeoutException());
+            throw unsent();
         }
-        Entry entry = node.enter(urgent);
-        at = entry;
-        return entry;
+        at = node.enter(urgent);
     }
 
     private synchronized @Nullable Entry exit() {
@@ -92,7 +124,7 @@ final class PendingBatch {
      */
     void requireWanted() {
         if (!isWanted()) {
-            throw StoreFailure.of(new TimeoutException());
+            throw unsent();
         }
     }
 
@@ -111,7 +143,7 @@ final class PendingBatch {
     void whenFailed(Consumer<StoreFailure> action) {
         ended.whenComplete((nothing, failure) -> {
             if (failure != null) {
-                action.accept(StoreFailure.of(failure));
+                action.accept(precise(failure));
             }
         });
     }
@@ -168,7 +200,7 @@ final class PendingBatch {
     Answer get(long patienceNanos) {
         try {
             if (!Timeout.await(answer, patienceNanos, scheduler)) {
-                throw StoreFailure.of(new TimeoutException());
+                throw precise(new TimeoutException());
             }
             return answer.join();
         } catch (CompletionException e) {

@@ -64,17 +64,26 @@ abstract class RedisLimit {
         return signature;
     }
 
-    /** The permits and the parameters, as the script reads them. */
-    final byte[] numbers(long permits, long nowMicros) {
-        long[] boundaries = boundaries(nowMicros);
-        ByteBuffer numbers = ByteBuffer.allocate((1 + parameters.length + boundaries.length) * Double.BYTES);
+    /** Whether each permit is kept with a number that identifies its charge, so that a refund returns exactly these. */
+    final boolean identifiesPermits() {
+        return algorithm == Script.Algorithm.CONCURRENCY;
+    }
+
+    /**
+     * The permits and the parameters, as the script reads them.
+     *
+     * @param id identifies the permits, if this limit {@linkplain #identifiesPermits() identifies} any
+     */
+    final byte[] numbers(long permits, long id, long nowMicros) {
+        long[] more = identifiesPermits() ? new long[] {id} : boundaries(nowMicros);
+        ByteBuffer numbers = ByteBuffer.allocate((1 + parameters.length + more.length) * Double.BYTES);
         // anything above the capacity is equally impossible
         numbers.putDouble((double) Math.min(permits, limit.capacity() + 1));
         for (long parameter : parameters) {
             numbers.putDouble((double) parameter);
         }
-        for (long boundary : boundaries) {
-            numbers.putDouble((double) boundary);
+        for (long number : more) {
+            numbers.putDouble((double) number);
         }
         return numbers.array();
     }

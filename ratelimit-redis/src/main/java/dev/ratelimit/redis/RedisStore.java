@@ -13,10 +13,10 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.cluster.RedisClusterClient;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +39,7 @@ public final class RedisStore implements RateLimitStore {
     private final Fallback fallback;
     private final AnswerCache answerCache;
     private final @Nullable Leases leases;
+    private final OwedRefunds owed;
     private final Ticker ticker;
     private final RedisStoreListener listener;
     private final long deadlineNanos;
@@ -51,6 +52,7 @@ public final class RedisStore implements RateLimitStore {
         this.ticker = settings.ticker();
         this.listener = settings.listener();
         this.deadlineNanos = settings.deadline().toNanos();
+        this.owed = new OwedRefunds(router, ticker, settings.settings().scheduler());
         this.leases = settings.leases(new LeaseSource());
     }
 
@@ -59,19 +61,17 @@ public final class RedisStore implements RateLimitStore {
 
         @Override
         public PendingBatch charge(Charge charge) {
-            return posted(charge, Operation.CHARGE, 0);
+            return tellingFailure(router.post(List.of(charge), Operation.CHARGE));
         }
 
         @Override
         public PendingBatch refund(Charge charge, long atNanos) {
-            return posted(charge, Operation.REFUND, atNanos / 1000);
+            return tellingFailure(owed.post(List.of(charge), new Stamp(atNanos / 1000, 0)));
         }
 
-        private PendingBatch posted(Charge charge, Operation operation, long atMicros) {
-            PendingBatch sent =
-                    router.post(List.of(charge), operation, atMicros).get(0);
-            tellFailure(sent);
-            return sent;
+        private PendingBatch tellingFailure(List<PendingBatch> sent) {
+            sent.forEach(RedisStore.this::tellFailure);
+            return sent.get(0);
         }
     }
 
@@ -170,12 +170,15 @@ public final class RedisStore implements RateLimitStore {
         long deadline = ticker.nanos() + deadlineNanos;
         long asked = answerCache.now();
         StoreFailure failure = null;
-        for (PendingBatch sent : router.send(charges, operation, 0)) {
+        for (PendingBatch sent : router.send(charges, operation)) {
             try {
                 round.answered(sent, sent.await(deadline - ticker.nanos()));
             } catch (StoreFailure e) {
                 listener.failed(e.reason());
                 round.unanswered(sent);
+                if (operation == Operation.CHARGE) {
+                    undo(sent);
+                }
                 failure = e;
             }
         }
@@ -190,6 +193,20 @@ public final class RedisStore implements RateLimitStore {
             round.tell(leases);
         }
         return round.decision(operation == Operation.CHARGE);
+    }
+
+    /** Gives back, sooner or later, what a server charges or may have charged for a caller who has left without its answer. */
+    private void undo(PendingBatch sent) {
+        sent.then((late, failure) -> {
+            List<Charge> charges = sent.batch().charges();
+            if (failure == null && late.admitted()) {
+                owed.post(charges, new Stamp(late.nowMicros(), sent.batch().id()));
+            } else if (failure != null
+                    && sent.mayBeExecuted()
+                    && !StoreFailure.of(failure).executedNothing()) {
+                charges.forEach(charge -> owed.cancel(charge, sent.batch().id(), 2 * deadlineNanos));
+            }
+        });
     }
 
     private void decideWithout(Round round, Operation operation, StoreFailure failure, long deadline) {
@@ -212,9 +229,11 @@ public final class RedisStore implements RateLimitStore {
         List<PendingBatch> questions = new ArrayList<>(1);
         for (PendingBatch charged : round.charged()) {
             List<Charge> charges = charged.batch().charges();
-            router.post(charges, Operation.REFUND, charged.answer().nowMicros()).forEach(this::tellFailure);
+            Stamp stamp =
+                    new Stamp(charged.answer().nowMicros(), charged.batch().id());
+            owed.post(charges, stamp).forEach(this::tellFailure);
             if (deadline - ticker.nanos() > 0) {
-                questions.addAll(router.post(charges, Operation.PEEK, 0));
+                questions.addAll(router.post(charges, Operation.PEEK));
             }
         }
         for (PendingBatch question : questions) {
@@ -243,15 +262,19 @@ public final class RedisStore implements RateLimitStore {
         return decision.receipt() instanceof Receipt receipt && receipt.byServers();
     }
 
+    /** Refunds of what was charged at once. */
+    private record Debt(Stamp stamp, boolean whole) {}
+
     @Override
     public void refund(Decision decision, List<Charge> part) {
-        TreeMap<Long, List<Charge>> there = new TreeMap<>();
+        Map<Debt, List<Charge>> there = new LinkedHashMap<>();
         Receipt receipt = decision.receipt() instanceof Receipt known && known.taken() ? known : null;
         for (Charge charge : Charge.addUp(part)) {
             Charge whole = decision.charges().get(decision.indexOf(charge));
             Part paid = receipt == null ? null : receipt.of(whole);
             if (paid != null && paid.onServer()) {
-                there.computeIfAbsent(paid.serverNanos(), at -> new ArrayList<>(1))
+                Debt debt = new Debt(paid.stamp(), charge.permits() == whole.permits());
+                there.computeIfAbsent(debt, same -> new ArrayList<>(1))
                         .add(whole.policy().charge(whole.key(), charge.permits()));
             } else if (receipt != null && paid != null && paid.inMemory()) {
                 fallback.refund(Objects.requireNonNull(receipt.memory()), whole, charge.permits());
@@ -260,16 +283,19 @@ public final class RedisStore implements RateLimitStore {
         refund(there);
     }
 
-    /** Refunds each charge, with the server's time of the charge, to its lease or to its server. */
-    private void refund(Map<Long, List<Charge>> charged) {
+    /** Refunds each charge to its lease or to its server. */
+    private void refund(Map<Debt, List<Charge>> charged) {
         long deadline = ticker.nanos() + deadlineNanos;
         List<PendingBatch> refunds = new ArrayList<>(1);
-        charged.forEach((atNanos, charges) -> {
-            List<Charge> owed = new ArrayList<>(charges);
+        charged.forEach((debt, charges) -> {
+            List<Charge> due = new ArrayList<>(charges);
             if (leases != null) {
-                owed.removeIf(charge -> leases.giveBack(charge, atNanos));
+                due.removeIf(charge -> leases.giveBack(charge, debt.stamp.micros() * 1000));
             }
-            refunds.addAll(router.send(owed, Operation.REFUND, atNanos / 1000));
+            for (PendingBatch sent : router.refund(due, debt.stamp)) {
+                owed.keepIfInVain(sent, debt.stamp, debt.whole);
+                refunds.add(sent);
+            }
         });
         settle(refunds, deadline);
         charged.values().forEach(charges -> charges.forEach(answerCache::forget));
@@ -280,7 +306,7 @@ public final class RedisStore implements RateLimitStore {
         Charge charge = policy.charge(key);
         Runnable refund = leases == null ? () -> {} : leases.drop(charge);
         fallback.reset(policy, key);
-        boolean reset = settle(router.send(List.of(charge), Operation.RESET, 0), ticker.nanos() + deadlineNanos);
+        boolean reset = settle(router.send(List.of(charge), Operation.RESET), ticker.nanos() + deadlineNanos);
         answerCache.forget(charge);
         if (!reset) {
             refund.run();
@@ -311,6 +337,7 @@ public final class RedisStore implements RateLimitStore {
             if (leases != null) {
                 leases.close(FAREWELL_NANOS);
             }
+            owed.close();
         }
     }
 }

@@ -106,8 +106,9 @@ public final class RedisStoreBuilder {
     }
 
     /**
-     * Sets how long the store does not use a failing server before one request tries it again. While the server keeps
-     * failing, the time doubles, up to 30 s, or {@code openFor} if that is longer.
+     * Sets how often the store tries whether a failing server answers again. It does so by itself, with a key of its own, so
+     * that no request waits for it. A server that failed again within ten times this time must succeed three times in a row,
+     * at a quarter of it.
      *
      * @param openFor above zero, plus or minus 10%; 1 s by default
      * @return this builder

@@ -6,6 +6,8 @@ import java.util.Locale;
 public enum RedisStoreFailure {
     /** Redis did not answer before the deadline. */
     TIMEOUT,
+    /** The deadline passed before this instance got to send the command: it has too much to do. */
+    UNSENT,
     /** There is no connection. */
     CONNECTION,
     /** The maximum number of requests is already waiting for an answer. */
@@ -32,6 +34,8 @@ public enum RedisStoreFailure {
     SCRIPT,
     /** The thread was interrupted. */
     INTERRUPTED,
+    /** A reply that does not fit its command: answers were lost, doubled or mixed up. The connection is replaced. */
+    UNEXPECTED,
     /** Anything else. */
     ERROR;
 

@@ -38,8 +38,9 @@ final class Round {
         }
         List<Charge> asked = sent.batch().charges();
         List<List<LimitStatus>> statuses = sent.batch().statuses(answer);
+        Stamp stamp = new Stamp(answer.nowMicros(), sent.batch().id());
         for (int i = 0; i < asked.size(); i++) {
-            part(asked.get(i)).decided(Decider.SERVER, answer.nowMicros() * 1000, statuses.get(i));
+            part(asked.get(i)).decided(Decider.SERVER, stamp, statuses.get(i));
         }
     }
 
@@ -54,7 +55,7 @@ final class Round {
 
     /** Records that this charge was spent from a lease. */
     void paid(Charge charge, Lease lease, long nowNanos) {
-        part(charge).decided(Decider.LEASE, lease.paidNanos(), lease.statuses(charge, nowNanos));
+        part(charge).decided(Decider.LEASE, new Stamp(lease.paidNanos() / 1000, 0), lease.statuses(charge, nowNanos));
     }
 
     /** Records that a server has not answered. */
@@ -70,7 +71,7 @@ final class Round {
 
     /** Records that memory decided this charge. */
     void decidedHere(Charge charge, List<LimitStatus> statuses) {
-        part(charge).decided(Decider.MEMORY, 0, statuses);
+        part(charge).decidedHere(statuses);
     }
 
     boolean admitted() {

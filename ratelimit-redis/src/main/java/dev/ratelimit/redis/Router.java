@@ -2,6 +2,8 @@ package dev.ratelimit.redis;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.TokenBucket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -11,11 +13,10 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the server of each key, and sends each server its part of the charges. Thread-safe; does not block. */
-final class Router implements AutoCloseable {
+final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCloseable {
 
     private static final int MAX_POLICIES = 10_000;
 
@@ -23,6 +24,15 @@ final class Router implements AutoCloseable {
     private static final long REFRESH_NANOS = 1_000_000_000;
 
     private static final long FAREWELL_NANOS = 500_000_000;
+
+    /** The maximum number of an id, which Lua keeps exactly. */
+    private static final long MAX_ID = (1L << 52) - 1;
+
+    /** What a probe charges; whether it is admitted does not matter. */
+    private static final Policy PROBE = Policy.of("probe", TokenBucket.of(Rate.parse("1000/second")));
+
+    /** How many names a probe tries to find a key of its server; any other server's redirect says that it is well. */
+    private static final int MAX_LOOKS = 10_000;
 
     private final Topology topology;
     private final KeyNames names;
@@ -33,6 +43,10 @@ final class Router implements AutoCloseable {
     private final Map<Policy, List<RedisLimit>> limits = new ConcurrentHashMap<>();
     private final AtomicLong refreshAt;
     private final AtomicInteger refreshes = new AtomicInteger();
+
+    /** The number of the last charge, by which held permits are identified: at random, so that instances differ. */
+    private final AtomicLong ids;
+
     private volatile boolean closed;
 
     /** Creates the servers of this topology. */
@@ -41,7 +55,8 @@ final class Router implements AutoCloseable {
         this.names = names;
         this.settings = settings;
         this.operatorLog = operatorLog;
-        this.executor = new ScriptExecutor(settings, this::elsewhere);
+        this.executor = new ScriptExecutor(settings, this);
+        this.ids = new AtomicLong(settings.random().nextLong());
         this.refreshAt = new AtomicLong(settings.ticker().nanos());
     }
 
@@ -51,18 +66,39 @@ final class Router implements AutoCloseable {
     }
 
     /** Sends the charges, in one script per slot. The caller must await each batch. */
-    List<PendingBatch> send(List<Charge> charges, Operation operation, long atMicros) {
-        return send(charges, (node, batch) -> node.send(batch, operation, atMicros));
+    List<PendingBatch> send(List<Charge> charges, Operation operation) {
+        return send(charges, nextId(), (node, batch) -> node.send(batch, operation, 0));
     }
 
     /** Sends the charges, in one script per slot. The caller need not await them. */
-    List<PendingBatch> post(List<Charge> charges, Operation operation, long atMicros) {
-        return send(charges, (node, batch) -> node.post(batch, operation, atMicros));
+    List<PendingBatch> post(List<Charge> charges, Operation operation) {
+        return send(charges, nextId(), (node, batch) -> node.post(batch, operation, 0));
     }
 
-    private List<PendingBatch> send(List<Charge> charges, Sending sending) {
+    /** Sends refunds of what was charged at once, in one script per slot. The caller must await each batch. */
+    List<PendingBatch> refund(List<Charge> charges, Stamp stamp) {
+        return send(charges, stamp.id(), (node, batch) -> node.send(batch, Operation.REFUND, stamp.micros()));
+    }
+
+    @Override
+    public boolean reaches(Charge charge) {
+        String name = names.name(charge.policy().name(), charge.key());
+        return node(topology.server(topology.slot(name))).available();
+    }
+
+    /** Sends refunds of what was charged at once, in one script per slot. The caller need not await them. */
+    @Override
+    public List<PendingBatch> postRefund(List<Charge> charges, Stamp stamp) {
+        return send(charges, stamp.id(), (node, batch) -> node.post(batch, Operation.REFUND, stamp.micros()));
+    }
+
+    private long nextId() {
+        return ids.incrementAndGet() & MAX_ID;
+    }
+
+    private List<PendingBatch> send(List<Charge> charges, long id, Sending sending) {
         List<PendingBatch> sent = new ArrayList<>(1);
-        for (Batch batch : batches(charges)) {
+        for (Batch batch : batches(charges, id)) {
             Node node = node(topology.server(batch.slot()));
             if (!node.available()) {
                 // another one may have taken over
@@ -86,34 +122,29 @@ final class Router implements AutoCloseable {
     }
 
     private Node newNode(String server) {
-        Breaker breaker = settings.breaker();
-        Consumer<Connection> greeting = live -> {
-            breaker.connected();
-            operatorLog.connected(live);
-        };
-        Link link = new Link(topology, server, greeting, settings.scheduler(), settings.threads());
+        Node node = new Node(topology, server, executor, settings, operatorLog);
         if (closed) {
-            link.close();
+            node.close();
         }
-        return new Node(link, breaker, executor, settings, operatorLog);
+        return node;
     }
 
-    private List<Batch> batches(List<Charge> charges) {
+    private List<Batch> batches(List<Charge> charges, long id) {
         List<Batch> batches = new ArrayList<>(1);
         for (Charge charge : charges) {
             String name = names.name(charge.policy().name(), charge.key());
-            batch(batches, topology.slot(name)).add(charge, limits(charge.policy()), name);
+            batch(batches, topology.slot(name), id).add(charge, limits(charge.policy()), name);
         }
         return batches;
     }
 
-    private static Batch batch(List<Batch> batches, int slot) {
+    private static Batch batch(List<Batch> batches, int slot, long id) {
         for (Batch batch : batches) {
             if (batch.slot() == slot) {
                 return batch;
             }
         }
-        Batch batch = new Batch(slot);
+        Batch batch = new Batch(slot, id);
         batches.add(batch);
         return batch;
     }
@@ -130,7 +161,25 @@ final class Router implements AutoCloseable {
         return known;
     }
 
-    private Node elsewhere(Redirect redirect) {
+    @Override
+    public Batch probe(Node node) {
+        String server = node.link().server();
+        String name = names.probe(0);
+        for (int i = 1; i < MAX_LOOKS && !topology.server(topology.slot(name)).equals(server); i++) {
+            name = names.probe(i);
+        }
+        Batch batch = new Batch(topology.slot(name), 0);
+        batch.add(PROBE.charge(), limits(PROBE), name);
+        return batch;
+    }
+
+    @Override
+    public void failing(Node node) {
+        refresh(node);
+    }
+
+    @Override
+    public Node elsewhere(Redirect redirect) {
         if (!topology.isCluster()) {
             throw new StoreFailure(
                     RedisStoreFailure.CLUSTER, "the server is a cluster node and must be configured as a cluster");
@@ -182,7 +231,7 @@ final class Router implements AutoCloseable {
         nodes.entrySet().removeIf(entry -> {
             boolean left = !topology.has(entry.getKey());
             if (left) {
-                entry.getValue().link().close();
+                entry.getValue().close();
             }
             return left;
         });
@@ -195,7 +244,7 @@ final class Router implements AutoCloseable {
         if (reached(Topology.ANY, end)) {
             topology.servers().forEach(server -> node(server).link().live());
             topology.servers().forEach(server -> reached(server, end));
-            for (PendingBatch sent : send(List.of(first), Operation.PEEK, 0)) {
+            for (PendingBatch sent : send(List.of(first), Operation.PEEK)) {
                 // an entry that never leaves would count as in flight forever
                 sent.endBy(patienceNanos);
                 try {
@@ -237,7 +286,7 @@ final class Router implements AutoCloseable {
         closed = true;
         operatorLog.close();
         CompletableFuture<?>[] closing = nodes.values().stream()
-                .map(node -> node.link().close().toCompletableFuture())
+                .map(node -> node.close().toCompletableFuture())
                 .toArray(CompletableFuture[]::new);
         try {
             // the client closes the rest

@@ -1,12 +1,14 @@
 package dev.ratelimit.redis;
 
 import dev.ratelimit.Ticker;
+import dev.ratelimit.redis.Letter.Order;
+import dev.ratelimit.redis.Letter.Way;
 import io.lettuce.core.RedisNoScriptException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
@@ -15,23 +17,31 @@ import java.util.function.UnaryOperator;
  */
 final class ScriptExecutor {
 
+    /** The servers, as far as commands may lead from one to another. */
+    interface Servers {
+
+        /** The server that a redirect leads to. */
+        Node elsewhere(Redirect redirect);
+
+        /** A charge to a key of nobody that this server has. */
+        Batch probe(Node node);
+
+        /** Looks for a server that has taken the place of one that still fails. */
+        void failing(Node node);
+    }
+
     /** The maximum number of redirects of one command. */
     private static final int MAX_REDIRECTS = 5;
 
     private final Ticker ticker;
     private final UnaryOperator<Script> edition;
-    private final Function<Redirect, Node> elsewhere;
+    private final Servers servers;
 
-    /**
-     * Creates an executor with these settings.
-     *
-     * @param settings the store's settings
-     * @param elsewhere finds the node that a redirect leads to
-     */
-    ScriptExecutor(ServerSettings settings, Function<Redirect, Node> elsewhere) {
+    /** Creates an executor for these servers. */
+    ScriptExecutor(ServerSettings settings, Servers servers) {
         this.ticker = settings.ticker();
         this.edition = settings.edition();
-        this.elsewhere = elsewhere;
+        this.servers = servers;
     }
 
     /**
@@ -53,35 +63,42 @@ final class ScriptExecutor {
     }
 
     /**
-     * Runs a script, by its text if the server does not know its digest.
+     * Decides batches together; each gets its answer, or all fail.
      *
-     * @param isWanted whether all whom it concerns still wait for the answer
+     * @param batches what to decide, told when the command is written; nothing is asked if they are none
+     * @param areWanted whether all of the answers are still waited for
      */
-    private static CompletableFuture<long[]> evaluate(Connection connection, Call call, BooleanSupplier isWanted) {
-        return connection
-                .send(call)
-                .exceptionallyCompose(
-                        failure -> cause(failure) instanceof RedisNoScriptException && isWanted.getAsBoolean()
-                                ? connection.send(call.withText())
-                                : CompletableFuture.failedFuture(failure));
+    CompletableFuture<List<Answer>> charge(Way way, Supplier<List<Batch>> batches, BooleanSupplier areWanted) {
+        return new Letter(way, Order.CHARGE, ticker).send(batches, these -> edition.apply(Script.of(these)), areWanted);
     }
 
     /**
-     * Decides batches together; each gets its answer, or all fail.
+     * Asks a server as a request would; one that redirects is well, too.
      *
-     * @param areWanted whether all of the answers are still waited for
+     * @return completed exceptionally if the server fails
      */
-    CompletableFuture<List<Answer>> charge(Connection connection, List<Batch> batches, BooleanSupplier areWanted) {
-        Script script = edition.apply(Script.of(batches));
-        return evaluate(connection, Call.of(script, batches, Operation.CHARGE, 0, nowMicros()), areWanted)
-                .thenApply(reply -> Answer.of(reply, batches, Operation.CHARGE));
+    CompletableFuture<?> probe(Node node) {
+        Batch batch = servers.probe(node);
+        return node.link()
+                .live()
+                .thenCompose(connection -> charge(
+                                new Way(connection, node.clock(), false), () -> List.of(batch), () -> true)
+                        .exceptionallyCompose(failure -> {
+                            Redirect redirect = Redirect.of(cause(failure), connection.server());
+                            if (redirect == null) {
+                                return CompletableFuture.failedFuture(failure);
+                            }
+                            servers.elsewhere(redirect);
+                            return CompletableFuture.completedFuture(List.of());
+                        }));
     }
 
-    private long nowMicros() {
-        return ticker.epochNanos() / 1000;
+    /** Looks for a server that has taken the place of one that still fails. */
+    void failing(Node node) {
+        servers.failing(node);
     }
 
-    private static Throwable cause(Throwable failure) {
+    static Throwable cause(Throwable failure) {
         return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
@@ -93,6 +110,7 @@ final class ScriptExecutor {
             case OUT_OF_CALENDAR ->
                 throw new StoreFailure(
                         RedisStoreFailure.ERROR, "the server's clock is outside the calendar windows sent to it");
+            case VOID -> throw new StoreFailure(RedisStoreFailure.TIMEOUT, "Redis got to the command too late");
             default -> answer;
         };
     }
@@ -113,14 +131,15 @@ final class ScriptExecutor {
         }
 
         CompletableFuture<Answer> answer(Node node, Connection connection) {
-            CompletableFuture<Answer> first = operation == Operation.CHARGE
-                    ? together(node.combiner(connection, sent.batch().slot()), connection)
-                    : ask(connection, Script.of(alone), nowMicros());
+            sent.connected();
+            Way way = new Way(connection, node.clock(), false);
+            CompletableFuture<Answer> first =
+                    operation == Operation.CHARGE ? together(node, way) : ask(way, Script.of(alone), 0);
             return first.thenCompose(answer -> answer.usable(sent.batch()).decided()
                     ? CompletableFuture.completedFuture(answer)
-                    : again(answer, connection)
+                    : again(answer, way)
                             // a changed limit may follow a calendar
-                            .thenCompose(second -> again(second, connection))
+                            .thenCompose(second -> again(second, way))
                             .thenApply(ScriptExecutor::understood));
         }
 
@@ -128,10 +147,11 @@ final class ScriptExecutor {
          * Asks alone if nothing was charged: the script failed, perhaps for another batch, or was not sent again because
          * another caller had left, or the slot is elsewhere, or moves and has some of the keys only.
          */
-        private CompletableFuture<Answer> together(Combiner combiner, Connection connection) {
-            return combiner.charge(sent)
-                    .exceptionallyCompose(failure -> chargedNothing(failure, connection)
-                            ? ask(connection, Script.of(alone), nowMicros())
+        private CompletableFuture<Answer> together(Node node, Way way) {
+            return node.combiner(way.connection(), sent.batch().slot())
+                    .charge(sent)
+                    .exceptionallyCompose(failure -> chargedNothing(failure, way.connection())
+                            ? ask(way, Script.of(alone), 0)
                             : CompletableFuture.failedFuture(failure));
         }
 
@@ -143,32 +163,46 @@ final class ScriptExecutor {
                     || Redirect.of(cause(failure), connection.server()) != null;
         }
 
-        /** Asks again, with all algorithms or another calendar, if the answer requires it. */
-        private CompletableFuture<Answer> again(Answer answer, Connection connection) {
+        /** Asks again, with all algorithms, another calendar or a later expiry, if the answer requires it. */
+        private CompletableFuture<Answer> again(Answer answer, Way way) {
             return switch (answer.usable(sent.batch()).verdict()) {
-                case LACKS_ALGORITHM -> ask(connection, Script.ofAll(), nowMicros());
-                case OUT_OF_CALENDAR -> ask(connection, Script.ofAll(), answer.nowMicros());
+                case LACKS_ALGORITHM -> ask(way, Script.ofAll(), 0);
+                case OUT_OF_CALENDAR -> ask(way, Script.ofAll(), answer.nowMicros());
+                case VOID -> ask(way, Script.of(alone), 0);
                 default -> CompletableFuture.completedFuture(answer);
             };
         }
 
-        private CompletableFuture<Answer> ask(Connection connection, Script script, long nowMicros) {
-            Call call = Call.of(edition.apply(script), alone, operation, atMicros, nowMicros);
-            return send(call, connection, MAX_REDIRECTS)
-                    .thenApply(reply -> Answer.of(reply, alone, operation).get(0));
+        private CompletableFuture<Answer> ask(Way way, Script script, long calendarMicros) {
+            Order order = new Order(operation, atMicros, calendarMicros);
+            return send(way, order, edition.apply(script), MAX_REDIRECTS).thenApply(answers -> answers.get(0));
         }
 
-        /** Sends a call, and follows redirects. */
-        private CompletableFuture<long[]> send(Call call, Connection connection, int redirects) {
-            // connecting may have taken too long
-            sent.requireWanted();
-            return evaluate(connection, call, sent::isWanted).exceptionallyCompose(failure -> {
-                Redirect redirect = redirects == 0 ? null : Redirect.of(cause(failure), connection.server());
-                return redirect == null
-                        ? CompletableFuture.failedFuture(failure)
-                        : sent.goTo(elsewhere.apply(redirect))
-                                .thenCompose(there -> send(call.to(redirect), there, redirects - 1));
+        /** Sends it alone, and follows redirects. */
+        private CompletableFuture<List<Answer>> send(Way way, Order order, Script script, int redirects) {
+            return new Letter(way, order, ticker)
+                    .send(this::written, these -> script, sent::isWanted)
+                    .exceptionallyCompose(failure -> {
+                        Redirect redirect = redirects == 0
+                                ? null
+                                : Redirect.of(cause(failure), way.connection().server());
+                        return redirect == null
+                                ? CompletableFuture.failedFuture(failure)
+                                : follow(redirect, order, script, redirects - 1);
+                    });
+        }
+
+        private CompletableFuture<List<Answer>> follow(Redirect redirect, Order order, Script script, int redirects) {
+            Node node = servers.elsewhere(redirect);
+            return sent.goTo(node).thenCompose(there -> {
+                sent.connected();
+                return send(new Way(there, node.clock(), redirect.asking()), order, script, redirects);
             });
+        }
+
+        /** Connecting, or the queue of the connection, may have taken too long. */
+        private List<Batch> written() {
+            return sent.isWanted() ? sent.written() : List.of();
         }
     }
 }

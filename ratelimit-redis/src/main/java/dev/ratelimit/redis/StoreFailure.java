@@ -10,6 +10,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Redis did not decide. Has no stack trace: failures may be frequent, and the stack says nothing about the cause. */
 final class StoreFailure extends RuntimeException {
@@ -21,7 +22,7 @@ final class StoreFailure extends RuntimeException {
 
     private final RedisStoreFailure reason;
 
-    StoreFailure(RedisStoreFailure reason, String message, Throwable cause) {
+    StoreFailure(RedisStoreFailure reason, String message, @Nullable Throwable cause) {
         super(message, cause, false, false);
         this.reason = reason;
     }
@@ -31,6 +32,11 @@ final class StoreFailure extends RuntimeException {
         this.reason = reason;
     }
 
+    /** The failure of a command that did not leave this instance. */
+    static StoreFailure unsent(String message, @Nullable Throwable cause) {
+        return new StoreFailure(RedisStoreFailure.UNSENT, message, cause);
+    }
+
     RedisStoreFailure reason() {
         return reason;
     }
@@ -38,7 +44,7 @@ final class StoreFailure extends RuntimeException {
     /** Whether it is the server's failure, and not that of one request or of this instance. */
     boolean ofServer() {
         return switch (reason) {
-            case WRONG_TYPE, SCRIPT, MOVING, OPEN, SATURATED, INTERRUPTED -> false;
+            case WRONG_TYPE, SCRIPT, MOVING, OPEN, SATURATED, UNSENT, INTERRUPTED -> false;
             default -> true;
         };
     }
@@ -46,7 +52,7 @@ final class StoreFailure extends RuntimeException {
     /** Whether it reveals the server's state, healthy or not. */
     boolean showsServerState() {
         return switch (reason) {
-            case MOVING, OPEN, SATURATED, INTERRUPTED -> false;
+            case MOVING, OPEN, SATURATED, UNSENT, INTERRUPTED -> false;
             default -> true;
         };
     }
@@ -54,15 +60,20 @@ final class StoreFailure extends RuntimeException {
     /** Whether a server replied, and this instance did not give up by itself. */
     boolean replied() {
         return switch (reason) {
-            case TIMEOUT, CONNECTION, OPEN, SATURATED, INTERRUPTED -> false;
+            case TIMEOUT, CONNECTION, OPEN, SATURATED, UNSENT, INTERRUPTED -> false;
             default -> true;
         };
+    }
+
+    /** Whether the server said that it has not executed the command. */
+    boolean executedNothing() {
+        return replied() && reason != RedisStoreFailure.UNEXPECTED;
     }
 
     /** Whether another connection may help: this one brought no reply, or leads to the wrong server or user. */
     boolean ofConnection() {
         return switch (reason) {
-            case TIMEOUT, CONNECTION, READONLY, AUTH, CLUSTER -> true;
+            case TIMEOUT, CONNECTION, READONLY, AUTH, CLUSTER, UNEXPECTED -> true;
             default -> false;
         };
     }

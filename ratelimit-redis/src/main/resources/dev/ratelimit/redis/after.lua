@@ -48,7 +48,7 @@ if rare then
     end
     local same, new1, new2, new3 = algorithm.same
     if old == algorithm and same and string.match(notation, same) == string.match(oldNotation, same) then
-      new1, new2, new3 = algorithm.adopt(p1, old1, s1, s2, s3, p2)
+      new1, new2, new3 = algorithm.adopt(p1, old1, s1, s2, s3, p2, more)
     end
     if not new1 then
       local used = share(old.used(old1, old2, old3, s1, s2, s3), capacity(algorithm, p1, p3), oldCapacity)
@@ -77,28 +77,28 @@ local function undecided(why, l)
 end
 
 if operation == 'refund' then
-  local charged = tonumber(ARGV[2])
   for l = 1, limits do
-    local key, notation = keyOf[l], ARGV[termsOf[l]]
+    local key, notation, numbers = keyOf[l], ARGV[termsOf[l]], ARGV[termsOf[l] + 1]
     if unusable[key] then
-      return {now, undecided(unusable[key], l)}
+      return {now, question, undecided(unusable[key], l)}
     elseif values[key] then
-      local permits, p1, p2, p3 = unpackFrom('>dddd', ARGV[termsOf[l] + 1])
+      local permits, p1, p2, p3 = unpackFrom('>dddd', numbers)
       local algorithm, written, oldCapacity, old1, old2, old3, s1, s2, s3 = former(values[key])
-      if written ~= notation then
-        local chargedAlgorithm = algorithms[sub(notation, 1, 1)]
-        if not (algorithm.held and chargedAlgorithm.held) then
-          local chargedCapacity = capacity(chargedAlgorithm, p1, p3)
-          local kept, rest = proportion(chargedCapacity - permits, oldCapacity, chargedCapacity)
-          permits = oldCapacity - kept - (rest > 0 and 1 or 0)
-        end
+      local chargedAlgorithm = algorithms[sub(notation, 1, 1)]
+      local held = algorithm.held and chargedAlgorithm.held
+      if written ~= notation and not held then
+        local chargedCapacity = capacity(chargedAlgorithm, p1, p3)
+        local kept, rest = proportion(chargedCapacity - permits, oldCapacity, chargedCapacity)
+        permits = oldCapacity - kept - (rest > 0 and 1 or 0)
       end
-      s1, s2, s3 = algorithm.remove(permits, charged, old1, old2, old3, s1, s2, s3)
-      write(key, written, algorithm.add(0, old1, old2, old3, s1, s2, s3))
+      if held or question > 0 then
+        s1, s2, s3 = algorithm.remove(permits, question, old1, old2, old3, s1, s2, s3, held and sub(numbers, 33))
+        write(key, written, algorithm.add(0, old1, old2, old3, s1, s2, s3))
+      end
     end
   end
   flush()
-  return {now, 1}
+  return {now, question, 1}
 end
 
 local states, times, asked, refused = {}, {}, {}, {}

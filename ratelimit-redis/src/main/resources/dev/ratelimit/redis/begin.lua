@@ -1,13 +1,16 @@
 -- Decisions over several limits, each all or nothing, one after another, on the server's clock.
 --
 -- KEYS[i]   the state of one limit for one key
--- ARGV[1]   charge, peek, refund or reset;  ARGV[2]  for a refund: the time of the charge
+-- ARGV[1]   charge, peek, refund or reset
+-- ARGV[2]   for a charge: the time after which it is void; for a refund: the time of the charge, or 0 if it is only known
+--           by the number of its permits; otherwise any number
 -- ARGV[3]   the decisions, as numbers of two bytes: how many limits; for each of them, the key and the terms
 -- then two for each of the terms: the notation of the limit; and, as doubles, the permits and the three parameters of its
 --           algorithm, followed by any additional data
--- reply     the time, and for each decision whether all limits admitted (1 or 0) and the numbers of each limit's state; or,
---           instead of these, -1 if an algorithm is not in this script, -2 if a calendar does not include the time, or
---           -2 - l if the key of its limit l holds a value that no limit wrote
+-- reply     the time, and ARGV[2], by which the client knows what is replied to; for each decision whether all limits
+--           admitted (1 or 0) and the numbers of each limit's state; or, instead of these, -1 if an algorithm is not in
+--           this script, -2 if a calendar does not include the time, or -2 - l if the key of its limit l holds a value
+--           that no limit wrote. Nothing else if the charge is void
 --
 -- Times are microseconds since the epoch; all numbers are whole and below 2^52, so that doubles represent them exactly.
 -- A value is the notation of the limit that wrote it, then the state.
@@ -19,12 +22,12 @@
 --   add(permits, p1, p2, p3, s1, s2, s3) -> state, micros, s1, s2, s3
 --       after taking these permits: the text to write, the time until it is full again, which may be 0, and the numbers
 -- for refunds and changed limits, also
---   remove(permits, at, p1, p2, p3, s1, s2, s3) -> s1, s2, s3
+--   remove(permits, at, p1, p2, p3, s1, s2, s3, more) -> s1, s2, s3
 --   used(p1, p2, p3, s1, s2, s3) -> permits
 --   capacity(p1, p3) -> permits, unless that is p1
 -- if a limit can use the state of another one directly,
 --   same: a pattern for what both notations must have in common
---   adopt(p1, p1 of the other, s1, s2, s3, p2) -> s1, s2, s3   or nil
+--   adopt(p1, p1 of the other, s1, s2, s3, p2, more) -> s1, s2, s3   or nil
 --   held: whether a refund returns permits to another limit of this kind one by one, not in proportion
 -- and, if the client needs other numbers than the state,
 --   answer(permits, p1, p2, p3, s1, s2, s3) -> up to five numbers
@@ -35,10 +38,13 @@ local call, sub, find, byte, ceil = redis.call, string.sub, string.find, string.
 local pack, unpackFrom = struct.pack, struct.unpack
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
-local operation = ARGV[1]
+local operation, question = ARGV[1], tonumber(ARGV[2])
 if operation == 'reset' then
   call('DEL', unpack(KEYS))
-  return {now, 1}
+  return {now, question, 1}
+elseif operation == 'charge' and now > question then
+  -- its caller has long been answered: this server, or what is between, has hung
+  return {now, question}
 end
 local values = call('MGET', unpack(KEYS))
 
@@ -91,4 +97,4 @@ local function flush()
   end
 end
 
-local reply, size, decided = {now}, 1, 0
+local reply, size, decided = {now, question}, 2, 0

@@ -24,7 +24,7 @@ class AnswerTest {
     private static final Batch BATCH = batch(Policy.of("p", TokenBucket.of(RATE), FixedWindow.of(RATE)));
 
     private static Batch batch(Policy policy) {
-        Batch batch = new Batch(0);
+        Batch batch = new Batch(0, 0);
         batch.add(
                 policy.charge("k"),
                 policy.limits().stream().map(RedisLimits::of).toList(),
@@ -32,13 +32,17 @@ class AnswerTest {
         return batch;
     }
 
+    /** Asks 7. */
+    private static final Call CALL = new Call(Script.ofAll(), false, 7, new String[0], new byte[0][]);
+
     private static List<Answer> charged(int batches, long... reply) {
-        return Answer.of(reply, Stream.generate(() -> BATCH).limit(batches).toList(), Operation.CHARGE);
+        return Answer.of(
+                reply, CALL, Stream.generate(() -> BATCH).limit(batches).toList(), Operation.CHARGE);
     }
 
     @Test
     void of_batches_eachHasItsVerdictAndItsNumbers() {
-        List<Answer> answers = charged(4, 123, 1, 5, 6, 7, 8, -1, 0, 15, 16, 17, 18, -2);
+        List<Answer> answers = charged(4, 123, 7, 1, 5, 6, 7, 8, -1, 0, 15, 16, 17, 18, -2);
 
         assertThat(answers)
                 .extracting(Answer::verdict)
@@ -51,7 +55,7 @@ class AnswerTest {
     @ParameterizedTest
     @CsvSource({"1, true, true", "0, true, false", "-1, false, false", "-2, false, false", "-4, false, false"})
     void decided_verdict_isThatAllOrNotAllAdmitted(long number, boolean decided, boolean admitted) {
-        long[] reply = decided ? new long[] {123, number, 5, 6, 7, 8} : new long[] {123, number};
+        long[] reply = decided ? new long[] {123, 7, number, 5, 6, 7, 8} : new long[] {123, 7, number};
         Answer answer = charged(1, reply).get(0);
 
         assertThat(answer.decided()).isEqualTo(decided);
@@ -61,7 +65,7 @@ class AnswerTest {
     @Test
     void of_refundOrReset_hasNoNumbers() {
         for (Operation operation : List.of(Operation.REFUND, Operation.RESET)) {
-            assertThat(Answer.of(new long[] {123, 1}, List.of(BATCH), operation)
+            assertThat(Answer.of(new long[] {123, 7, 1}, CALL, List.of(BATCH), operation)
                             .get(0)
                             .admitted())
                     .isTrue();
@@ -70,7 +74,7 @@ class AnswerTest {
 
     @Test
     void usable_keyOfAnotherKind_namesIt() {
-        List<Answer> answers = charged(3, 123, -4, 1, 5, 6, 7, 8, -3);
+        List<Answer> answers = charged(3, 123, 7, -4, 1, 5, 6, 7, 8, -3);
 
         assertThat(answers.get(1).usable(BATCH)).isSameAs(answers.get(1));
         assertUnusable(answers.get(0), "key:1");
@@ -89,14 +93,31 @@ class AnswerTest {
         return Stream.of(
                 new long[] {},
                 new long[] {123},
-                new long[] {123, 2},
-                new long[] {123, Long.MAX_VALUE},
-                new long[] {123, Long.MIN_VALUE},
+                new long[] {123, 7, 2},
+                new long[] {123, 7, Long.MAX_VALUE},
+                new long[] {123, 7, Long.MIN_VALUE},
                 // the batch has two limits
-                new long[] {123, -5},
-                new long[] {123, 1, 5, 6, 7},
-                new long[] {123, 1, 5, 6, 7, 8, 9},
-                new long[] {123, -1, 5});
+                new long[] {123, 7, -5},
+                new long[] {123, 7, 1, 5, 6, 7},
+                new long[] {123, 7, 1, 5, 6, 7, 8, 9},
+                new long[] {123, 7, -1, 5},
+                // the reply to another question
+                new long[] {123, 8},
+                new long[] {123, 8, 1, 5, 6, 7, 8});
+    }
+
+    @Test
+    void of_chargeThatCameTooLate_isVoidForAll() {
+        List<Answer> answers = charged(2, 123, 7);
+
+        assertThat(answers).extracting(Answer::verdict).containsExactly(Verdict.VOID, Verdict.VOID);
+        assertThat(answers).extracting(Answer::nowMicros).containsOnly(123L);
+    }
+
+    @Test
+    void of_peekWithoutVerdicts_isAFailure() {
+        assertThatExceptionOfType(StoreFailure.class)
+                .isThrownBy(() -> Answer.of(new long[] {123, 7}, CALL, List.of(BATCH), Operation.PEEK));
     }
 
     @ParameterizedTest

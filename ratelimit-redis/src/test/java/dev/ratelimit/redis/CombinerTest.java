@@ -25,8 +25,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -46,32 +48,46 @@ class CombinerTest {
     private final Wire wire = new Wire();
     private final RedisStoreBuilder builder = new RedisStoreBuilder(settings -> new Wired())
             .ticker(new FakeTicker())
+            .threads(Runnable::run)
             .maxInFlight(MANY);
-    private final ScriptExecutor executor = new ScriptExecutor(builder.settings(), redirect -> {
-        throw new AssertionError("redirected");
-    });
+    private final ScriptExecutor executor = new ScriptExecutor(builder.settings(), new OnlyServer());
     private final Events events = new Events();
     private final OperatorLog operatorLog = new OperatorLog(events, new Wired(), Duration.ofSeconds(1));
-    private final Link link =
-            new Link(new Wired(), Topology.ANY, live -> {}, builder.settings().scheduler(), Runnable::run);
-    private final Node node = new Node(link, builder.settings().breaker(), executor, builder.settings(), operatorLog);
+    private final Node node = new Node(new Wired(), Topology.ANY, executor, builder.settings(), operatorLog);
 
-    /** Commands under way, answered in order when a test says so. */
+    /** Commands under way, written and answered in order when a test says so. */
     private final class Wire implements Connection {
+
+        private record Posted(Supplier<@Nullable Call> call, CompletableFuture<long[]> reply) {}
 
         private record Sent(Call call, CompletableFuture<long[]> reply) {}
 
+        private final Queue<Posted> posted = new ConcurrentLinkedQueue<>();
         private final Queue<Sent> sent = new ConcurrentLinkedQueue<>();
         private boolean lost;
 
         @Override
-        public CompletableFuture<long[]> send(Call call) {
-            if (lost) {
-                return CompletableFuture.failedFuture(new RedisException("Connection closed"));
-            }
+        public CompletableFuture<long[]> send(Supplier<@Nullable Call> call, boolean asking) {
             CompletableFuture<long[]> reply = new CompletableFuture<>();
-            sent.add(new Sent(call, reply));
+            if (lost) {
+                reply.completeExceptionally(new RedisException("Connection closed"));
+            } else {
+                posted.add(new Posted(call, reply));
+            }
             return reply;
+        }
+
+        /** Writes what was posted so far. */
+        synchronized void write() {
+            for (int left = posted.size(); left > 0; left--) {
+                Posted first = posted.remove();
+                Call call = first.call.get();
+                if (call == null) {
+                    first.reply.completeExceptionally(StoreFailure.unsent("nobody waits", null));
+                } else {
+                    sent.add(new Sent(call, first.reply));
+                }
+            }
         }
 
         /** Answers the first command and returns the number of its charges, or 0 if there is no command. */
@@ -102,6 +118,9 @@ class CombinerTest {
             Stream.generate(sent::poll)
                     .takeWhile(Objects::nonNull)
                     .forEach(each -> each.reply.completeExceptionally(new RedisException("Connection closed")));
+            Stream.generate(posted::poll)
+                    .takeWhile(Objects::nonNull)
+                    .forEach(each -> each.reply.completeExceptionally(new RedisException("Connection closed")));
         }
 
         private int charges(Call call) {
@@ -110,9 +129,9 @@ class CombinerTest {
         }
 
         void answerAll() {
-            while (answer() > 0) {
-                // the next
-            }
+            do {
+                write();
+            } while (answer() > 0 || !posted.isEmpty());
         }
 
         @Override
@@ -157,12 +176,12 @@ class CombinerTest {
     @AfterEach
     void close() {
         operatorLog.close();
-        link.close();
+        node.close();
         events.close();
     }
 
     private PendingBatch send(Charge... charges) {
-        Batch batch = new Batch(0);
+        Batch batch = new Batch(0, 0);
         for (Charge charge : charges) {
             batch.add(
                     charge,
@@ -180,10 +199,8 @@ class CombinerTest {
 
     /** Charges of two users that share a command, which fails with this reply of the server. */
     private List<PendingBatch> sendUsersInVain(String reply) {
-        sendUsers(0, 2);
         List<PendingBatch> others = sendUsers(2, 4);
-        wire.answer();
-        wire.answer();
+        wire.write();
         wire.fail(new RedisCommandExecutionException(reply));
         return others;
     }
@@ -193,21 +210,29 @@ class CombinerTest {
     }
 
     @Test
-    void charge_twoUnderWay_othersLeaveTogetherInTheNextCommand() {
+    void charge_severalBeforeTheConnectionWrites_leaveTogether() {
         List<PendingBatch> first = sendUsers(0, 2);
-        assertThat(wire.sent).hasSize(2);
-
+        wire.write();
         List<PendingBatch> others = sendUsers(2, 7);
-        assertThat(wire.sent).hasSize(2);
-        assertThat(wire.answer()).isEqualTo(1);
-        assertThat(wire.sent).hasSize(2);
-        assertThat(wire.answer()).isEqualTo(1);
-        assertThat(wire.answer()).isEqualTo(5);
+        wire.write();
 
-        assertThat(wire.sent).isEmpty();
+        assertThat(wire.sent).hasSize(2);
+        assertThat(wire.answer()).isEqualTo(2);
+        assertThat(wire.answer()).isEqualTo(5);
         assertThat(admitted(first)).containsExactly(true, true);
         // the shared limit has five permits: each charge is all or nothing by itself
         assertThat(admitted(others)).containsExactly(true, true, true, false, false);
+    }
+
+    @Test
+    @DisplayName("no charge waits for another one's answer, however many are under way")
+    void charge_oneAfterAnother_eachIsWrittenAtOnce() {
+        for (int i = 0; i < 10; i++) {
+            send(AMPLE.charge("u" + i));
+            wire.write();
+        }
+
+        assertThat(wire.sent).hasSize(10);
     }
 
     @Test
@@ -226,8 +251,6 @@ class CombinerTest {
     @Test
     @DisplayName("charges of several algorithms share a script that has them all")
     void charge_otherAlgorithms_areDecidedInTheSameCommand() {
-        send(AMPLE.charge("x"));
-        send(AMPLE.charge("x"));
         List<PendingBatch> others =
                 List.of(send(LOG.charge("k")), send(USER.charge("k", 2)), send(LOG.charge("k")), send(LOG.charge("k")));
         wire.answerAll();
@@ -236,32 +259,76 @@ class CombinerTest {
     }
 
     @Test
-    @DisplayName("a command takes 32, and leaves as soon as so many wait: a server far away is asked for all at once")
-    void charge_manyWait_fullCommandsLeaveAtOnce() {
+    @DisplayName("a command takes 32, and for each 32 that wait, one is on its way")
+    void charge_manyWait_fullCommandsLeaveTogether() {
         List<PendingBatch> all = IntStream.range(0, 72)
                 .mapToObj(i -> send(AMPLE.charge("u" + i)))
                 .toList();
+        wire.write();
 
-        assertThat(wire.sent).hasSize(4);
-        assertThat(Stream.generate(wire::answer).limit(5)).containsExactly(1, 1, 32, 32, 6);
+        assertThat(wire.posted).isEmpty();
+        assertThat(Stream.generate(wire::answer).limit(4)).containsExactly(32, 32, 8, 0);
         assertThat(admitted(all)).containsOnly(true);
     }
 
     @Test
-    void charge_largeOnesWait_aCommandStopsAt128Limits() {
+    void charge_ofManyLimits_goesAlone() {
         Charge[] large =
-                IntStream.range(0, 50).mapToObj(i -> AMPLE.charge("k" + i)).toArray(Charge[]::new);
-        List<PendingBatch> all =
-                IntStream.range(0, 7).mapToObj(i -> send(large)).toList();
+                IntStream.range(0, 9).mapToObj(i -> AMPLE.charge("k" + i)).toArray(Charge[]::new);
+        List<PendingBatch> all = List.of(send(AMPLE.charge("x")), send(large), send(AMPLE.charge("y")), send(large));
+        wire.write();
 
-        assertThat(Stream.generate(wire::answer).limit(5)).containsExactly(1, 1, 3, 2, 0);
+        assertThat(Stream.generate(wire::answer).limit(4)).containsExactly(2, 1, 1, 0);
         assertThat(admitted(all)).containsOnly(true);
+    }
+
+    @Test
+    @DisplayName("if all of a command have given up by the time it is written, nothing is asked")
+    void charge_allGaveUp_nothingIsSent() {
+        PendingBatch impatient = send(USER.charge("k", 2));
+        assertThat(failure(impatient)).isEqualTo(RedisStoreFailure.UNSENT);
+        wire.write();
+
+        assertThat(wire.sent).isEmpty();
+        assertThat(node.available()).isTrue();
+        PendingBatch next = send(USER.charge("k", 2));
+        wire.answerAll();
+        assertThat(next.answer().admitted()).isTrue();
+    }
+
+    @Test
+    @DisplayName("commands that were never written say nothing about the server, however many")
+    void charge_neverWritten_doesNotOpenTheBreaker() {
+        for (int i = 0; i < 2 * Breaker.WINDOW; i++) {
+            assertThat(failure(send(USER.charge("k")))).isEqualTo(RedisStoreFailure.UNSENT);
+        }
+
+        assertThat(node.available()).isTrue();
+    }
+
+    @Test
+    void charge_writtenAndNotAnswered_opensTheBreaker() {
+        for (int i = 0; i < builder.settings().failures(); i++) {
+            PendingBatch sent = send(USER.charge("k"));
+            wire.write();
+            assertThat(failure(sent)).isEqualTo(RedisStoreFailure.TIMEOUT);
+        }
+
+        assertThat(node.available()).isFalse();
+    }
+
+    private static RedisStoreFailure failure(PendingBatch sent) {
+        try {
+            sent.await(0);
+            throw new AssertionError("answered");
+        } catch (StoreFailure e) {
+            return e.reason();
+        }
     }
 
     @Test
     @DisplayName("who gives up while waiting for a command is not charged")
     void charge_callerGaveUp_isNotSent() {
-        sendUsers(0, 2);
         PendingBatch impatient = send(USER.charge("k", 2));
         assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> impatient.await(0));
         PendingBatch patient = send(USER.charge("k", 2));
@@ -273,12 +340,10 @@ class CombinerTest {
     @Test
     @DisplayName("who gives up before the server knows the script is not charged, and the others are")
     void charge_callerGaveUp_isNotSentAgain() {
-        sendUsers(0, 2);
         PendingBatch impatient = send(USER.charge("k", 2));
         PendingBatch patient = send(USER.charge("k"));
         PendingBatch alsoPatient = send(USER.charge("k"));
-        wire.answer();
-        wire.answer();
+        wire.write();
         assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> impatient.get(0));
         wire.fail(new RedisNoScriptException("NOSCRIPT No matching script."));
         wire.answerAll();
@@ -290,7 +355,6 @@ class CombinerTest {
     @DisplayName("E12 a key that no limit wrote fails only the charges to it")
     void charge_foreignKey_failsOnlyItsCharges() {
         server.put(names.name("user", "foreign") + 0, "something else".getBytes(StandardCharsets.US_ASCII));
-        sendUsers(0, 2);
         PendingBatch good = send(USER.charge("good"));
         PendingBatch bad = send(USER.charge("foreign"));
         PendingBatch alsoGood = send(USER.charge("good"));
@@ -307,7 +371,6 @@ class CombinerTest {
     void charge_damagedState_failsOnlyItsCharges() {
         String notation = new String(RedisLimits.of(USER.limits().get(0)).signature(), StandardCharsets.US_ASCII);
         server.put(names.name("user", "damaged") + 0, (notation + "short").getBytes(StandardCharsets.US_ASCII));
-        sendUsers(0, 2);
         PendingBatch good = send(USER.charge("good", 2));
         PendingBatch bad = send(USER.charge("damaged"));
         PendingBatch tooMany = send(USER.charge("good"));
@@ -336,6 +399,7 @@ class CombinerTest {
     void charge_slotMoves_eachIsAskedAlone() {
         List<PendingBatch> others = sendUsersInVain("TRYAGAIN Multiple keys request during rehashing of slot");
 
+        wire.write();
         assertThat(wire.sent).hasSize(2);
         wire.answerAll();
         assertThat(admitted(others)).containsExactly(true, true);
@@ -374,6 +438,7 @@ class CombinerTest {
         ExecutorService threads = Executors.newFixedThreadPool(5);
         threads.execute(() -> {
             while (answered.get() < 4_000) {
+                wire.write();
                 wire.answer();
             }
         });

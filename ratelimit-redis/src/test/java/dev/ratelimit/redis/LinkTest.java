@@ -9,6 +9,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -29,7 +30,7 @@ class LinkTest {
         }
 
         @Override
-        public CompletableFuture<long[]> send(Call call) {
+        public CompletableFuture<long[]> send(Supplier<@Nullable Call> call, boolean asking) {
             throw new UnsupportedOperationException();
         }
 

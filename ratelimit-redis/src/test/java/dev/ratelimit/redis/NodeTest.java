@@ -3,7 +3,6 @@ package dev.ratelimit.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import dev.ratelimit.Scheduler;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
@@ -28,11 +27,11 @@ class NodeTest {
     private final FakeTicker time = new FakeTicker();
     private final Events events = new Events();
     private final List<OperatorLog> operatorLogs = new ArrayList<>();
+    private final List<Node> nodes = new ArrayList<>();
     private RedisServer server;
     private Gate gate;
     private RedisStoreBuilder builder;
     private ScriptExecutor executor;
-    private Link link;
     private Node node;
 
     @BeforeEach
@@ -44,15 +43,16 @@ class NodeTest {
                 .failures(1)
                 .deadline(DEADLINE)
                 .listener(events);
-        executor = new ScriptExecutor(builder.settings(), redirect -> node);
-        link = new Link(gate, Topology.ANY, live -> {}, Scheduler.system(), attempt -> new Thread(attempt).start());
+        executor = new ScriptExecutor(builder.settings(), new OnlyServer());
         node = newNode();
     }
 
     private Node newNode() {
         OperatorLog operatorLog = new OperatorLog(events, gate, Duration.ofSeconds(1));
         operatorLogs.add(operatorLog);
-        return new Node(link, builder.settings().breaker(), executor, builder.settings(), operatorLog);
+        Node made = new Node(gate, Topology.ANY, executor, builder.settings(), operatorLog);
+        nodes.add(made);
+        return made;
     }
 
     @AfterEach
@@ -60,14 +60,14 @@ class NodeTest {
         // the next timeouts must not appear in the log of another test
         operatorLogs.forEach(OperatorLog::close);
         gate.open();
-        link.close();
+        nodes.forEach(Node::close);
         gate.close();
         server.close();
         events.close();
     }
 
     private static Batch batch() {
-        Batch batch = new Batch(0);
+        Batch batch = new Batch(0, 0);
         batch.add(
                 Scene.WIDE.charge("k"),
                 Scene.WIDE.limits().stream().map(RedisLimits::of).toList(),
@@ -79,34 +79,6 @@ class NodeTest {
         assertThatExceptionOfType(StoreFailure.class)
                 .isThrownBy(() -> node.send(batch(), Operation.PEEK, 0).await(0));
         assertThat(node.available()).isFalse();
-        time.advance(Breaker.MAX_OPEN.multipliedBy(2));
-    }
-
-    private void awaitNextProbe() {
-        Scene.awaitUntil(() -> {
-            time.advance(Breaker.MAX_OPEN.multipliedBy(2));
-            return failure(node.post(batch(), Operation.PEEK, 0)) == RedisStoreFailure.TIMEOUT;
-        });
-    }
-
-    @Test
-    void post_probeIsNeverAnswered_anotherFollows() {
-        open();
-
-        node.post(batch(), Operation.CHARGE, 0);
-        assertThat(failure(node.post(batch(), Operation.CHARGE, 0))).isEqualTo(RedisStoreFailure.OPEN);
-
-        awaitNextProbe();
-    }
-
-    @Test
-    void send_probeIsNeverAwaited_anotherFollows() {
-        open();
-
-        node.send(batch(), Operation.CHARGE, 0);
-        assertThat(failure(node.send(batch(), Operation.CHARGE, 0))).isEqualTo(RedisStoreFailure.OPEN);
-
-        awaitNextProbe();
     }
 
     @Test
@@ -139,8 +111,11 @@ class NodeTest {
     @Test
     void post_deadlinePasses_isTheServersFailure() {
         node.post(batch(), Operation.PEEK, 0);
+        assertThat(node.available()).isTrue();
 
-        Scene.awaitUntil(() -> !node.available());
+        time.advance(DEADLINE);
+
+        assertThat(node.available()).isFalse();
     }
 
     private static RedisStoreFailure failure(PendingBatch sent) {
@@ -234,16 +209,5 @@ class NodeTest {
         assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> sent.goTo(next));
 
         assertThat(failure(next.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.TIMEOUT);
-    }
-
-    @Test
-    void goTo_nextServerIsProbed_anotherProbeFollows() {
-        Node healthy = newNode();
-        open();
-
-        assertThat(healthy.send(batch(), Operation.PEEK, 0).goTo(node)).isNotDone();
-        assertThat(failure(node.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.OPEN);
-
-        awaitNextProbe();
     }
 }

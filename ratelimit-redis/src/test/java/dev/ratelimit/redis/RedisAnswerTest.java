@@ -48,7 +48,7 @@ class RedisAnswerTest {
     }
 
     private static double[] sent(Limit limit, long permits, long nowMicros) {
-        ByteBuffer numbers = ByteBuffer.wrap(RedisLimits.of(limit).numbers(permits, nowMicros));
+        ByteBuffer numbers = ByteBuffer.wrap(RedisLimits.of(limit).numbers(permits, 0, nowMicros));
         return DoubleStream.generate(numbers::getDouble)
                 .limit(numbers.capacity() / Double.BYTES)
                 .toArray();

@@ -111,7 +111,7 @@ class RouterTest {
     }
 
     private void send() {
-        servers.post(List.of(Scene.WIDE.charge("k")), Operation.PEEK, 0);
+        servers.post(List.of(Scene.WIDE.charge("k")), Operation.PEEK);
     }
 
     /** Makes it query the slots, as after a fail-over: the server that it knows does not exist. */
@@ -209,7 +209,7 @@ class RouterTest {
 
     private RedisStoreFailure failure() {
         PendingBatch sent =
-                servers.post(List.of(Scene.WIDE.charge("k")), Operation.PEEK, 0).get(0);
+                servers.post(List.of(Scene.WIDE.charge("k")), Operation.PEEK).get(0);
         return catchThrowableOfType(StoreFailure.class, () -> sent.await(20_000_000))
                 .reason();
     }

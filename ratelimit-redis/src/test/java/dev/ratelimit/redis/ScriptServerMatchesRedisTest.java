@@ -195,7 +195,7 @@ class ScriptServerMatchesRedisTest {
         }
 
         private Outcome run(Operation operation, Policy charged, long permits, long atMicros) {
-            Batch batch = new Batch(0);
+            Batch batch = new Batch(0, random.nextInt(4));
             batch.add(
                     charged.charge("k", permits),
                     charged.limits().stream().map(RedisLimits::of).toList(),
@@ -203,7 +203,12 @@ class ScriptServerMatchesRedisTest {
             Script script = random.nextInt(3) == 0 ? Script.ofAll() : Script.of(List.of(batch));
             // a client whose clock is wrong sends the boundaries of another calendar window
             long clientMicros = random.nextInt(8) == 0 ? now - limits.number(48) : now;
-            byte[][] arguments = Call.of(script, List.of(batch), operation, atMicros, clientMicros)
+            byte[][] arguments = Call.of(
+                            script,
+                            List.of(batch),
+                            operation,
+                            operation == Operation.CHARGE ? expiry() : atMicros,
+                            clientMicros)
                     .arguments();
             Outcome real = atRedis(script, arguments);
             Outcome simulation = simulated(script, arguments);
@@ -211,6 +216,11 @@ class ScriptServerMatchesRedisTest {
                     .as("%s %s of %s at %s, seed %s", operation, permits, charged.limits(), now, seed)
                     .isEqualTo(real);
             return simulation;
+        }
+
+        /** When a charge is void: one in eight is. */
+        private long expiry() {
+            return random.nextInt(8) == 0 ? now - 1 - limits.number(20) : now + limits.number(20);
         }
 
         private Outcome atRedis(Script script, byte[][] arguments) {

@@ -108,7 +108,7 @@ class ScriptTest {
 
     private static void refuses(String notation, double... state) {
         ScriptServer server = new ScriptServer(() -> 1_800_000_000_000_000L);
-        Batch batch = new Batch(0);
+        Batch batch = new Batch(0, 0);
         batch.add(
                 Policy.of("p", FixedWindow.of(Rate.parse("10/minute"))).charge("k"),
                 List.of(RedisLimits.of(FixedWindow.of(Rate.parse("10/minute")))),
@@ -120,11 +120,11 @@ class ScriptTest {
         }
         server.put("key:0", value.array());
 
-        Call call = Call.of(Script.ofAll(), List.of(batch), Operation.CHARGE, 0, 0);
+        Call call = Call.of(Script.ofAll(), List.of(batch), Operation.CHARGE, 1L << 52, 0);
         long[] reply = assertTimeoutPreemptively(
                 HANGS, () -> server.eval(call.script().text(), call.keys(), call.arguments()));
 
-        Answer answer = Answer.of(reply, List.of(batch), Operation.CHARGE).get(0);
+        Answer answer = Answer.of(reply, call, List.of(batch), Operation.CHARGE).get(0);
         assertThatExceptionOfType(StoreFailure.class)
                 .isThrownBy(() -> answer.usable(batch))
                 .withMessage("WRONGTYPE key:0 holds a value that no limit wrote");

@@ -2,6 +2,7 @@ package dev.ratelimit.redis;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
 import io.lettuce.core.cluster.models.partitions.Partitions;
@@ -10,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +22,9 @@ public final class Seam {
     public interface Wire {
 
         boolean isOpen();
+
+        /** Writes as soon as the connection gets to it. */
+        void write(Runnable writing);
 
         /** Runs a script, given by its text, or by its digest alone if {@code text} is {@code null}. */
         CompletableFuture<long[]> script(
@@ -81,7 +86,7 @@ public final class Seam {
     /** When a server charged this charge, or the lease that it was spent from, by that server's clock. */
     public static long serverNanos(Decision decision, Charge charge) {
         return decision.receipt() instanceof Receipt receipt
-                ? receipt.of(charge).serverNanos()
+                ? receipt.of(charge).stamp().micros() * 1000
                 : 0;
     }
 
@@ -104,13 +109,32 @@ public final class Seam {
         }
 
         @Override
-        public CompletableFuture<long[]> send(Call call) {
+        public CompletableFuture<long[]> send(Supplier<@Nullable Call> call, boolean asking) {
+            CompletableFuture<long[]> reply = new CompletableFuture<>();
+            wire.write(() -> write(call, asking).whenComplete((numbers, failure) -> {
+                if (failure == null) {
+                    reply.complete(numbers);
+                } else {
+                    reply.completeExceptionally(failure);
+                }
+            }));
+            return reply;
+        }
+
+        private CompletableFuture<long[]> write(Supplier<@Nullable Call> call, boolean asking) {
+            if (!wire.isOpen()) {
+                return CompletableFuture.failedFuture(new RedisException("Connection closed"));
+            }
+            Call made = call.get();
+            if (made == null) {
+                return CompletableFuture.failedFuture(StoreFailure.unsent("nobody waits", null));
+            }
             return wire.script(
-                    call.whole() ? call.script().text() : null,
-                    call.script().sha(),
-                    call.asking(),
-                    call.keys(),
-                    call.arguments());
+                    made.whole() ? made.script().text() : null,
+                    made.script().sha(),
+                    asking,
+                    made.keys(),
+                    made.arguments());
         }
 
         @Override

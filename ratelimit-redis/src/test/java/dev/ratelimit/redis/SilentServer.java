@@ -2,8 +2,11 @@ package dev.ratelimit.redis;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** A server that accepts connections and keeps what was sent to it, but does not answer by itself. */
 final class SilentServer extends OneServer {
@@ -25,8 +28,8 @@ final class SilentServer extends OneServer {
         }
 
         @Override
-        public CompletableFuture<long[]> send(Call call) {
-            calls.add(call);
+        public CompletableFuture<long[]> send(Supplier<@Nullable Call> call, boolean asking) {
+            calls.add(Objects.requireNonNull(call.get()));
             return calls.size() == 1 ? first : new CompletableFuture<>();
         }
 

@@ -28,15 +28,11 @@ class SilentServerTest {
 
     private Node node() {
         ServerSettings settings = builder.settings();
-        Link link = new Link(server, Topology.ANY, live -> {}, settings.scheduler(), settings.threads());
-        ScriptExecutor executor = new ScriptExecutor(settings, redirect -> {
-            throw new AssertionError("no server redirects");
-        });
-        return new Node(link, settings.breaker(), executor, settings, operatorLog);
+        return new Node(server, Topology.ANY, new ScriptExecutor(settings, new OnlyServer()), settings, operatorLog);
     }
 
     private static Batch batch() {
-        Batch batch = new Batch(0);
+        Batch batch = new Batch(0, 0);
         batch.add(
                 Scene.WIDE.charge("k"),
                 Scene.WIDE.limits().stream().map(RedisLimits::of).toList(),

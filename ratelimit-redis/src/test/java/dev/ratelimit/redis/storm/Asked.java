@@ -17,10 +17,12 @@ import org.jspecify.annotations.Nullable;
 record Asked(String key, char algorithm, ByteBuffer numbers, boolean taken, long[] state) {
 
     /** Reads a command, and its reply if that is known. */
-    static List<Asked> of(String operation, String[] keys, byte[][] arguments, long @Nullable [] reply) {
+    static List<Asked> of(String operation, String[] keys, byte[][] arguments, long @Nullable [] answer) {
+        // the time, and the question; a void charge has no more
+        long[] reply = answer != null && answer.length > 2 ? answer : null;
         List<Asked> asked = new ArrayList<>();
         ByteBuffer plan = ByteBuffer.wrap(arguments[2]);
-        int at = 1;
+        int at = 2;
         while (plan.hasRemaining()) {
             boolean answered = reply != null && reply[at] >= 0 && !operation.equals("refund");
             boolean taken = reply != null && reply[at] == 1;

@@ -26,6 +26,9 @@ final class Wire implements Seam.Wire {
     private static final long QUIET_NANOS = 1_010_000_000;
     private static final long GRACE_NANOS = 1_000_000;
 
+    /** How long it takes the thread that writes to get to it. */
+    private static final long MAX_WRITE_NANOS = 50_000;
+
     /** How long it takes at most to connect where nothing is wrong. */
     private static final long REPLACE_NANOS = 250_000_000;
 
@@ -40,6 +43,7 @@ final class Wire implements Seam.Wire {
     private boolean open = true;
     private long closedAt;
     private boolean dead;
+    private long lastWrite;
     private long lastArrival;
     private long lastDelivery;
     private long heard;
@@ -80,6 +84,12 @@ final class Wire implements Seam.Wire {
     @Override
     public boolean isOpen() {
         return open;
+    }
+
+    @Override
+    public void write(Runnable writing) {
+        lastWrite = Math.max(lastWrite, world.now() + world.random.nextLong(MAX_WRITE_NANOS));
+        world.in(lastWrite - world.now(), place, writing);
     }
 
     @Override

@@ -1,0 +1,206 @@
+package dev.ratelimit.redis;
+
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.redis.storm.ScriptServer;
+import dev.ratelimit.test.FakeTicker;
+import io.lettuce.core.RedisException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server that runs the real scripts in the test's own thread and time, and that can hang or lose what it should reply. A
+ * caller that waits in vain lets the time pass until its deadline. Not thread-safe.
+ */
+final class FakeRedis extends OneServer implements Scheduler {
+
+    private record Received(Call call, Wire from, CompletableFuture<long[]> reply) {}
+
+    private final FakeTicker time;
+    private final ScriptServer server;
+    private final Queue<Received> received = new ArrayDeque<>();
+    private final Queue<Runnable> late = new ArrayDeque<>();
+    private final List<Wire> wires = new ArrayList<>();
+    private long aheadMicros;
+    private boolean hangs;
+    private boolean repliesLate;
+    private boolean down;
+    private boolean mute;
+    private int executed;
+
+    FakeRedis(FakeTicker time) {
+        this.time = time;
+        this.server = new ScriptServer(() -> time.epochNanos() / 1000 + aheadMicros);
+    }
+
+    /** A store on this server, with the default settings. */
+    RedisStoreBuilder store() {
+        return new RedisStoreBuilder(settings -> this)
+                .ticker(time)
+                .scheduler(this)
+                .threads(Runnable::run);
+    }
+
+    /** Executes nothing until it {@linkplain #goOn goes on}. */
+    void hang() {
+        hangs = true;
+    }
+
+    /** Executes all that was received meanwhile. */
+    void goOn() {
+        hangs = false;
+        while (!received.isEmpty()) {
+            execute(received.remove());
+        }
+    }
+
+    /** From now on, replies arrive when they are {@linkplain #deliver delivered}. */
+    void delayReplies() {
+        repliesLate = true;
+    }
+
+    void deliver() {
+        repliesLate = false;
+        while (!late.isEmpty()) {
+            late.remove().run();
+        }
+    }
+
+    /** Executes commands, whose replies are lost together with the connection. */
+    void loseReplies() {
+        mute = true;
+    }
+
+    /** Loses all connections; what was received is still executed some time. */
+    void cut() {
+        mute = false;
+        List.copyOf(wires).forEach(Wire::close);
+    }
+
+    /** Refuses connections. */
+    void goDown() {
+        down = true;
+        cut();
+    }
+
+    void comeBack() {
+        down = false;
+    }
+
+    /** Sets its clock forward, or back if negative. */
+    void setClock(long seconds) {
+        aheadMicros += seconds * 1_000_000;
+    }
+
+    /** How many scripts it has run. */
+    int executed() {
+        return executed;
+    }
+
+    private void execute(Received command) {
+        executed++;
+        Runnable reply;
+        try {
+            Call call = command.call;
+            long[] numbers = server.eval(call.script().text(), call.keys(), call.arguments());
+            reply = () -> command.reply.complete(numbers);
+        } catch (RuntimeException e) {
+            reply = () -> command.reply.completeExceptionally(e);
+        }
+        if (mute || !command.from.open) {
+            return;
+        }
+        if (repliesLate) {
+            late.add(reply);
+        } else {
+            reply.run();
+        }
+    }
+
+    private final class Wire implements Connection {
+
+        private final List<CompletableFuture<long[]>> underWay = new ArrayList<>();
+        private boolean open = true;
+
+        @Override
+        public String server() {
+            return ANY;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return open;
+        }
+
+        @Override
+        public CompletableFuture<long[]> send(Supplier<@Nullable Call> call, boolean asking) {
+            if (!open) {
+                return CompletableFuture.failedFuture(new RedisException("Connection closed"));
+            }
+            Call made = call.get();
+            if (made == null) {
+                return CompletableFuture.failedFuture(StoreFailure.unsent("nobody waits", null));
+            }
+            CompletableFuture<long[]> reply = new CompletableFuture<>();
+            underWay.add(reply);
+            received.add(new Received(made, this, reply));
+            if (!hangs) {
+                goOn();
+            }
+            return reply;
+        }
+
+        @Override
+        public CompletableFuture<String> clusterNodes() {
+            throw new UnsupportedOperationException("not a cluster");
+        }
+
+        @Override
+        public CompletableFuture<String> memory() {
+            return CompletableFuture.completedFuture("maxmemory:0\r\n");
+        }
+
+        @Override
+        public CompletionStage<Void> close() {
+            if (open) {
+                open = false;
+                wires.remove(this);
+                underWay.forEach(reply -> reply.completeExceptionally(new RedisException("Connection closed")));
+            }
+            return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    @Override
+    public Connection connect(String name) {
+        if (down) {
+            throw new RedisException("Connection refused");
+        }
+        Wire wire = new Wire();
+        wires.add(wire);
+        return wire;
+    }
+
+    @Override
+    public String title(String name) {
+        return "fake";
+    }
+
+    @Override
+    public Alarm schedule(Runnable task, long delayNanos) {
+        return time.schedule(task, delayNanos);
+    }
+
+    @Override
+    public boolean await(CompletableFuture<?> future, long nanos) {
+        if (!future.isDone() && nanos > 0) {
+            time.advanceNanos(nanos);
+        }
+        return future.isDone();
+    }
+}

@@ -1,0 +1,297 @@
+package dev.ratelimit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.Concurrency;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.test.FakeTicker;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Permits that are held come back, whatever happens to commands and replies; {@code max-hold} is ten minutes. */
+class HeldPermitsTest {
+
+    private static final Policy EXPORTS = Policy.of("exports", Concurrency.of(10));
+    private static final Policy WINDOW = Policy.of("window", FixedWindow.of(Rate.parse("10/hour")));
+    private static final Policy BOTH = Policy.of("both", FixedWindow.of(Rate.parse("10/hour")), Concurrency.of(10));
+
+    private final FakeTicker time = new FakeTicker();
+    private final FakeRedis redis = new FakeRedis(time);
+    private final Events events = new Events();
+    private final RedisStore store = redis.store()
+            .onStoreFailure(OnStoreFailure.ALLOW)
+            .denyCache(Duration.ZERO)
+            .listener(events)
+            .build();
+
+    @BeforeEach
+    void learnTheClock() {
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+        events.close();
+    }
+
+    private Decision charge(Policy policy) {
+        return store.decide(List.of(policy.charge("k")));
+    }
+
+    private long remaining(Policy policy) {
+        Decision decision = store.peek(List.of(policy.charge("k")));
+        assertThat(RedisStore.decidedByRedis(decision)).isTrue();
+        return decision.limits().get(policy.limits().size() - 1).remaining();
+    }
+
+    private void seconds(int seconds) {
+        for (int i = 0; i < 10 * seconds; i++) {
+            time.advance(Duration.ofMillis(100));
+        }
+    }
+
+    @Test
+    void decide_replyComesTooLate_isGivenBackThen() {
+        redis.delayReplies();
+        Decision alone = charge(EXPORTS);
+        assertThat(RedisStore.decidedByRedis(alone)).isFalse();
+
+        redis.deliver();
+
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @Test
+    void decide_rateIsAdmittedTooLate_isGivenBackThen() {
+        redis.delayReplies();
+        assertThat(RedisStore.decidedByRedis(charge(WINDOW))).isFalse();
+
+        redis.deliver();
+
+        assertThat(remaining(WINDOW)).isEqualTo(10);
+    }
+
+    @Test
+    @DisplayName("what a server gets to long after the deadline charges nothing, although nobody is told")
+    void decide_executedLongAfterTheDeadline_isVoid() {
+        redis.hang();
+        charge(WINDOW);
+        charge(EXPORTS);
+        time.advance(Duration.ofSeconds(5));
+        redis.cut();
+
+        redis.goOn();
+
+        assertThat(remaining(WINDOW)).isEqualTo(10);
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @Test
+    @DisplayName("a charge whose reply is lost with the connection is given back a moment later")
+    void decide_replyIsLost_isCancelled() {
+        redis.loseReplies();
+        for (int i = 0; i < 3; i++) {
+            assertThat(RedisStore.decidedByRedis(charge(EXPORTS))).isFalse();
+        }
+        redis.cut();
+        assertThat(remaining(EXPORTS)).isEqualTo(7);
+
+        seconds(2);
+
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @Test
+    @DisplayName("of a rate beside it, nobody knows whether it was charged: it stays charged")
+    void decide_replyOfBothIsLost_cancelsWhatIsHeldOnly() {
+        redis.loseReplies();
+        charge(BOTH);
+        redis.cut();
+
+        seconds(2);
+
+        Decision now = store.peek(List.of(BOTH.charge("k")));
+        assertThat(now.limits()).extracting(status -> status.remaining()).containsExactly(9L, 10L);
+    }
+
+    @Test
+    void refund_serverIsDown_isSentWhenItIsBack() {
+        List<Decision> held = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            held.add(charge(EXPORTS));
+        }
+        Decision rate = charge(WINDOW);
+        redis.goDown();
+        for (int i = 0; i < 20; i++) {
+            charge(WINDOW);
+        }
+        assertThat(store.available()).isFalse();
+        held.forEach(store::refund);
+        store.refund(rate);
+        seconds(30);
+
+        redis.comeBack();
+        seconds(3);
+
+        assertThat(store.available()).isTrue();
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
+        assertThat(remaining(WINDOW)).isEqualTo(10);
+    }
+
+    @Test
+    @DisplayName("a refund whose reply is lost is sent again, and takes nobody else's permit")
+    void refund_replyIsLost_returnsItsPermitOnce() {
+        Decision mine = charge(EXPORTS);
+        charge(EXPORTS);
+        redis.loseReplies();
+        store.refund(mine);
+        redis.cut();
+        charge(EXPORTS);
+
+        seconds(3);
+
+        assertThat(remaining(EXPORTS)).isEqualTo(8);
+    }
+
+    @Test
+    @DisplayName("a refund of a rate whose reply is lost is not repeated: it might return what others have charged")
+    void refund_replyOfARateIsLost_isNotRepeated() {
+        Decision mine = charge(WINDOW);
+        charge(WINDOW);
+        redis.loseReplies();
+        store.refund(mine);
+        redis.cut();
+
+        seconds(3);
+
+        assertThat(remaining(WINDOW)).isEqualTo(9);
+    }
+
+    @Test
+    void refund_twice_returnsPermitsOnce() {
+        Decision mine = charge(EXPORTS);
+        charge(EXPORTS);
+
+        store.refund(mine);
+        store.refund(mine);
+
+        assertThat(remaining(EXPORTS)).isEqualTo(9);
+    }
+
+    @Test
+    void refund_ofAPart_returnsThatPart() {
+        Decision mine = store.decide(List.of(EXPORTS.charge("k", 5)));
+
+        store.refund(mine, List.of(EXPORTS.charge("k", 2)));
+        assertThat(remaining(EXPORTS)).isEqualTo(7);
+        store.refund(mine, List.of(EXPORTS.charge("k", 3)));
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @Test
+    @DisplayName("a step of the server's clock keeps no permit from coming back")
+    void refund_serversClockIsSetBack_returnsItsPermit() {
+        List<Decision> held = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            held.add(charge(EXPORTS));
+            time.advance(Duration.ofMillis(10));
+        }
+        redis.setClock(-2);
+        assertThat(remaining(EXPORTS)).isEqualTo(2);
+
+        held.forEach(store::refund);
+
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @Test
+    @DisplayName("after the server's clock was set forward, a charge is asked once more, and then decided")
+    void decide_serversClockIsSetForward_isDecided() {
+        redis.setClock(3600);
+        int before = redis.executed();
+
+        Decision decision = charge(EXPORTS);
+
+        assertThat(RedisStore.decidedByRedis(decision)).isTrue();
+        assertThat(redis.executed() - before).isEqualTo(2);
+        assertThat(RedisStore.decidedByRedis(charge(EXPORTS))).isTrue();
+        assertThat(redis.executed() - before).isEqualTo(3);
+        assertThat(events.failures()).isZero();
+    }
+
+    @Test
+    @DisplayName("what is owed is bounded in number, and ends when the permits have come back by themselves")
+    void refund_neverAgain_isForgotten() {
+        Decision held = charge(EXPORTS);
+        redis.goDown();
+        for (int i = 0; i < 20; i++) {
+            charge(WINDOW);
+        }
+        for (int i = 0; i < OwedRefunds.MAX + 10; i++) {
+            store.refund(held);
+        }
+        time.advance(Duration.ofMinutes(11));
+        int alarms = time.alarms();
+        time.advance(Duration.ofSeconds(5));
+
+        // only the probe's
+        assertThat(time.alarms()).isLessThanOrEqualTo(alarms);
+        redis.comeBack();
+        seconds(3);
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @Test
+    @DisplayName("without any request, a server that is back is used again")
+    void available_serverIsBack_withoutTraffic() {
+        redis.goDown();
+        for (int i = 0; i < 20; i++) {
+            charge(WINDOW);
+        }
+        seconds(60);
+        assertThat(store.available()).isFalse();
+
+        redis.comeBack();
+        time.advance(Duration.ofMillis(1_100));
+
+        assertThat(store.available()).isTrue();
+        assertThat(events.warnings()).hasSize(2);
+    }
+
+    @Test
+    void available_faultsFollowEachOther_isBackWithinThreeSecondsOfTheEndOfEach() {
+        for (int fault = 0; fault < 7; fault++) {
+            redis.goDown();
+            while (store.available()) {
+                charge(WINDOW);
+            }
+            seconds(2);
+            redis.comeBack();
+            seconds(3);
+            assertThat(store.available()).as("after fault %s", fault).isTrue();
+        }
+    }
+
+    @Test
+    void decide_closedWhilePermitsAreHeld_refundsBeforehandOnly() {
+        Charge charge = EXPORTS.charge("k");
+        Decision held = store.decide(List.of(charge));
+        store.refund(held);
+        store.close();
+
+        store.refund(held);
+
+        assertThat(time.alarms()).isZero();
+    }
+}
