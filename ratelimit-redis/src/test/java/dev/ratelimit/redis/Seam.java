@@ -6,6 +6,7 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
 import io.lettuce.core.cluster.models.partitions.Partitions;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -13,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Builds stores on a network other than the client's: for simulations, which are in another package. */
@@ -74,7 +76,24 @@ public final class Seam {
 
     /** The name in Redis of the first limit of this charge's policy. */
     public static String firstKey(String prefix, Charge charge) {
-        return NAMES.computeIfAbsent(prefix, KeyNames::new).name(charge.policy().name(), charge.key()) + 0;
+        return name(prefix, charge) + 0;
+    }
+
+    /** The names in Redis of the limits of this charge's policy. */
+    public static List<String> keys(String prefix, Charge charge) {
+        String name = name(prefix, charge);
+        return IntStream.range(0, charge.policy().limits().size())
+                .mapToObj(limit -> name + limit)
+                .toList();
+    }
+
+    private static String name(String prefix, Charge charge) {
+        return NAMES.computeIfAbsent(prefix, KeyNames::new).name(charge.policy().name(), charge.key());
+    }
+
+    /** The failure of a command whose reply is no script's. */
+    public static RuntimeException unexpectedReply() {
+        return Answer.noAnswer();
     }
 
     /** Whether a server decided this charge of the decision. */

@@ -1,9 +1,11 @@
 package dev.ratelimit.redis.storm;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +42,18 @@ record Asked(String key, char algorithm, ByteBuffer numbers, boolean taken, long
         return asked;
     }
 
+    /** What a script did, in words. */
+    static String text(String[] keys, byte[][] arguments, long[] reply) {
+        String operation = new String(arguments[0], StandardCharsets.US_ASCII);
+        if (operation.equals("reset")) {
+            return operation + " " + String.join(" ", keys);
+        }
+        return of(operation, keys, arguments, reply).stream()
+                .map(asked ->
+                        operation + " " + asked.permits() + " of " + asked.key() + (asked.taken() ? "" : " in vain"))
+                .collect(Collectors.joining(", "));
+    }
+
     /** How many numbers a reply holds of a limit with this algorithm. */
     private static int numbers(char algorithm) {
         return switch (algorithm) {
@@ -47,7 +61,7 @@ record Asked(String key, char algorithm, ByteBuffer numbers, boolean taken, long
             case 'i' -> 2;
             case 'f', 's' -> 3;
             case 'l', 'c' -> 4;
-            case 'S' -> 1 + numbers('s');
+            case 'T', 'I', 'F', 'S', 'L' -> 1 + numbers(Character.toLowerCase(algorithm));
             default -> throw new IllegalArgumentException("algorithm " + algorithm);
         };
     }

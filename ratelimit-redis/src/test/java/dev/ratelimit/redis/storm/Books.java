@@ -2,11 +2,9 @@ package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
-import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Penalty;
 import dev.ratelimit.redis.Seam;
-import dev.ratelimit.redis.storm.History.Setup;
 import dev.ratelimit.redis.storm.World.Place;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -31,6 +29,9 @@ final class Books {
 
     /** The time in which answers that were overtaken arrive. */
     private static final long PROMPT_NANOS = 1_000_000_000;
+
+    /** How the key ends of the limit that carries the penalty of its policy. */
+    static final String FIRST_LIMIT = ":0";
 
     /** The prefix of the keys. */
     static final String PREFIX = "storm";
@@ -102,15 +103,15 @@ final class Books {
         this.lasting = single && prompt && steady && !leased;
         this.penalties = new Penalties(world, steady);
         this.states = new States(world);
-        this.leases = new Leased(world, setup.deadlineNanos());
+        this.leases = new Leased(world, setup);
     }
 
     private Account account(String key) {
         return accounts.computeIfAbsent(key, name -> new Account());
     }
 
-    private Account account(Charge charge) {
-        return account(Seam.firstKey(PREFIX, charge));
+    private List<Account> accounts(Charge charge) {
+        return Seam.keys(PREFIX, charge).stream().map(this::account).toList();
     }
 
     private static String operation(byte[][] arguments) {
@@ -129,7 +130,7 @@ final class Books {
         }
         for (Asked asked : Asked.of(operation, keys, arguments, reply)) {
             requireState(operation, asked, reply[0], arguments);
-            if (asked.taken() && asked.key().endsWith(":0")) {
+            if (asked.taken()) {
                 if (operation.equals("charge")) {
                     charged(asked, reply[0]);
                 } else if (operation.equals("refund")) {
@@ -165,7 +166,7 @@ final class Books {
         check(key);
         requireCharged(key, chargedMicros, asked.permits());
         leases.refunded(asked, nowMicros, chargedMicros);
-        if (leased && prompt && key.contains(":p0:")) {
+        if (leased && prompt && asked.isBucket()) {
             leases.requireUnfilled(asked, nowMicros, chargedMicros, account(key).largest);
         }
     }
@@ -199,86 +200,85 @@ final class Books {
 
     /** Records a decision that a caller got. */
     void granted(Place place, Decision decision, long began) {
-        if (!decision.admitted()) {
-            return;
-        }
-        for (Charge charge : decision.charges()) {
+        for (Charge charge : decision.admitted() ? decision.charges() : List.<Charge>of()) {
             if (Seam.byServer(decision, charge)) {
-                Account account = account(charge);
-                account.granted += charge.permits();
-                long chargedNanos = Seam.serverNanos(decision, charge);
-                account.grantedAt.merge(chargedNanos / 1000, charge.permits(), Long::sum);
-                String key = Seam.firstKey(PREFIX, charge);
-                Bounds bounds = account.bounds;
-                if (bounds == null) {
-                    bounds = new Bounds(world, key, withoutPenalty(charge), leased ? Leased.LEASE_NANOS : 0);
-                    account.bounds = bounds;
-                }
-                // what was spent from a lease was spent when the call began
-                long charged = account.nowAt.getOrDefault(chargedNanos / 1000, began);
-                bounds.granted(decision, charge, Math.max(began, charged));
-                if (steady && charged < began) {
-                    leases.requireAllowed(place, charge, key);
-                    world.require(
-                            began - charged <= Leased.LEASE_NANOS,
-                            "%s is spent %.3f s after it was charged",
-                            charge,
-                            (began - charged) / 1e9);
-                }
-                check(key);
-                requireAvailable(account, charge, chargedNanos);
-                penalties.requireOver(charge, chargedNanos);
-                Reset reset = resets.get(new Resetting(place, key));
-                world.require(
-                        !steady || reset == null || began <= reset.endedNanos || charged >= reset.beganNanos,
-                        "%s is spent although its key was reset since it was charged",
-                        charge);
-                Long ends = account.windowEnds.get(chargedNanos / 1000);
-                world.require(
-                        !steady || ends == null || World.EPOCH_NANOS + began <= ends * 1000 + SLACK_NANOS,
-                        "%s is spent after its window has ended",
-                        charge);
+                Told.of(decision, charge).forEach(told -> granted(place, decision, charge, told, began));
+                penalties.requireOver(charge, Seam.serverNanos(decision, charge));
             }
         }
     }
 
-    private static LimitAlgorithm withoutPenalty(Charge charge) {
-        LimitAlgorithm limit = charge.policy().algorithms().get(0);
-        return limit instanceof Penalty penalty ? penalty.limit() : limit;
+    private void granted(Place place, Decision decision, Charge charge, Told told, long began) {
+        String key = told.key();
+        Account account = account(key);
+        account.granted += charge.permits();
+        long chargedNanos = Seam.serverNanos(decision, charge);
+        account.grantedAt.merge(chargedNanos / 1000, charge.permits(), Long::sum);
+        Bounds bounds = account.bounds;
+        if (bounds == null) {
+            bounds = new Bounds(world, key, told.limit(), leased ? Leased.LEASE_NANOS : 0);
+            account.bounds = bounds;
+        }
+        // what was spent from a lease was spent when the call began
+        long charged = account.nowAt.getOrDefault(chargedNanos / 1000, began);
+        bounds.granted(decision, charge, told.limit(), Math.max(began, charged));
+        if (steady && charged < began) {
+            leases.requireAllowed(place, charge, key);
+            world.require(
+                    began - charged <= Leased.LEASE_NANOS,
+                    "%s is spent %.3f s after it was charged",
+                    charge,
+                    (began - charged) / 1e9);
+        }
+        check(key);
+        requireAvailable(account, charge, chargedNanos);
+        Reset reset = resets.get(new Resetting(place, key));
+        world.require(
+                !steady || reset == null || began <= reset.endedNanos || charged >= reset.beganNanos,
+                "%s is spent although its key was reset since it was charged",
+                charge);
+        Long ends = account.windowEnds.get(chargedNanos / 1000);
+        world.require(
+                !steady || ends == null || World.EPOCH_NANOS + began <= ends * 1000 + SLACK_NANOS,
+                "%s is spent after its window has ended",
+                charge);
     }
 
     /** Records when servers will admit again what they have refused. */
     void refused(Decision decision) {
         if (Seam.fromCache(decision)) {
             penalties.requireStarted(decision);
+            return;
         }
-        for (LimitStatus status : decision.limits()) {
-            Charge charge = status.charge();
-            if (decision.admitted() || status.admitted() || Seam.fromCache(decision)) {
-                continue;
-            }
-            int at = decision.indexOf(charge);
-            Charge whole = decision.charges().get(at);
-            if (at >= 0 && Seam.byServer(decision, whole)) {
-                Account account = account(whole);
-                long refusedNanos = Seam.serverNanos(decision, whole);
-                boolean penalized = whole.policy().penalty() != null && whole.permits() > 0;
-                world.require(
-                        account.refusedNanos > 0
-                                || account.excused > 0
-                                || !penalized
-                                || !lasting
-                                || status.nextAvailableNanos() >= Instance.PENALTY.toNanos() - PROMPT_NANOS,
-                        "%s is refused without a penalty",
-                        whole);
-                if (penalized) {
-                    penalties.refused(whole, refusedNanos, status.nextAvailableNanos());
-                }
-                account.refusedNanos = refusedNanos;
-                // unless none are left, fewer permits are admitted at once
-                account.availableNanos = status.remaining() > 0 ? 0 : refusedNanos + status.nextAvailableNanos();
-            }
+        for (Charge charge : decision.admitted() ? List.<Charge>of() : decision.charges()) {
+            List<Told> all = Seam.byServer(decision, charge) ? Told.of(decision, charge) : List.of();
+            all.forEach(told -> refused(decision, charge, told));
         }
+    }
+
+    private void refused(Decision decision, Charge charge, Told told) {
+        LimitStatus status = told.status();
+        if (status == null || status.admitted()) {
+            return;
+        }
+        Account account = account(told.key());
+        long refusedNanos = Seam.serverNanos(decision, charge);
+        Penalty penalty = told.key().endsWith(FIRST_LIMIT) && charge.permits() > 0
+                ? charge.policy().penalty()
+                : null;
+        if (penalty != null) {
+            world.require(
+                    account.refusedNanos > 0
+                            || account.excused > 0
+                            || !lasting
+                            || status.nextAvailableNanos() >= penalty.duration().toNanos() - PROMPT_NANOS,
+                    "%s is refused without a penalty",
+                    charge);
+            penalties.refused(charge, refusedNanos, status.nextAvailableNanos());
+        }
+        account.refusedNanos = refusedNanos;
+        // unless none are left, fewer permits are admitted at once
+        account.availableNanos = status.remaining() > 0 ? 0 : refusedNanos + status.nextAvailableNanos();
     }
 
     /** What a server has refused, it admits no sooner than it said, unless permits were returned. */
@@ -302,11 +302,12 @@ final class Books {
         for (Charge charge : decision.charges()) {
             if (Seam.byServer(decision, charge)) {
                 long permits = part.applyAsLong(charge);
-                Account account = account(charge);
-                account.granted -= permits;
-                account.grantedAt.merge(Seam.serverNanos(decision, charge) / 1000, -permits, Long::sum);
-                if (account.bounds != null) {
-                    account.bounds.returned(decision, charge, permits);
+                for (Account account : accounts(charge)) {
+                    account.granted -= permits;
+                    account.grantedAt.merge(Seam.serverNanos(decision, charge) / 1000, -permits, Long::sum);
+                    if (account.bounds != null) {
+                        account.bounds.returned(decision, charge, permits);
+                    }
                 }
             }
         }
@@ -314,13 +315,13 @@ final class Books {
 
     /** Records that a key is about to be reset. */
     void reset(Charge charge) {
-        account(charge).reset = true;
+        accounts(charge).forEach(account -> account.reset = true);
         penalties.reset(charge);
     }
 
     /** Records that an instance has reset a key: what it charged before is spent no more. */
     void wasReset(Place place, Charge charge, long began) {
-        resets.put(new Resetting(place, Seam.firstKey(PREFIX, charge)), new Reset(began, world.now()));
+        Seam.keys(PREFIX, charge).forEach(key -> resets.put(new Resetting(place, key), new Reset(began, world.now())));
     }
 
     /**
@@ -339,7 +340,7 @@ final class Books {
 
     /** Excuses permits that servers may have charged although the caller got another answer. */
     void excuse(Charge charge) {
-        account(charge).excused += charge.permits();
+        accounts(charge).forEach(account -> account.excused += charge.permits());
     }
 
     private void check(String key) {
@@ -379,7 +380,7 @@ final class Books {
                     if (at <= account.resetMicros) {
                         return;
                     }
-                    double most = leased ? leases.mostKept(key, at, bounds.limit(), single && steady) : 0;
+                    double most = leased ? leases.mostKept(key, at, single && steady) : 0;
                     long surplus = charged - account.grantedAt.getOrDefault(at, 0L);
                     world.require(
                             surplus <= most,

@@ -57,6 +57,9 @@ final class Bounds {
     private boolean returned;
     private long capacity;
 
+    /** The shortest time in which a version of the limit is full again. */
+    private long fullNanos = Long.MAX_VALUE;
+
     /**
      * Creates the bounds of a key without grants.
      *
@@ -70,13 +73,10 @@ final class Bounds {
         this.leaseNanos = leaseNanos;
     }
 
-    LimitAlgorithm limit() {
-        return limit;
-    }
-
-    /** Records permits that a caller got. */
-    void granted(Decision decision, Charge charge, long atNanos) {
-        long whole = charge.policy().algorithms().get(0).capacity();
+    /** Records permits that a caller got of this version of the limit. */
+    void granted(Decision decision, Charge charge, LimitAlgorithm version, long atNanos) {
+        long whole = version.capacity();
+        fullNanos = Math.min(fullNanos, version.replenishNanos());
         capacity = Math.max(capacity, whole);
         grants.add(new Grant(decision, (double) charge.permits() / whole, atNanos));
     }
@@ -120,7 +120,7 @@ final class Bounds {
 
     /** In any interval of length t, a bucket grants at most its capacity, its rate times t, and what was refunded. */
     private void requireBucket(List<Gain> gains, double refunded) {
-        double perNano = 1.0 / limit.replenishNanos();
+        double perNano = 1.0 / fullNanos;
         double bound = 1 + refunded + (leaseNanos + SLACK_NANOS) * perNano + ROUNDING;
         double level = 0;
         long at = 0;

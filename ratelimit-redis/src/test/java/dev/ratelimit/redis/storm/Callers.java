@@ -2,10 +2,10 @@ package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
+import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.Seam;
-import dev.ratelimit.redis.storm.History.Setup;
 import dev.ratelimit.redis.storm.Step.Ask;
 import dev.ratelimit.redis.storm.Step.Question;
 import dev.ratelimit.redis.storm.Step.Want;
@@ -13,8 +13,6 @@ import dev.ratelimit.redis.storm.World.Actor;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -41,9 +39,6 @@ final class Callers {
         }
     }
 
-    /** Not the number of any call in a history. */
-    private static final int LAST = -1;
-
     private final World world;
     private final Setup setup;
     private final Network network;
@@ -51,10 +46,9 @@ final class Callers {
     private final Shares shares;
     private final Troubles troubles;
     private final List<Instance> instances;
-    private final Consumer<Supplier<String>> notes;
     private final Map<Integer, Call> calls = new HashMap<>();
 
-    Callers(Scene scene, List<Instance> instances, Consumer<Supplier<String>> notes) {
+    Callers(Scene scene, List<Instance> instances) {
         this.world = scene.world;
         this.setup = scene.setup;
         this.network = scene.network;
@@ -62,7 +56,6 @@ final class Callers {
         this.shares = scene.shares;
         this.troubles = scene.troubles;
         this.instances = instances;
-        this.notes = notes;
     }
 
     /** Asks, on a thread of the instance. */
@@ -79,7 +72,7 @@ final class Callers {
         calls.put(ask.id(), call);
         if (ask.question() == Question.INTERRUPT) {
             if (former != null && former.actor != null && !former.actor.done) {
-                notes.accept(ask::toString);
+                world.note(ask::toString);
                 former.instance.interrupted();
                 network.interrupted(former.instance.place());
                 Actor interrupted = former.actor;
@@ -92,7 +85,7 @@ final class Callers {
 
     /** Lets the actor that runs ask an instance. */
     void decide(Instance instance, Want want) {
-        Ask ask = new Ask(LAST, 0, instance.number(), Question.DECIDE, List.of(want), LAST);
+        Ask ask = new Ask(Ask.NONE, 0, instance.number(), Question.DECIDE, List.of(want), Ask.NONE);
         call(ask, new Call(instance, null), instance);
     }
 
@@ -128,13 +121,13 @@ final class Callers {
                 case REFUND -> charges = refund(call.former, Charge::permits);
                 case REFUND_HALF -> charges = refund(call.former, charge -> (charge.permits() + 1) / 2);
                 case RESET -> reset(instance, charges.get(0));
-                case INTERRUPT -> throw new IllegalStateException();
+                case INTERRUPT, ACQUIRE -> throw new IllegalStateException();
             }
         } catch (StoreUnavailableException e) {
-            world.require(setup.deny() && e.policy().equals("p1"), "%s does not fail closed", e.policy());
+            world.require(setup.onFailure(e.policy()) == OnStoreFailure.DENY, "%s does not fail closed", e.policy());
             outcome = "unavailable";
             notAsked = charges.stream()
-                    .filter(charge -> charge.policy().name().equals("p1"))
+                    .filter(charge -> charge.policy().name().equals(e.policy()))
                     .toList();
         }
         instance.ends();
@@ -148,7 +141,7 @@ final class Callers {
                     .forEach(books::excuse);
         }
         String told = outcome;
-        notes.accept(() -> told.isEmpty() ? ask.toString() : ask + ": " + told);
+        world.note(() -> told.isEmpty() ? ask.toString() : ask + ": " + told);
         long took = world.now() - began;
         world.require(
                 took <= setup.deadlineNanos() + Storm.WAKE_NANOS || troubles.stoodStill(instance.place()) > stoodStill,
@@ -215,8 +208,7 @@ final class Callers {
     private List<Charge> withoutServer(Decision decision) {
         return decision.charges().stream()
                 .filter(charge -> Seam.inMemory(decision, charge)
-                        || (setup.deny()
-                                && charge.policy().name().equals("p2")
+                        || (setup.onFailure(charge.policy().name()) == OnStoreFailure.ALLOW
                                 && !Seam.byServer(decision, charge)
                                 && !Seam.fromCache(decision)))
                 .toList();

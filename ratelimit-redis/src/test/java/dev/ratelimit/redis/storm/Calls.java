@@ -1,6 +1,5 @@
 package dev.ratelimit.redis.storm;
 
-import dev.ratelimit.redis.storm.History.Setup;
 import dev.ratelimit.redis.storm.Step.Ask;
 import dev.ratelimit.redis.storm.Step.Question;
 import dev.ratelimit.redis.storm.Step.Want;
@@ -26,11 +25,15 @@ final class Calls {
     /** Whether callers stay away now and then, for longer than a lease or an answer is kept. */
     private final boolean pauses;
 
+    /** Whether callers return what they got; if not, servers' grants can be checked against the limits. */
+    private final boolean refunds;
+
     Calls(Random random, Setup setup) {
         this.random = random;
         this.setup = setup;
         this.greed = setup.leased() ? 1 : List.of(12, 12, 12, 2).get(random.nextInt(4));
         this.pauses = random.nextInt(4) == 0;
+        this.refunds = random.nextBoolean();
     }
 
     /** Adds them to the steps. */
@@ -38,7 +41,7 @@ final class Calls {
         int count = setup.leased() ? 100 + random.nextInt(300) : 20 + random.nextInt(150);
         long at = 0;
         int id = 0;
-        while (id < count && at < History.CALLS_NANOS) {
+        while (id < count && at < Generator.CALLS_NANOS) {
             // a burst, or one call after the other
             int together = random.nextInt(4) == 0 ? 1 + random.nextInt(20) : 1;
             int hot = setup.leased() || random.nextInt(2) == 0 ? 0 : random.nextInt(setup.keys());
@@ -56,21 +59,28 @@ final class Calls {
 
     private Ask call(int id, long at, int instance, int hot) {
         Question question = question(random.nextInt(20));
+        long micros = at / 1000 * 1000;
+        if (question.refers()) {
+            return new Ask(id, micros, instance, question, List.of(), Math.max(0, id - 1 - random.nextInt(8)));
+        } else if (question == Question.RESET) {
+            Want reset = new Want(random.nextInt(setup.policies().size()), hot, 1);
+            return new Ask(id, micros, instance, question, List.of(reset), Ask.NONE);
+        }
         List<Want> wants = new ArrayList<>();
-        int policies = question == Question.RESET ? 1 : 1 + random.nextInt(setup.policies());
+        int policies = 1 + random.nextInt(setup.policies().size());
         for (int policy = 0; policy < policies; policy++) {
             int key = policy == 0 || random.nextBoolean() ? hot : random.nextInt(setup.keys());
             wants.add(new Want(policy, key, random.nextInt(greed) == 0 ? random.nextInt(MAX_PERMITS + 1) : 1));
         }
         Want again = wants.get(random.nextInt(wants.size()));
-        if (question != Question.RESET && again.permits() < MAX_PERMITS && random.nextInt(TWICE) == 0) {
+        if (again.permits() < MAX_PERMITS && random.nextInt(TWICE) == 0) {
             wants.add(new Want(again.policy(), again.key(), 1));
         }
-        return new Ask(id, at, instance, question, wants, id == 0 ? 0 : Math.max(0, id - 1 - random.nextInt(8)));
+        return new Ask(id, micros, instance, question, List.copyOf(wants), Ask.NONE);
     }
 
     private Question question(int kind) {
-        if (kind < 13 || (kind >= 15 && kind < 19 && !setup.refunds())) {
+        if (kind < 13 || (kind >= 15 && kind < 19 && !refunds)) {
             return Question.DECIDE;
         } else if (kind < 15) {
             return Question.PEEK;

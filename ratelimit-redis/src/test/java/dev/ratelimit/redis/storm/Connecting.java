@@ -1,6 +1,5 @@
 package dev.ratelimit.redis.storm;
 
-import dev.ratelimit.redis.storm.History.Setup;
 import dev.ratelimit.redis.storm.World.Place;
 import io.lettuce.core.RedisConnectionException;
 import java.util.HashMap;

@@ -1,161 +1,98 @@
 package dev.ratelimit.redis.storm;
 
+import dev.ratelimit.redis.storm.Step.Ask;
 import dev.ratelimit.redis.storm.Step.Fault;
+import dev.ratelimit.redis.storm.Step.Question;
 import dev.ratelimit.redis.storm.Step.Trouble;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
-import java.util.Random;
+import java.util.function.Predicate;
 
 /**
- * What happens in one run.
+ * What happens in one run. As text, it has a line for the settings, one for each policy, and one for each step; lines
+ * that begin with a number sign are comments.
  *
- * @param seed what the steps were drawn from, and what the world draws delays from
+ * @param reached parts of lines of its timeline, in their order: a history that does not get there any more tests
+ *     nothing
  */
-record History(long seed, Setup setup, List<Step> steps) {
+record History(Setup setup, List<Step> steps, List<String> reached) {
 
-    /**
-     * The servers and the instances.
-     *
-     * @param masters 1 for a single server, otherwise a cluster of as many
-     * @param deny whether the second policy fails closed, and the third one open
-     * @param connectNanos how long it takes to connect, besides the round trips
-     * @param handshakeNanos how long the client waits for the first reply of a server that has accepted a connection
-     * @param refunds whether callers refund and reset; if not, servers' grants can be checked against the limits
-     * @param mixed whether all instances but one are of another version, which sends other scripts
-     * @param opensAtNanos when the last instance starts, perhaps amid faults; 0 if before all of them
-     */
-    record Setup(
-            int masters,
-            int instances,
-            int keys,
-            int policies,
-            int maxInFlight,
-            int failures,
-            long deadlineNanos,
-            double localShare,
-            boolean denyCache,
-            boolean leased,
-            boolean deny,
-            long openForNanos,
-            long connectNanos,
-            long handshakeNanos,
-            boolean refunds,
-            boolean mixed,
-            long opensAtNanos) {
+    private static final String COMMENT = "#";
 
-        @Override
-        public String toString() {
-            return (masters == 1 ? "one server" : "a cluster of " + masters + " masters")
-                    + String.format(
-                            Locale.ROOT,
-                            ", instances 0 to %d, keys k0 to k%d, policies p0 to p%d%n"
-                                    + "deadline %d ms, max-in-flight %d, failures %d, open-for %d ms, local-share %.2f",
-                            instances - 1,
-                            keys - 1,
-                            policies - 1,
-                            deadlineNanos / MILLI,
-                            maxInFlight,
-                            failures,
-                            openForNanos / MILLI,
-                            localShare)
-                    + (denyCache ? ", deny-cache" : "")
-                    + (leased ? ", leased" : "")
-                    + (deny ? ", p1 fails closed, p2 open" : "")
-                    + (mixed ? ", other instances than 0 have another version" : "")
-                    + String.format(
-                            Locale.ROOT,
-                            "%nconnecting takes %d ms, and up to %d s if the server is silent%s",
-                            connectNanos / MILLI,
-                            handshakeNanos / SECOND,
-                            opensAtNanos > 0 ? "; the last instance starts late" : "");
-        }
-    }
-
-    private static final long MILLI = 1_000_000L;
-    private static final long SECOND = 1_000_000_000L;
-
-    /** When the last call of the callers is made; then come the questions whether all is well again. */
-    static final long CALLS_NANOS = 15 * SECOND;
-
-    private static final int MAX_TROUBLES = 6;
-
-    /** Draws a history. Each has only some kinds of faults, because one fault may hide another (swarm testing). */
+    /** Draws a history. */
     static History draw(long seed) {
-        Random random = new Random(seed);
-        int instances = 1 + random.nextInt(3);
-        Setup setup = new Setup(
-                random.nextInt(3) == 0 ? 3 : 1,
-                instances,
-                1 + random.nextInt(4),
-                1 + random.nextInt(3),
-                List.of(1, 2, 8, 256).get(random.nextInt(4)),
-                List.of(1, 3, 10).get(random.nextInt(3)),
-                List.of(10, 50, 50, 500).get(random.nextInt(4)) * MILLI,
-                random.nextBoolean() ? 1 : 1.0 / instances,
-                random.nextBoolean(),
-                random.nextInt(4) == 0,
-                random.nextInt(3) == 0,
-                (random.nextInt(3) == 0 ? 200 : 1_000) * MILLI,
-                List.of(0, 0, 20, 200).get(random.nextInt(4)) * MILLI,
-                (random.nextBoolean() ? 3 : 60) * SECOND,
-                random.nextBoolean(),
-                random.nextInt(3) == 0,
-                random.nextInt(4) == 0 ? random.nextLong(CALLS_NANOS * 2 / 3) : 0);
-        List<Step> steps = new ArrayList<>();
-        // usually shorter than the calls, sometimes far longer
-        boolean lasting = random.nextInt(10) == 0;
-        new Calls(random, setup).draw(steps);
-        steps.addAll(troubles(random, setup, lasting, List.copyOf(steps)));
-        steps.sort(Comparator.comparingLong(Step::atNanos));
-        return new History(seed, setup, List.copyOf(steps));
+        return new Generator(seed).history();
     }
 
-    private static List<Trouble> troubles(Random random, Setup setup, boolean lasting, List<Step> calls) {
-        List<Fault> kinds = new ArrayList<>();
-        for (Fault fault : Fault.values()) {
-            if (random.nextInt(4) == 0 && (setup.masters > 1 || fault != Fault.SLOT_MOVES)) {
-                kinds.add(fault);
+    /** Reads a history. */
+    static History of(String text) {
+        Fields settings = new Fields();
+        List<Terms> policies = new ArrayList<>();
+        List<Step> steps = new ArrayList<>();
+        List<String> reached = new ArrayList<>();
+        List<Fields> all = new ArrayList<>();
+        for (String line : text.lines().map(String::strip).toList()) {
+            String word = line.split("\\s", 2)[0];
+            String rest = line.substring(word.length()).strip();
+            if (line.isEmpty() || word.startsWith(COMMENT)) {
+                continue;
+            } else if (word.equals("reaches")) {
+                reached.add(rest);
+                continue;
+            }
+            Fields fields = word.contains("=") ? Fields.of(line) : rest.isEmpty() ? new Fields() : Fields.of(rest);
+            all.add(fields);
+            switch (word) {
+                case "setup" -> settings = fields;
+                case "policy" -> policies.add(Terms.of(fields));
+                default -> steps.add(Step.of(fields));
             }
         }
-        if (setup.leased && random.nextBoolean()) {
-            // a lease may end meanwhile, and other faults would hide what follows
-            kinds.clear();
-            kinds.add(Fault.PAUSED);
-        } else if (setup.masters > 1 && random.nextInt(4) == 0) {
-            // answers and redirects may come too late
-            kinds.addAll(List.of(Fault.SLOT_MOVES, Fault.SLOW_SERVER, Fault.SLOW_SERVER));
-        }
-        int count = kinds.isEmpty() ? 0 : random.nextInt(MAX_TROUBLES + 1);
-        List<Trouble> troubles = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            double time = Math.pow(10, lasting ? 10 + random.nextDouble() : 6.5 + 3.7 * random.nextDouble());
-            long at = random.nextBoolean()
-                    ? SECOND / 2 + random.nextLong(CALLS_NANOS * 2 / 3)
-                    : soonAfter(random, setup, calls, troubles);
-            troubles.add(new Trouble(
-                    at,
-                    kinds.get(random.nextInt(kinds.size())),
-                    random.nextInt(setup.instances),
-                    random.nextInt(setup.masters),
-                    (long) time));
-        }
-        return troubles;
+        Setup setup = Setup.of(settings, policies);
+        all.forEach(Fields::requireAllRead);
+        steps.sort(Comparator.comparingLong(Step::atNanos));
+        return new History(setup, List.copyOf(steps), List.copyOf(reached));
     }
 
-    /** A time at which an instance starts, a call is under way, or another fault has just begun or ended. */
-    private static long soonAfter(Random random, Setup setup, List<Step> calls, List<Trouble> troubles) {
-        long at;
-        if (setup.opensAtNanos > 0 && random.nextInt(3) == 0) {
-            // it connects first, and then asks
-            at = setup.opensAtNanos + (random.nextBoolean() ? setup.connectNanos : 0);
-        } else if (!troubles.isEmpty() && random.nextInt(3) == 0) {
-            Trouble other = troubles.get(random.nextInt(troubles.size()));
-            at = random.nextBoolean() ? other.atNanos() : Troubles.end(other);
-        } else {
-            at = calls.get(random.nextInt(calls.size())).atNanos();
-        }
-        return Math.min(CALLS_NANOS, at + (long) Math.pow(10, 4.5 + 4 * random.nextDouble()));
+    /** The same with other steps. */
+    History with(List<Step> others) {
+        return new History(setup, List.copyOf(others), reached);
+    }
+
+    /** The same with other delays. */
+    History withSeed(long seed) {
+        return new History(setup.withSeed(seed), steps, reached);
+    }
+
+    /** Whether there is no fault of this kind. */
+    boolean none(Predicate<Fault> kind) {
+        return steps.stream().noneMatch(step -> step instanceof Trouble trouble && kind.test(trouble.fault()));
+    }
+
+    /** Whether there is no fault of this kind. */
+    boolean none(Fault fault) {
+        return none(other -> other == fault);
+    }
+
+    /** Whether nobody asks one of these questions. */
+    boolean nobodyAsks(Question... questions) {
+        return steps.stream()
+                .noneMatch(step ->
+                        step instanceof Ask ask && Arrays.asList(questions).contains(ask.question()));
+    }
+
+    /** Whether callers return nothing: servers' grants can be checked against the limits. */
+    boolean keepsAll() {
+        return nobodyAsks(Question.REFUND, Question.REFUND_HALF, Question.RESET);
+    }
+
+    @Override
+    public String toString() {
+        List<String> lines = new ArrayList<>(setup.lines());
+        reached.forEach(part -> lines.add("reaches " + part));
+        steps.forEach(step -> lines.add(step.fields().toString()));
+        return String.join("\n", lines);
     }
 }

@@ -2,34 +2,22 @@ package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
-import dev.ratelimit.Limit;
-import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.OnStoreFailure;
-import dev.ratelimit.Policy;
-import dev.ratelimit.Rate;
-import dev.ratelimit.algorithm.Concurrency;
-import dev.ratelimit.algorithm.FixedWindow;
-import dev.ratelimit.algorithm.SlidingLog;
-import dev.ratelimit.algorithm.SlidingWindow;
-import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreBuilder;
 import dev.ratelimit.redis.RedisStoreFailure;
 import dev.ratelimit.redis.RedisStoreListener;
 import dev.ratelimit.redis.Seam;
-import dev.ratelimit.redis.storm.History.Setup;
 import dev.ratelimit.redis.storm.Step.Want;
 import dev.ratelimit.redis.storm.World.Place;
 import java.time.Duration;
-import java.time.ZoneOffset;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** An instance of the application: its store, its limits, and what can be checked by looking at it alone. */
@@ -44,27 +32,13 @@ final class Instance implements RedisStoreListener {
     /** The rounds of questions until a connection is found dead, its server replaced, and another one asked about that. */
     private static final int MAX_IN_VAIN = 3;
 
-    /** Of the second policy, in some histories. */
-    static final Duration PENALTY = Duration.ofSeconds(5);
-
-    /** How many permits callers hold at most of the third policy, in some histories: a change would not keep the share. */
-    private static final long HELD = 15;
-
-    /** Which limit a policy has, and which of several kinds of windows it is. */
-    private record Version(int number, boolean other, boolean leased, int window) {}
-
     /** When a caller was told of a refusal, and of what wait. */
     private record Refused(long atNanos, long waitNanos) {}
-
-    /** To parse a rate takes longer than a decision. */
-    private static final Map<Version, Policy> POLICIES = new ConcurrentHashMap<>();
 
     private final int number;
     private final World world;
     private final Network network;
-    private final History history;
     private final Setup setup;
-    private final Consumer<String> notes;
     private final Place place;
     private final Map<String, Map<Long, Refused>> refused = new HashMap<>();
     private final Deque<Long> changes = new ArrayDeque<>();
@@ -81,15 +55,13 @@ final class Instance implements RedisStoreListener {
     private int interrupts;
     private int roundsInVain;
 
-    Instance(int number, World world, Network network, History history, Consumer<String> notes) {
+    Instance(int number, World world, Network network, History history) {
         this.number = number;
         this.world = world;
         this.network = network;
-        this.history = history;
         this.setup = history.setup();
-        this.notes = notes;
         this.place = world.place("instance " + number);
-        this.restraint = new Restraint(world, place, setup);
+        this.restraint = new Restraint(world, place, setup, !history.keepsAll());
     }
 
     Place place() {
@@ -104,7 +76,7 @@ final class Instance implements RedisStoreListener {
         }
         startedAmidFaults = !isReachable();
         Seam.Net net = network.from(place);
-        Random random = new Random(history.seed() + number);
+        Random random = new Random(setup.seed() + number);
         RedisStoreBuilder builder =
                 setup.masters() > 1 ? Seam.cluster(net, place, random) : Seam.single(net, place, random);
         if (setup.mixed() && number > 0) {
@@ -131,8 +103,8 @@ final class Instance implements RedisStoreListener {
 
     /** Sets what the histories differ in. */
     static RedisStoreBuilder configure(RedisStoreBuilder builder, Setup setup) {
-        if (setup.deny()) {
-            builder.onStoreFailure("p1", OnStoreFailure.DENY).onStoreFailure("p2", OnStoreFailure.ALLOW);
+        for (int policy = 0; policy < setup.policies().size(); policy++) {
+            builder.onStoreFailure("p" + policy, setup.policies().get(policy).onFailure());
         }
         if (setup.leased()) {
             builder.leased(0.2, Duration.ofSeconds(1));
@@ -142,7 +114,7 @@ final class Instance implements RedisStoreListener {
                 .failures(setup.failures())
                 .openFor(Duration.ofNanos(setup.openForNanos()))
                 .localShare(setup.localShare())
-                .denyCache(setup.denyCache() ? Duration.ofSeconds(1) : Duration.ZERO);
+                .denyCache(Duration.ofNanos(setup.denyCacheNanos()));
     }
 
     /** Records that a caller begins to wait for the store. */
@@ -198,41 +170,7 @@ final class Instance implements RedisStoreListener {
 
     /** The charge that a caller of this instance wants. */
     Charge charge(Want want) {
-        return policy(history, want.policy(), otherLimits).charge("k" + want.key(), want.permits());
-    }
-
-    /** The policy of this number, with its first or with its other limits. */
-    static Policy policy(History history, int number, boolean other) {
-        return POLICIES.computeIfAbsent(
-                new Version(number, other, history.setup().leased(), (int) (history.seed() % 4)), Instance::newPolicy);
-    }
-
-    private static Policy newPolicy(Version version) {
-        long more = version.other ? 2 : 1;
-        boolean leased = version.leased;
-        Limit limit = switch (version.number) {
-            case 0 ->
-                leased
-                        ? TokenBucket.of(Rate.parse(more * 20 + "/second"), more * 100)
-                        : TokenBucket.of(Rate.parse(more * 10 + "/second"), more * 20);
-            case 1 -> window(version.window, more * (leased ? 150 : 30));
-            default ->
-                version.window == 1
-                        ? Concurrency.of(leased ? 10 * HELD : HELD, Duration.ofSeconds(2))
-                        : leased
-                                ? TokenBucket.of(Rate.parse(more * (version.window == 3 ? 50 : 100) + "/second"))
-                                : SlidingLog.of(Rate.parse(more * 20 + "/2s"));
-        };
-        Policy policy = Policy.of("p" + version.number, limit);
-        return version.number == 1 && version.window == 3 ? policy.withPenalty(PENALTY) : policy;
-    }
-
-    private static LimitAlgorithm window(int kind, long permits) {
-        return switch (kind) {
-            case 0 -> FixedWindow.of(Rate.parse(permits + "/2s"));
-            case 2 -> FixedWindow.onClock(Rate.parse(permits + "/2s"), ZoneOffset.UTC);
-            default -> SlidingWindow.of(Rate.parse(permits + "/3s"));
-        };
+        return setup.charge(want, otherLimits);
     }
 
     @Override
@@ -245,7 +183,7 @@ final class Instance implements RedisStoreListener {
         if (store != null && setup.masters() == 1 && !setup.leased()) {
             restraint.failed(reason);
         }
-        notes.accept(place + ": failed with " + reason);
+        world.note(() -> place + ": failed with " + reason);
     }
 
     /** How many requests so far Redis may have decided without the caller's knowledge. */
@@ -280,7 +218,7 @@ final class Instance implements RedisStoreListener {
     @Override
     public void changed() {
         RedisStore open = store;
-        notes.accept(
+        world.note(() ->
                 place + (open != null && open.available() ? ": all servers are used" : ": a server is left alone"));
         requireReason();
         if (open != null && open.available()) {
@@ -327,9 +265,8 @@ final class Instance implements RedisStoreListener {
         }
         for (Charge charge : decision.charges()) {
             world.require(
-                    !setup.deny()
-                            || !Seam.inMemory(decision, charge)
-                            || charge.policy().name().equals("p0"),
+                    !Seam.inMemory(decision, charge)
+                            || setup.onFailure(charge.policy().name()) == OnStoreFailure.LOCAL,
                     "%s is decided in memory",
                     charge);
         }
@@ -338,35 +275,37 @@ final class Instance implements RedisStoreListener {
 
     /** A refusal of the same permits is repeated without asking for a second at most. */
     private void requireFresh(Decision decision, long began) {
-        if (decision.admitted()) {
-            return;
-        }
-        for (LimitStatus status : decision.limits()) {
-            Charge charge = status.charge();
-            String key = Seam.firstKey(Books.PREFIX, charge);
-            Map<Long, Refused> times = refused.computeIfAbsent(key, name -> new HashMap<>());
-            if (!Seam.fromCache(decision)) {
-                boolean current = began >= returned.getOrDefault(key, 0L);
-                if (!status.admitted() && Seam.byServer(decision, charge) && current) {
+        for (Charge charge : decision.admitted() ? List.<Charge>of() : decision.charges()) {
+            for (Told told : Told.of(decision, charge)) {
+                LimitStatus status = told.status();
+                Map<Long, Refused> times = refused.computeIfAbsent(told.key(), key -> new HashMap<>());
+                if (status != null && Seam.fromCache(decision)) {
+                    requireFresh(charge, status, times);
+                } else if (status != null
+                        && !status.admitted()
+                        && Seam.byServer(decision, charge)
+                        && began >= returned.getOrDefault(told.key(), 0L)) {
                     times.put(charge.permits(), new Refused(world.now(), status.retryAfterNanos()));
                 }
-            } else {
-                world.require(
-                        !status.limit().concurrency(),
-                        "%s refuses %s without having asked whether a permit has come back",
-                        place,
-                        charge);
-                Refused told = times.getOrDefault(charge.permits(), new Refused(Long.MIN_VALUE / 2, 0));
-                long latest = told.atNanos;
-                requireSameEnd(charge, status, told);
-                world.require(
-                        world.now() - latest <= SECOND + setup.deadlineNanos() + Storm.WAKE_NANOS,
-                        "%s refuses %s without having asked for %.3f s",
-                        place,
-                        charge,
-                        (world.now() - latest) / 1e9);
             }
         }
+    }
+
+    private void requireFresh(Charge charge, LimitStatus status, Map<Long, Refused> times) {
+        world.require(
+                !status.limit().concurrency(),
+                "%s refuses %s without having asked whether a permit has come back",
+                place,
+                charge);
+        Refused told = times.getOrDefault(charge.permits(), new Refused(Long.MIN_VALUE / 2, 0));
+        long latest = told.atNanos;
+        requireSameEnd(charge, status, told);
+        world.require(
+                world.now() - latest <= setup.denyCacheNanos() + setup.deadlineNanos() + Storm.WAKE_NANOS,
+                "%s refuses %s without having asked for %.3f s",
+                place,
+                charge,
+                (world.now() - latest) / 1e9);
     }
 
     /** A refusal that is repeated ends when the first one said; of calls at the same time, the last answer may not be kept. */
@@ -393,8 +332,9 @@ final class Instance implements RedisStoreListener {
 
     /** Records that it has returned permits of a server: what that refused before does not count any more. */
     void returned(Charge charge) {
-        String key = Seam.firstKey(Books.PREFIX, charge);
-        refused.remove(key);
-        returned.put(key, world.now());
+        for (String key : Seam.keys(Books.PREFIX, charge)) {
+            refused.remove(key);
+            returned.put(key, world.now());
+        }
     }
 }

@@ -1,6 +1,6 @@
 package dev.ratelimit.redis.storm;
 
-import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.algorithm.IntervalTokenBucket;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.storm.World.Place;
 import java.util.ArrayDeque;
@@ -39,6 +39,7 @@ final class Leased {
     private record Charge(String key, long atMicros) {}
 
     private final World world;
+    private final Setup setup;
     private final long deadlineNanos;
     private final Map<Lessee, Deque<Told>> told = new HashMap<>();
     private final Map<Lessee, Integer> answers = new HashMap<>();
@@ -52,9 +53,10 @@ final class Leased {
     /** What was not refunded of a charge, because the bucket had refilled it meanwhile. */
     private final Map<Charge, Double> refilled = new HashMap<>();
 
-    Leased(World world, long deadlineNanos) {
+    Leased(World world, Setup setup) {
         this.world = world;
-        this.deadlineNanos = deadlineNanos;
+        this.setup = setup;
+        this.deadlineNanos = setup.deadlineNanos();
     }
 
     /** Counts the answers that an instance gets about a key. */
@@ -64,11 +66,10 @@ final class Leased {
 
     /** Checks that a charge may be paid from a lease: of a key in frequent use, and of a limit that is not small. */
     void requireAllowed(Place place, dev.ratelimit.Charge charge, String key) {
-        LimitAlgorithm limit = charge.policy().algorithms().get(0);
         world.require(
-                limit.capacity() >= MIN_CAPACITY
-                        && !limit.concurrency()
-                        && charge.policy().penalty() == null,
+                charge.policy().penalty() == null
+                        && charge.policy().limits().stream()
+                                .allMatch(limit -> limit.capacity() >= MIN_CAPACITY && !limit.concurrency()),
                 "%s is paid from a lease",
                 charge);
         world.require(
@@ -129,8 +130,17 @@ final class Leased {
         Charge charge = new Charge(asked.key(), chargedMicros);
         double late = Math.max(0, nowMicros - endsMicros.getOrDefault(charge, 0.0));
         // a fraction of a permit is left to the next lease
-        double kept = 1 + (asked.isBucket() ? asked.refilled(late) : 0);
-        refilled.merge(charge, kept, Double::sum);
+        refilled.merge(charge, 1 + 1_000 * late * perNano(asked.key(), false), Double::sum);
+    }
+
+    /** How fast the fastest bucket of this key's policy refills, from which all that is late is deducted. */
+    private double perNano(String key, boolean changed) {
+        int number = Integer.parseInt(key.split(":")[1].substring(1));
+        return setup.policies().get(number).policy("p" + number, changed).algorithms().stream()
+                .filter(limit -> limit instanceof TokenBucket || limit instanceof IntervalTokenBucket)
+                .mapToDouble(limit -> (double) limit.capacity() / limit.replenishNanos())
+                .max()
+                .orElse(0);
     }
 
     /** Of a lease that ends late, a bucket that has refilled permits meanwhile does not get them back. */
@@ -151,9 +161,9 @@ final class Leased {
      *
      * @param timely whether each refund is carried out as soon as it is due
      */
-    double mostKept(String key, long chargedMicros, LimitAlgorithm limit, boolean timely) {
+    double mostKept(String key, long chargedMicros, boolean timely) {
         Double known = timely ? refilled.get(new Charge(key, chargedMicros)) : null;
-        double late = limit instanceof TokenBucket ? LATE_SECONDS * limit.capacity() / limit.replenishNanos() : 0;
-        return known == null ? late * 1e9 + 1 : known;
+        double fastest = Math.max(perNano(key, false), perNano(key, true));
+        return known == null ? LATE_SECONDS * 1e9 * fastest + 1 : known;
     }
 }

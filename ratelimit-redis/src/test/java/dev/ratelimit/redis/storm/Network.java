@@ -2,7 +2,7 @@ package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.redis.Seam;
-import dev.ratelimit.redis.storm.History.Setup;
+import dev.ratelimit.redis.storm.Step.Fault;
 import dev.ratelimit.redis.storm.World.Place;
 import io.lettuce.core.RedisException;
 import java.util.ArrayList;
@@ -52,6 +52,13 @@ final class Network {
     private final Set<Wire> wires = new LinkedHashSet<>();
     private @Nullable Slots slots;
     private final List<Server> masters;
+
+    /** The next replies between an instance and a server get out of step. */
+    void confuse(Place place, Server server, Fault how) {
+        wires.stream()
+                .filter(wire -> wire.place() == place && wire.server() == server)
+                .forEach(wire -> wire.confuse(how));
+    }
 
     /** Creates a network with this many servers, half of them masters. */
     Network(World world, Books books, int size, Setup setup) {
@@ -150,6 +157,7 @@ final class Network {
     long delay(Place place, Server server) {
         return MIN_DELAY_NANOS
                 + (long) (world.random.nextDouble() * world.random.nextDouble() * (MAX_DELAY_NANOS - MIN_DELAY_NANOS))
+                + setup.farNanos()
                 + route(place, server).slowerNanos;
     }
 
@@ -300,6 +308,7 @@ final class Network {
         }
         ScriptServer data = server.data();
         long[] reply = text == null ? data.evalSha(sha, keys, arguments) : data.eval(text, keys, arguments);
+        world.note(() -> server + ": " + Asked.text(keys, arguments, reply));
         books.ran(keys, arguments, reply);
         return reply;
     }

@@ -5,6 +5,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.redis.Seam;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 
 /** When the servers' penalties begin and end. */
 final class Penalties {
@@ -57,16 +58,18 @@ final class Penalties {
     /** Records a server's refusal: a penalty lasts from the first one on, and later ones do not change it. */
     void refused(Charge charge, long refusedNanos, long nextNanos) {
         Penalty penalty = penalties.computeIfAbsent(key(charge), name -> new Penalty());
-        long ends = refusedNanos + Math.min(nextNanos, Instance.PENALTY.toNanos());
+        long lasts =
+                Objects.requireNonNull(charge.policy().penalty()).duration().toNanos();
+        long ends = refusedNanos + Math.min(nextNanos, lasts);
         if (refusedNanos < penalty.endsNanos) {
             world.require(
                     !steady || penalty.reset || ends <= penalty.endsNanos + PROMPT_NANOS,
                     "the penalty of %s lasts %.3f s longer",
                     charge,
                     (ends - penalty.endsNanos) / 1e9);
-        } else if (nextNanos >= Instance.PENALTY.toNanos() - PROMPT_NANOS) {
+        } else if (nextNanos >= lasts - PROMPT_NANOS) {
             // a status that was asked for after the charge had been given back may show a penalty that began later
-            boolean began = nextNanos >= Instance.PENALTY.toNanos();
+            boolean began = nextNanos >= lasts;
             penalty.sinceNanos = refusedNanos + (began ? 0 : PROMPT_NANOS);
             penalty.endsNanos = ends;
         }

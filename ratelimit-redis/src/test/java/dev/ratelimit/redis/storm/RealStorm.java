@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.SlidingLog;
@@ -99,7 +100,7 @@ final class RealStorm implements AutoCloseable {
     }
 
     private String prefix() {
-        return "storm" + history.seed();
+        return "storm" + history.setup().seed();
     }
 
     /** Takes all steps, and waits for the last call and the end of the last fault. */
@@ -116,7 +117,7 @@ final class RealStorm implements AutoCloseable {
             }
         }
         for (Future<?> each : running) {
-            assertThat(each).as("seed %s", history.seed()).succeedsWithin(Duration.ofSeconds(60));
+            assertThat(each).as("seed %s", history.setup().seed()).succeedsWithin(Duration.ofSeconds(60));
         }
     }
 
@@ -138,15 +139,15 @@ final class RealStorm implements AutoCloseable {
                         stores.get(former.instance).refund(former.decision);
                     }
                 }
-                case RESET, INTERRUPT -> {}
+                case RESET, INTERRUPT, ACQUIRE -> {}
             }
         } catch (StoreUnavailableException e) {
-            assertThat(e.policy()).isEqualTo("p1");
+            assertThat(history.setup().onFailure(e.policy())).isEqualTo(OnStoreFailure.DENY);
         }
     }
 
     private Charge charge(Want want) {
-        return Instance.policy(history, want.policy(), false).charge("k" + want.key(), want.permits());
+        return history.setup().charge(want, false);
     }
 
     private void forGranted(int instance, Decision decision, Function<Tally, AtomicLong> counter) {
@@ -231,7 +232,7 @@ final class RealStorm implements AutoCloseable {
                 .filter(number -> !closed.contains(stores.get(number)))
                 .findFirst()
                 .orElse(stores.size());
-        for (int policy = 0; policy < history.setup().policies() && instance < stores.size(); policy++) {
+        for (int policy = 0; policy < history.setup().policies().size() && instance < stores.size(); policy++) {
             Charge charge = charge(new Want(policy, 0, 1));
             long enough = BEYOND * limit(SERVERS, charge).capacity();
             boolean admitted = true;
@@ -263,7 +264,7 @@ final class RealStorm implements AutoCloseable {
                     + (servers ? losses * bound(limit, 0) : 0)
                     + tally.returned.get();
             assertThat((double) tally.granted.get())
-                    .as("seed %s: %s by %s", history.seed(), granter.key, servers ? "servers" : "memory")
+                    .as("seed %s: %s by %s", history.setup().seed(), granter.key, servers ? "servers" : "memory")
                     .isLessThanOrEqualTo(bound);
         });
     }

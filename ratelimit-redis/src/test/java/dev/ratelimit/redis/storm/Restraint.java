@@ -1,7 +1,6 @@
 package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.redis.RedisStoreFailure;
-import dev.ratelimit.redis.storm.History.Setup;
 import dev.ratelimit.redis.storm.World.Place;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +28,10 @@ final class Restraint {
     private final World world;
     private final Place place;
     private final Setup setup;
+
+    /** Whether callers return permits, which is told only if it fails. */
+    private final boolean refunds;
+
     private final List<Boolean> outcomes = new ArrayList<>();
     private boolean stopped;
     private int inVain;
@@ -57,7 +60,8 @@ final class Restraint {
     private long maxIntervalNanos;
     private long latestNanos;
 
-    Restraint(World world, Place place, Setup setup) {
+    Restraint(World world, Place place, Setup setup, boolean refunds) {
+        this.refunds = refunds;
         this.world = world;
         this.place = place;
         this.setup = setup;
@@ -226,9 +230,8 @@ final class Restraint {
                     "%s uses a server after %d failures",
                     place,
                     inVain);
-            // refunds that succeed are not told
             world.require(
-                    setup.refunds() || certainFailures() < setup.failures() + world.unfinished(place) - 1,
+                    refunds || certainFailures() < setup.failures() + world.unfinished(place) - 1,
                     "%s uses a server after %d of the last requests failed",
                     place,
                     certainFailures());

@@ -1,6 +1,7 @@
 package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.redis.storm.ScriptServer.State;
+import io.lettuce.core.RedisException;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -148,11 +149,11 @@ final class Server {
 
     private <T> void run(Request<T> request) {
         T result = null;
-        RuntimeException failure = null;
+        RedisException failure = null;
         try {
             Function<Server, T> command = request.sent().command();
             result = command.apply(this);
-        } catch (RuntimeException e) {
+        } catch (RedisException e) {
             failure = e;
         }
         request.wire().reply(request.sent(), result, failure);

@@ -4,6 +4,7 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.Seam;
@@ -39,13 +40,13 @@ final class Shares {
 
     /** The fill of a bucket that drains at the rate of a limit. */
     private static final class Level {
-        private final long capacity;
+        private final LimitAlgorithm limit;
         private double permits;
         private long atNanos;
         private boolean changed;
 
         private Level(LimitAlgorithm limit) {
-            this.capacity = limit.capacity();
+            this.limit = limit;
         }
 
         private void drain(long now, LimitAlgorithm limit) {
@@ -85,10 +86,6 @@ final class Shares {
         this.exact = exact;
     }
 
-    private static Local local(Place place, Charge charge) {
-        return new Local(place, Seam.firstKey(Books.PREFIX, charge));
-    }
-
     /**
      * Records an answer.
      *
@@ -101,45 +98,41 @@ final class Shares {
         // memory may have decided some time ago, while other servers had not answered
         boolean late = decision.charges().stream().anyMatch(charge -> Seam.byServer(decision, charge))
                 && decision.charges().stream().anyMatch(charge -> Seam.inMemory(decision, charge));
-        if (late) {
-            decision.charges().forEach(charge -> forgotten.add(local(place, charge)));
-        }
         for (Charge charge : decision.charges()) {
-            LimitStatus status = status(decision, charge);
-            LimitAlgorithm limit = charge.policy().algorithms().get(0);
-            if (status != null && charged && !status.admitted()) {
-                requirePenalty(place, decision, status);
-            }
-            if (status != null && limit instanceof Concurrency && Seam.inMemory(decision, charge)) {
-                long taken = charged && decision.admitted() ? charge.permits() : 0;
-                requireReleased(local(place, charge), limit.scaled(share), status, taken);
-            }
-            if (status != null && limit instanceof TokenBucket) {
-                Local local = local(place, charge);
-                if (Seam.byServer(decision, charge)) {
+            for (Told told : Told.of(decision, charge)) {
+                Local local = new Local(place, told.key());
+                if (late) {
+                    forgotten.add(local);
+                }
+                LimitStatus status = told.status();
+                if (status != null && Seam.byServer(decision, charge) && told.limit() instanceof TokenBucket) {
                     known.put(local, new Known(status, world.now()));
                     if (overtaken) {
                         forgotten.add(local);
                     }
-                } else if (Seam.inMemory(decision, charge)) {
+                } else if (status != null && Seam.inMemory(decision, charge)) {
                     long taken = charged && decision.admitted() ? charge.permits() : 0;
-                    answeredHere(local, limit.scaled(share), late ? null : status, taken);
+                    answeredHere(local, told.limit().scaled(share), late, status, taken);
+                    if (charged && !status.admitted()) {
+                        requirePenalty(local, decision, status);
+                    }
                 }
             }
         }
     }
 
-    private static @Nullable LimitStatus status(Decision decision, Charge charge) {
-        return decision.limits().stream()
-                .filter(status -> status.charge().equals(charge))
-                .findFirst()
-                .orElse(null);
+    private void answeredHere(Local local, LimitAlgorithm part, boolean late, LimitStatus status, long taken) {
+        if (part instanceof Concurrency) {
+            requireReleased(local, part, status, taken);
+        } else if (part instanceof TokenBucket) {
+            requireLeft(local, part, late ? null : status, taken);
+        }
     }
 
-    private void answeredHere(Local local, LimitAlgorithm part, @Nullable LimitStatus status, long taken) {
+    private void requireLeft(Local local, LimitAlgorithm part, @Nullable LimitStatus status, long taken) {
         Level level = levels.computeIfAbsent(local, key -> new Level(part));
         // what was used under another limit is converted
-        level.changed |= level.capacity != part.capacity();
+        level.changed |= !level.limit.equals(part);
         level.drain(world.now(), part);
         Known before = known.remove(local);
         if (before != null && world.now() - before.atNanos < before.status.fullAfterNanos()) {
@@ -167,17 +160,20 @@ final class Shares {
     }
 
     /** The first refusal of memory starts the penalty there, too, unless a server has refused before. */
-    private void requirePenalty(Place place, Decision decision, LimitStatus status) {
+    private void requirePenalty(Local local, Decision decision, LimitStatus status) {
         Charge charge = status.charge();
-        if (charge.policy().penalty() == null || charge.permits() == 0 || !Seam.inMemory(decision, charge)) {
+        Penalty penalty = charge.policy().penalty();
+        if (penalty == null || charge.permits() == 0 || !local.key.endsWith(Books.FIRST_LIMIT)) {
             return;
         }
-        boolean first = refused.add(local(place, charge));
+        boolean first = refused.add(local);
         boolean alone = decision.charges().stream().noneMatch(other -> Seam.byServer(decision, other));
         world.require(
-                !first || !alone || status.nextAvailableNanos() >= Instance.PENALTY.toNanos() - LATE_NANOS,
+                !first
+                        || !alone
+                        || status.nextAvailableNanos() >= penalty.duration().toNanos() - LATE_NANOS,
                 "memory of %s refuses %s without a penalty",
-                place,
+                local.place,
                 charge);
     }
 
@@ -207,37 +203,45 @@ final class Shares {
     void returned(Place place, Decision decision, ToLongFunction<Charge> part) {
         returnedNanos.put(place, world.now());
         for (Charge charge : decision.charges()) {
-            Local local = local(place, charge);
-            Level level = levels.get(local);
-            if (Seam.byServer(decision, charge)) {
-                forgotten.add(local);
-            } else if (Seam.inMemory(decision, charge) && level != null) {
-                LimitAlgorithm limit = charge.policy().algorithms().get(0);
-                if (limit instanceof TokenBucket bucket) {
-                    LimitAlgorithm here = bucket.scaled(share);
-                    level.changed |= level.capacity != here.capacity();
-                    level.drain(world.now(), here);
-                    long taken = Math.min(charge.permits(), here.capacity());
-                    long permits = charge.permits() == 0 ? 0 : taken * part.applyAsLong(charge) / charge.permits();
-                    level.permits = Math.max(0, level.permits - permits);
+            for (Told told : Told.of(decision, charge)) {
+                Local local = new Local(place, told.key());
+                Level level = levels.get(local);
+                if (Seam.byServer(decision, charge)) {
+                    forgotten.add(local);
+                } else if (level != null
+                        && Seam.inMemory(decision, charge)
+                        && told.limit() instanceof TokenBucket bucket) {
+                    returned(level, bucket.scaled(share), charge, part.applyAsLong(charge));
                 }
             }
         }
     }
 
+    private void returned(Level level, LimitAlgorithm here, Charge charge, long part) {
+        level.changed |= !level.limit.equals(here);
+        level.drain(world.now(), here);
+        long taken = Math.min(charge.permits(), here.capacity());
+        long permits = charge.permits() == 0 ? 0 : taken * part / charge.permits();
+        level.permits = Math.max(0, level.permits - permits);
+    }
+
     /** Records that an instance is about to reset a key. */
     void reset(Place place, Charge charge) {
         returnedNanos.put(place, world.now());
-        levels.remove(local(place, charge));
-        forgotten.add(local(place, charge));
+        for (String key : Seam.keys(Books.PREFIX, charge)) {
+            levels.remove(new Local(place, key));
+            forgotten.add(new Local(place, key));
+        }
     }
 
     /** Records that it has done so: if it did nothing else meanwhile, it has forgotten what it knew. */
     void wasReset(Place place, Charge charge) {
-        Local local = local(place, charge);
-        if (world.unfinished(place) == 1 && !levels.containsKey(local)) {
-            known.remove(local);
-            forgotten.remove(local);
+        for (String key : Seam.keys(Books.PREFIX, charge)) {
+            Local local = new Local(place, key);
+            if (world.unfinished(place) == 1 && !levels.containsKey(local)) {
+                known.remove(local);
+                forgotten.remove(local);
+            }
         }
     }
 }

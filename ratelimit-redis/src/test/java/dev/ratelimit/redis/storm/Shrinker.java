@@ -43,7 +43,7 @@ final class Shrinker {
         while (from < shortest.steps().size() && runs < MAX_RUNS) {
             List<Step> steps = new ArrayList<>(shortest.steps());
             steps.subList(from, Math.min(from + part, steps.size())).clear();
-            History shorter = new History(shortest.seed(), shortest.setup(), List.copyOf(steps));
+            History shorter = shortest.with(steps);
             runs++;
             if (fails.test(shorter)) {
                 shortest = shorter;

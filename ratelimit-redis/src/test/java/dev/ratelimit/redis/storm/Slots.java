@@ -79,12 +79,14 @@ final class Slots {
         importing.clear();
     }
 
-    /** Refuses a command at a server without the slot of its keys. */
+    /** Refuses a command at a server without the slot of its keys, or about several slots. */
     void check(Server server, String[] keys, boolean asking) {
         int slot = SlotHash.getSlot(keys[0]);
         Server owner = owners[slot];
         Server target = importing.get(slot);
-        if (owner == server) {
+        if (Arrays.stream(keys).anyMatch(key -> SlotHash.getSlot(key) != slot)) {
+            throw error("CROSSSLOT Keys in request don't hash to the same slot");
+        } else if (owner == server) {
             long here = Arrays.stream(keys).filter(server.data()::has).count();
             if (target != null && target != server && here < keys.length) {
                 throw error(

@@ -62,6 +62,7 @@ final class States {
         pass(state, asked, nowMicros);
         switch (asked.kind()) {
             case 't' -> state.debt = Math.max(0, state.debt - asked.permits() * asked.parameter(3));
+            case 'i' -> state.debt = Math.max(0, state.debt - asked.permits());
             case 'f' ->
                 state.count -= chargedMicros < state.start ? 0 : Math.min(state.count, (double) asked.permits());
             case 's' -> {
@@ -83,6 +84,7 @@ final class States {
         double window = asked.parameter(2);
         switch (asked.kind()) {
             case 't' -> state.debt = Math.max(0, state.debt - (now - state.atMicros) * asked.parameter(2));
+            case 'i' -> refill(state, asked.parameter(2), asked.parameter(3), now);
             case 'f' -> state.count = now < state.ends ? state.count : 0;
             case 's' -> {
                 if (now - state.start >= 2 * window) {
@@ -100,10 +102,22 @@ final class States {
         state.atMicros = now;
     }
 
+    private static void refill(State state, double refill, double period, long now) {
+        double refills = Math.floor((now - state.start) / period);
+        if (state.debt <= refills * refill) {
+            state.start = now;
+            state.debt = 0;
+        } else {
+            state.start += refills * period;
+            state.debt -= refills * refill;
+        }
+    }
+
     private static void charge(State state, Asked asked, long now) {
         long permits = asked.permits();
         switch (asked.kind()) {
             case 't' -> state.debt += permits * asked.parameter(3);
+            case 'i' -> state.debt += permits;
             case 'f' -> {
                 if (state.count == 0) {
                     state.ends = asked.number(0);
@@ -123,6 +137,7 @@ final class States {
     private static double[] expected(State state, Asked asked) {
         return switch (asked.kind()) {
             case 't' -> new double[] {state.debt};
+            case 'i' -> new double[] {state.start, state.debt};
             case 'f' ->
                 state.count == 0
                         ? new double[] {asked.number(0), 0}

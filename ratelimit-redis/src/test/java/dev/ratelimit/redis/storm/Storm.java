@@ -3,17 +3,13 @@ package dev.ratelimit.redis.storm;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.redis.Seam;
-import dev.ratelimit.redis.storm.History.Setup;
 import dev.ratelimit.redis.storm.Step.Ask;
+import dev.ratelimit.redis.storm.Step.Fault;
 import dev.ratelimit.redis.storm.Step.Trouble;
 import dev.ratelimit.redis.storm.Step.Want;
 import dev.ratelimit.redis.storm.World.Actor;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.function.Predicate;
-import java.util.function.Supplier;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Runs a history, and checks at each step what must hold. */
@@ -53,35 +49,28 @@ final class Storm {
     private final List<Instance> instances = new ArrayList<>();
     private final Troubles troubles;
     private final Callers callers;
-    private final @Nullable List<String> timeline;
     private int withoutServer;
     private boolean recovering;
-    private boolean over;
 
     private Storm(History history, @Nullable List<String> timeline) {
         this.history = history;
         this.setup = history.setup();
-        this.timeline = timeline;
-        this.world = new World(history.seed());
+        this.world = new World(setup.seed(), timeline);
         this.books = new Books(
-                world, setup, none(Step.Fault::changesBudgets), !setup.refunds() && none(Step.Fault::delaysCommands));
-        this.shares = new Shares(
-                world, setup.localShare(), !setup.leased() && none(fault -> fault == Step.Fault.OTHER_LIMITS));
+                world,
+                setup,
+                history.none(Fault::changesBudgets),
+                history.keepsAll() && history.none(Fault::delaysCommands));
+        this.shares = new Shares(world, setup.localShare(), !setup.leased() && history.none(Fault.OTHER_LIMITS));
         this.network = new Network(world, books, 2 * setup.masters(), setup);
         if (setup.masters() > 1) {
             network.cluster(new Slots(network.servers(), setup.masters()));
         }
         for (int i = 0; i < setup.instances(); i++) {
-            instances.add(new Instance(i, world, network, history, what -> note(() -> what)));
+            instances.add(new Instance(i, world, network, history));
         }
-        this.troubles = new Troubles(world, network, keyNames());
-        this.callers =
-                new Callers(new Callers.Scene(world, setup, network, books, shares, troubles), instances, this::note);
-    }
-
-    private boolean none(Predicate<Step.Fault> kind) {
-        return history.steps().stream()
-                .noneMatch(step -> step instanceof Trouble trouble && kind.test(trouble.fault()));
+        this.troubles = new Troubles(world, network, setup);
+        this.callers = new Callers(new Callers.Scene(world, setup, network, books, shares, troubles), instances);
     }
 
     /** Runs a history; returns what did not hold, or {@code null}. */
@@ -96,8 +85,6 @@ final class Storm {
             storm.run();
             return null;
         } catch (AssertionError | RuntimeException e) {
-            storm.note(() -> "FAILED: " + e.getMessage());
-            storm.over = true;
             return e;
         } finally {
             storm.world.close();
@@ -106,13 +93,6 @@ final class Storm {
 
     private void require(boolean holds, String message, @Nullable Object... parameters) {
         world.require(holds, message, parameters);
-    }
-
-    private void note(Supplier<String> what) {
-        // what ends then is thrown out of its calls
-        if (timeline != null && !over) {
-            timeline.add(String.format(Locale.ROOT, "%12.6f s  %s", world.now() / 1e9, what.get()));
-        }
     }
 
     private void run() {
@@ -125,7 +105,9 @@ final class Storm {
             world.in(late ? begin + setup.opensAtNanos() : 0, world.outside(), start);
         }
         runUntil(begin);
-        long last = begin + History.CALLS_NANOS;
+        long calls =
+                begin + history.steps().stream().mapToLong(Step::atNanos).max().orElse(0);
+        long last = calls;
         for (Step step : history.steps()) {
             Runnable task = step instanceof Ask ask ? () -> callers.start(ask) : () -> begin((Trouble) step);
             world.in(begin + step.atNanos() - world.now(), world.outside(), task);
@@ -133,7 +115,7 @@ final class Storm {
                 last = Math.max(last, begin + Troubles.end(trouble));
             }
         }
-        runUntil(begin + History.CALLS_NANOS);
+        runUntil(calls + SECOND);
         while (world.now() < last + SECOND) {
             askAll();
         }
@@ -148,7 +130,7 @@ final class Storm {
 
     private void begin(Trouble trouble) {
         Instance instance = instances.get(trouble.instance());
-        note(trouble::toString);
+        world.note(trouble::toString);
         switch (trouble.fault()) {
             case CLOSED -> {
                 troubles.begin(trouble, instance.place());
@@ -157,13 +139,6 @@ final class Storm {
             case OTHER_LIMITS -> instance.changeLimits();
             default -> troubles.begin(trouble, instance.place());
         }
-    }
-
-    private List<String> keyNames() {
-        return IntStream.range(0, setup.keys())
-                .mapToObj(key -> Seam.firstKey(
-                        Books.PREFIX, Instance.policy(history, 0, false).charge("k" + key)))
-                .toList();
     }
 
     /** After the last fault, asks for all keys until servers answer, and requires this once all must be well. */
@@ -192,8 +167,8 @@ final class Storm {
     private long recoveryNanos() {
         boolean slow = setup.connectNanos() + 2 * MILLI >= setup.deadlineNanos();
         // after a long time without a network, a probe may find out that its connection is dead
-        boolean dead = !none(Step.Fault::killsSilently);
-        boolean silent = dead || !none(fault -> fault == Step.Fault.HANGING);
+        boolean dead = !history.none(Fault::killsSilently);
+        boolean silent = dead || !history.none(Fault.HANGING);
         return (slow || dead ? SLOW_RECOVERY_NANOS : RECOVERY_NANOS) + (silent ? setup.handshakeNanos() : 0);
     }
 
@@ -251,8 +226,9 @@ final class Storm {
 
     /** Whether it is known what became of all that was charged to the key of this name. */
     private boolean certain(String key) {
-        return none(Step.Fault::losesAnswers)
-                || (none(fault -> fault == Step.Fault.OTHER_LIMITS || fault == Step.Fault.SLOT_MOVES)
+        return history.none(Fault::losesAnswers)
+                || (history.none(Fault.OTHER_LIMITS)
+                        && history.none(Fault.SLOT_MOVES)
                         && instances.stream()
                                 .allMatch(instance -> troubles.untouched(instance.place(), network.owner(key)))
                         && troubles.untouchedTogether(key));

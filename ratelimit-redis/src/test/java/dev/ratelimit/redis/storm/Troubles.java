@@ -4,7 +4,9 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.Bounds.Gain;
 import dev.ratelimit.redis.storm.ScriptServer.State;
+import dev.ratelimit.redis.storm.Step.Target;
 import dev.ratelimit.redis.storm.Step.Trouble;
+import dev.ratelimit.redis.storm.Step.Want;
 import dev.ratelimit.redis.storm.World.Place;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -19,27 +21,34 @@ import java.util.Set;
 /** Lets faults begin and end. */
 final class Troubles {
 
-    /** A few times the usual deadline, so that some answers are late. */
-    private static final long SLOW_NANOS = 60_000_000;
-
     /** Of an algorithm that only a later version has. */
     private static final byte[] FOREIGN = "z;20;1;1;;".getBytes(StandardCharsets.US_ASCII);
 
-    private static final long UNSTABLE_NANOS = 200_000_000;
+    /** The variants of a fail-over. */
+    private static final int TOLD = 1;
+
+    private static final int AWAY = 2;
+    private static final int UNAWARE = 4;
 
     private final World world;
     private final Network network;
-    private final List<String> keys;
+    private final Setup setup;
+    private final List<String> keys = new ArrayList<>();
     private final Map<Place, Long> stillNanos = new HashMap<>();
     private final Set<Object> touched = new HashSet<>();
     private final List<Gain> gains = new ArrayList<>();
     private boolean clocksDiffer;
     private boolean slotsMove;
 
-    Troubles(World world, Network network, List<String> keys) {
+    Troubles(World world, Network network, Setup setup) {
         this.world = world;
         this.network = network;
-        this.keys = keys;
+        this.setup = setup;
+        for (int policy = 0; policy < setup.policies().size(); policy++) {
+            for (int key = 0; key < setup.keys(); key++) {
+                keys.addAll(Seam.keys(Books.PREFIX, setup.charge(new Want(policy, key, 0), false)));
+            }
+        }
     }
 
     /** When a fault and what follows from it are over: a master that was replaced returns later, as a replica. */
@@ -63,7 +72,7 @@ final class Troubles {
 
     /** Whether no fault has concerned this key in particular. */
     boolean untouched(Charge charge) {
-        return untouched(Seam.firstKey(Books.PREFIX, charge));
+        return Seam.keys(Books.PREFIX, charge).stream().allMatch(this::untouched);
     }
 
     /** Whether no fault has concerned the key of this name in particular. */
@@ -106,12 +115,22 @@ final class Troubles {
     }
 
     private String key(Trouble trouble) {
-        return keys.get((int) (trouble.atNanos() % keys.size()));
+        Target target = trouble.target();
+        Charge charge = setup.charge(new Want(target.policy(), target.key(), 0), false);
+        return Seam.keys(Books.PREFIX, charge).get(target.limit());
     }
 
     private void touch(Trouble trouble, Place place, Server server) {
         List<?> where = switch (trouble.fault()) {
-            case CUT, HALF_OPEN, BLACK_HOLE, SLOW_NETWORK, REFUSED -> List.of(List.of(place, server));
+            case CUT,
+                    HALF_OPEN,
+                    BLACK_HOLE,
+                    SLOW_NETWORK,
+                    REFUSED,
+                    REPLY_TWICE,
+                    REPLY_LOST,
+                    REPLY_CUT,
+                    REPLIES_SWAPPED -> List.of(List.of(place, server));
             case PAUSED, INSTANCE_KILLED, NO_THREAD, CLOSED -> List.of(place);
             case FAIL_OVER -> network.servers();
             // commands follow the slot, at once if they need not connect
@@ -148,11 +167,11 @@ final class Troubles {
                 later(trouble, server::proceed);
             }
             case SLOW_SERVER -> {
-                server.slowDown(world.random.nextLong(SLOW_NANOS));
+                server.slowDown(trouble.byNanos());
                 later(trouble, () -> server.slowDown(0));
             }
             case UNSTABLE -> {
-                unstable(server, world.now() + time);
+                unstable(server, trouble.byNanos(), world.now() + time);
                 later(trouble, () -> restore(server));
             }
             case OUT_OF_MEMORY -> refuse(trouble, server, State.OUT_OF_MEMORY);
@@ -173,9 +192,10 @@ final class Troubles {
                 later(trouble, () -> network.swallow(place, server, false));
             }
             case SLOW_NETWORK -> {
-                network.slowDown(place, server, world.random.nextLong(SLOW_NANOS));
+                network.slowDown(place, server, trouble.byNanos());
                 later(trouble, () -> network.slowDown(place, server, 0));
             }
+            case REPLY_TWICE, REPLY_LOST, REPLY_CUT, REPLIES_SWAPPED -> network.confuse(place, server, trouble.fault());
             case REFUSED -> {
                 network.refuse(place, server, true);
                 network.cut(place, server, true);
@@ -191,7 +211,7 @@ final class Troubles {
                 place.refuseThreads(time);
                 later(trouble, () -> {});
             }
-            case WALL_CLOCK_MOVES -> place.moveWallClock(world.random.nextBoolean() ? time : -time);
+            case WALL_CLOCK_MOVES -> place.moveWallClock(trouble.variant() == 0 ? time : -time);
             case FOREIGN_VALUE -> spoil(trouble, key(trouble));
             // its calls under way fail
             case CLOSED -> {}
@@ -217,12 +237,11 @@ final class Troubles {
         }
     }
 
-    private void unstable(Server server, long until) {
+    private void unstable(Server server, long next, long until) {
         boolean well = server.isWell();
         server.state(well ? State.LOADING : State.HEALTHY);
-        long next = UNSTABLE_NANOS + world.random.nextLong(UNSTABLE_NANOS);
         if (world.now() + next < until) {
-            world.in(next, world.outside(), () -> unstable(server, until));
+            world.in(next, world.outside(), () -> unstable(server, next, until));
         }
     }
 
@@ -246,7 +265,7 @@ final class Troubles {
         Slots slots = network.slots();
         ScriptServer.Data older = server.data().snapshot();
         // what the master does from here on is lost
-        world.in(world.random.nextLong(1 + trouble.forNanos()), world.outside(), () -> {
+        world.in(trouble.byNanos(), world.outside(), () -> {
             Server replica = slots == null ? network.spare() : slots.replica(server);
             if (replica == null
                     || !replica.isUp()
@@ -257,15 +276,12 @@ final class Troubles {
             network.disturbed();
             lost();
             replica.data().restore(older);
-            server.kill(world.random.nextBoolean());
+            server.kill((trouble.variant() & TOLD) != 0);
             network.replace(server, replica);
             if (slots != null) {
-                List<Server> unaware = network.servers().stream()
-                        .filter(other -> other != replica && world.random.nextBoolean())
-                        .toList();
-                slots.takeOver(server, replica, unaware);
+                slots.takeOver(server, replica, unaware(trouble, replica));
             }
-            boolean staysAway = world.random.nextBoolean();
+            boolean staysAway = (trouble.variant() & AWAY) != 0;
             later(trouble, () -> {
                 if (!staysAway) {
                     start(server, false);
@@ -277,6 +293,18 @@ final class Troubles {
                 }
             });
         });
+    }
+
+    private List<Server> unaware(Trouble failOver, Server replica) {
+        List<Server> unaware = new ArrayList<>();
+        int bit = UNAWARE;
+        for (Server server : network.servers()) {
+            if (server != replica && (failOver.variant() & bit) != 0) {
+                unaware.add(server);
+            }
+            bit <<= 1;
+        }
+        return unaware;
     }
 
     private void moveSlot(Trouble trouble) {

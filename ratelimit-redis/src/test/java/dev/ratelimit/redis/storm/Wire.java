@@ -1,6 +1,7 @@
 package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.redis.Seam;
+import dev.ratelimit.redis.storm.Step.Fault;
 import dev.ratelimit.redis.storm.World.Place;
 import io.lettuce.core.RedisException;
 import java.nio.ByteBuffer;
@@ -17,11 +18,17 @@ final class Wire implements Seam.Wire {
     /** A command on its way. */
     @SuppressWarnings("ArrayRecordComponent") // only their identity matters
     record Sent<T>(
+            Class<T> type,
             Function<Server, T> command,
             CompletableFuture<T> answer,
             boolean decision,
-            byte @Nullable [][] arguments,
+            String[] keys,
+            byte[][] arguments,
             long atNanos) {}
+
+    /** A server's reply: a result or a failure. */
+    private record Reply(
+            Sent<?> to, @Nullable Object result, @Nullable RuntimeException failure) {}
 
     private static final long QUIET_NANOS = 1_010_000_000;
     private static final long GRACE_NANOS = 1_000_000;
@@ -37,7 +44,16 @@ final class Wire implements Seam.Wire {
     private final Place place;
     private final Server server;
     private final Deque<Sent<?>> outstanding = new ArrayDeque<>();
-    private final Deque<Runnable> incoming = new ArrayDeque<>();
+    private final Deque<Sent<?>> outgoing = new ArrayDeque<>();
+    private final Deque<Reply> incoming = new ArrayDeque<>();
+
+    /** What the client has read while it awaited nothing. */
+    private final Deque<Reply> unread = new ArrayDeque<>();
+
+    /** What happens to the next reply; and the one that was kept back, or lost its end. */
+    private @Nullable Fault confusion;
+
+    private @Nullable Reply kept;
     private final int run;
     private final long openedNanos;
     private boolean open = true;
@@ -93,7 +109,6 @@ final class Wire implements Seam.Wire {
     }
 
     @Override
-    @SuppressWarnings("FutureReturnValueIgnored") // only the books are told
     public CompletableFuture<long[]> script(
             @Nullable String text, String sha, boolean asking, String[] keys, byte[][] arguments) {
         String operation = new String(arguments[0], StandardCharsets.US_ASCII);
@@ -103,16 +118,27 @@ final class Wire implements Seam.Wire {
             requireWanted(former);
         }
         network.books().passed(place, keys, arguments, null);
-        CompletableFuture<long[]> answer =
-                send(server -> network.run(server, text, sha, asking, keys, arguments), decision, arguments);
-        answer.thenAccept(reply -> network.books().passed(place, keys, arguments, reply));
-        return answer;
+        return send(new Sent<>(
+                long[].class,
+                server -> network.run(server, text, sha, asking, keys, arguments),
+                new CompletableFuture<>(),
+                decision,
+                keys,
+                arguments,
+                world.now()));
     }
 
     @Override
     public CompletableFuture<String> clusterNodes() {
         network.refreshed(place);
-        return send(network::clusterNodes, false, null);
+        return send(new Sent<>(
+                String.class,
+                network::clusterNodes,
+                new CompletableFuture<>(),
+                false,
+                new String[0],
+                new byte[0][],
+                world.now()));
     }
 
     /** What a server has refused is sent again only while somebody waits for it. */
@@ -127,8 +153,7 @@ final class Wire implements Seam.Wire {
                 age / 1e9);
     }
 
-    private <T> CompletableFuture<T> send(
-            Function<Server, T> command, boolean decision, byte @Nullable [][] arguments) {
+    private <T> CompletableFuture<T> send(Sent<T> sent) {
         if (!open) {
             // commands under way may follow a redirect at this very moment
             world.require(
@@ -136,17 +161,18 @@ final class Wire implements Seam.Wire {
             return CompletableFuture.failedFuture(
                     new RedisException("Currently not connected. Commands are rejected."));
         }
-        Sent<T> sent = new Sent<>(command, new CompletableFuture<>(), decision, arguments, world.now());
         outstanding.add(sent);
-        network.sent(place, server, arguments != null && decision ? decisions(arguments) : 0);
-        if (decision) {
+        network.sent(place, server, sent.decision ? decisions(sent.arguments) : 0);
+        if (sent.decision) {
             requireUseful();
         }
         if (!dead && network.passes(place, server)) {
             lastArrival = Math.max(lastArrival, world.now() + network.delay(place, server));
+            outgoing.add(sent);
             world.in(lastArrival - world.now(), world.outside(), () -> {
+                Sent<?> first = outgoing.remove();
                 if (!dead && network.passes(place, server)) {
-                    server.receive(this, sent);
+                    server.receive(this, first);
                 } else {
                     dead = true;
                 }
@@ -187,29 +213,73 @@ final class Wire implements Seam.Wire {
         world.require(!doubtful, "%s uses a dead connection to %s", place, server);
     }
 
-    <T> void reply(Sent<T> sent, @Nullable T result, @Nullable RuntimeException failure) {
+    /** Sends what a command resulted in to the client. */
+    void reply(Sent<?> sent, @Nullable Object result, @Nullable RuntimeException failure) {
         if (dead || !network.passes(place, server)) {
             dead = true;
             return;
         }
         lastDelivery = Math.max(lastDelivery, world.now() + network.delay(place, server));
-        incoming.add(() -> {
-            outstanding.remove(sent);
-            heard = world.now();
-            if (failure == null) {
-                sent.answer.complete(result);
-            } else {
-                replying = sent;
-                sent.answer.completeExceptionally(failure);
-                replying = null;
-            }
-        });
+        incoming.add(new Reply(sent, result, failure));
         world.in(lastDelivery - world.now(), place, () -> {
-            Runnable first = incoming.poll();
+            Reply first = incoming.poll();
             if (first != null && open && !dead) {
-                first.run();
+                pass(first);
             }
         });
+    }
+
+    /** Lets something happen to the next replies; see {@link Fault}. */
+    void confuse(Fault how) {
+        confusion = how;
+    }
+
+    private void pass(Reply reply) {
+        Reply before = kept;
+        Fault how = confusion;
+        kept = null;
+        confusion = null;
+        if (before != null) {
+            receive(how == Fault.REPLY_CUT ? new Reply(before.to, null, Seam.unexpectedReply()) : reply);
+            if (how == Fault.REPLIES_SWAPPED) {
+                receive(before);
+            }
+        } else if (how == Fault.REPLY_CUT || how == Fault.REPLIES_SWAPPED) {
+            kept = reply;
+            confusion = how;
+        } else if (how != Fault.REPLY_LOST) {
+            receive(reply);
+            if (how == Fault.REPLY_TWICE) {
+                receive(reply);
+            }
+        }
+    }
+
+    /** The client takes replies for those to its commands, in their order, and reads no further than it has asked. */
+    private void receive(Reply reply) {
+        heard = world.now();
+        unread.add(reply);
+        while (open && !unread.isEmpty() && !outstanding.isEmpty()) {
+            complete(outstanding.remove(), unread.remove());
+        }
+    }
+
+    private <T> void complete(Sent<T> asked, Reply reply) {
+        Object result = reply.result;
+        RuntimeException failure = reply.failure;
+        if (failure == null && !asked.type.isInstance(result)) {
+            failure = Seam.unexpectedReply();
+        }
+        if (failure != null) {
+            replying = asked;
+            asked.answer.completeExceptionally(failure);
+            replying = null;
+            return;
+        }
+        asked.answer.complete(asked.type.cast(result));
+        if (reply.to == asked && result instanceof long[] numbers) {
+            network.books().passed(place, asked.keys, asked.arguments, numbers);
+        }
     }
 
     /** Loses the connection; the client is told. */

@@ -9,6 +9,7 @@ import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -243,8 +244,25 @@ final class World {
     private long now;
     private long numbered;
 
-    World(long seed) {
+    /** What has happened so far, as far as anybody wants to know. */
+    private final @Nullable List<String> timeline;
+
+    /**
+     * A world in which nothing has happened yet.
+     *
+     * @param timeline gets a line for what happens
+     */
+    World(long seed, @Nullable List<String> timeline) {
         this.random = new Random(seed);
+        this.timeline = timeline;
+    }
+
+    /** Writes down that something happens. */
+    void note(Supplier<String> what) {
+        // once something has failed, calls only end
+        if (timeline != null && failures.isEmpty()) {
+            timeline.add(String.format(Locale.ROOT, "%12.6f s  %s", now / 1e9, what.get()));
+        }
     }
 
     /** Another instance of the application. */
@@ -357,7 +375,9 @@ final class World {
      */
     void require(boolean holds, String message, @Nullable Object... parameters) {
         if (!holds) {
-            failures.add(new AssertionError(String.format(Locale.ROOT, message, parameters)));
+            String failure = String.format(Locale.ROOT, message, parameters);
+            note(() -> "FAILED: " + failure);
+            failures.add(new AssertionError(failure));
         }
     }
 
