@@ -93,7 +93,7 @@ public final class Seam {
 
     /** The failure of a command whose reply is no script's. */
     public static RuntimeException unexpectedReply() {
-        return Answer.noAnswer();
+        return Answer.unexpected();
     }
 
     /** Whether a server decided this charge of the decision. */
