@@ -144,7 +144,7 @@ final class FakeRedis extends OneServer implements Scheduler {
             }
             Call made = call.get();
             if (made == null) {
-                return CompletableFuture.failedFuture(StoreFailure.unsent("nobody waits", null));
+                return CompletableFuture.failedFuture(StoreFailure.stalled("nobody waits", null));
             }
             CompletableFuture<long[]> reply = new CompletableFuture<>();
             underWay.add(reply);
