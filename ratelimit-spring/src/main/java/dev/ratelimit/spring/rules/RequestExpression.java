@@ -85,6 +85,10 @@ final class RequestExpression {
             throw new IllegalArgumentException(
                     "not an expression: " + Quotation.message(e.getMessage()) + Quotation.pointingAt(position, text),
                     e);
+        } catch (IndexOutOfBoundsException e) {
+            // such as a number without its exponent: 2e
+            throw new IllegalArgumentException(
+                    "not an expression: it ends too early" + Quotation.pointingAt(text.length(), text), e);
         }
         check(expression.getAST(), parameters);
         this.shown = ShownExpression.of(expression.getAST(), text);

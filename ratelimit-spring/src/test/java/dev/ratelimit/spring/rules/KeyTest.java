@@ -278,6 +278,7 @@ class KeyTest {
             quoteCharacter = '"',
             value = {
                 "#request.getHeader('X' | not an expression",
+                "#ip == 2e | not an expression: it ends too early",
                 "#user | there is no #user; use #request, #principal or #ip",
                 "#request.getHeadr('X') | #request has no method getHeadr with 1 argument; did you mean getHeader?",
                 "#request.getHeader() | #request has no method getHeader with 0 arguments",
