@@ -280,7 +280,7 @@ final class RequestExpression {
     }
 
     private static @Nullable Long permits(@Nullable Object value) {
-        double permits = value instanceof Number number ? number.doubleValue() : -1;
+        double permits = value instanceof Number number ? NumberText.valueOf(number) : -1;
         return permits >= 0 ? Long.valueOf((long) Math.ceil(permits)) : null;
     }
 
@@ -299,6 +299,12 @@ final class RequestExpression {
         if (value == null) {
             return "";
         }
+        if (value instanceof Optional<?> optional) {
+            return text(optional.orElse(null));
+        }
+        if (value instanceof Number number) {
+            return NumberText.of(number);
+        }
         if (value instanceof Principal principal) {
             return Objects.requireNonNullElse(principal.getName(), "");
         }
@@ -307,7 +313,6 @@ final class RequestExpression {
         }
         boolean text = value instanceof CharSequence
                 || value instanceof Character
-                || value instanceof Number
                 || value instanceof Boolean
                 || value instanceof UUID;
         return text ? value.toString() : null;
