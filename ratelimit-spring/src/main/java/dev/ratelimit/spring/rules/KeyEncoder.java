@@ -94,7 +94,7 @@ final class KeyEncoder {
         return true;
     }
 
-    private static String digest(CharSequence key) {
+    static String digest(CharSequence key) {
         try {
             // two bytes per character, so that strings that are not well-formed UTF-16 stay distinct
             byte[] hash = MessageDigest.getInstance("SHA-256").digest(bytes(key));
