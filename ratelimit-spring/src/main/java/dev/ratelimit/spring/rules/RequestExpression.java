@@ -52,6 +52,10 @@ final class RequestExpression {
     /** How an expression refers to the caller, by the variable or by the request. */
     private static final Pattern PRINCIPAL = Pattern.compile("#principal|[uU]serPrincipal|[rR]emoteUser|isUserInRole");
 
+    /** How an expression refers to what clients cannot choose: the caller, its address, its session, what filters know. */
+    private static final Pattern KNOWN =
+            Pattern.compile(PRINCIPAL.pattern() + "|#ip\\b|[rR]emoteAddr|getSession|#request\\.session|getAttribute");
+
     private final SpelExpression expression;
     private final String shown;
 
@@ -216,7 +220,8 @@ final class RequestExpression {
         Predicate<RequestContext> test = context -> expression
                 .evaluate(context, "true or false", RequestExpression::truth)
                 .orElse(ifFailed);
-        return new Condition(expression.shown, test, PRINCIPAL.matcher(text).find(), constant);
+        boolean chosen = constant == null && !KNOWN.matcher(text).find();
+        return new Condition(expression.shown, test, PRINCIPAL.matcher(text).find(), chosen, constant);
     }
 
     /** Fails if it can be seen that no value is of the wanted class. */
