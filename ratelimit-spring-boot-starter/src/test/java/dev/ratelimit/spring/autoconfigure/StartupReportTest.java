@@ -200,6 +200,7 @@ class StartupReportTest {
                 "ratelimit.exempt.paths=/** | ratelimit.exempt.paths: /** is every path, so nothing is limited",
                 "ratelimit.exempt.paths=/{*all} | ratelimit.exempt.paths: /{*all} is every path, so nothing is limited",
                 "ratelimit.exempt.when=true | ratelimit.exempt.when: true is always true, so nothing is limited",
+                "ratelimit.exempt.when=#request.getHeader('X-Probe') == 'yes' | depends only on what clients send",
                 "ratelimit.exempt.addresses=0.0.0.0/0 | 0.0.0.0/0 is every address, so nobody is limited"
             })
     @DisplayName("F11 a setting that is probably unintended causes a warning")
@@ -208,6 +209,23 @@ class StartupReportTest {
                 .run(context -> assertThat(context).hasNotFailed());
 
         assertThat(output).contains("WARN").contains(warning);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "#request.getHeader('X-Probe') == 'yes' && #ip == '10.0.0.7'",
+                "#request.isUserInRole('MONITOR')",
+                "#principal?.name == 'monitor'",
+                "#request.userPrincipal != null",
+                "#request.session != null",
+                "#request.getAttribute('monitor') == true"
+            })
+    void exemptionByMoreThanWhatClientsSend_isNotWarnedOf(String condition, CapturedOutput output) {
+        runner.withPropertyValues("ratelimit.policies.api.limit=1/second", "ratelimit.exempt.when=" + condition)
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output).doesNotContain("WARN");
     }
 
     @ParameterizedTest

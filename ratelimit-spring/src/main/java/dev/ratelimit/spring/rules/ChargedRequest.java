@@ -315,6 +315,13 @@ public final class ChargedRequest {
         return first;
     }
 
+    /** Refunds all charges, unless they are final. */
+    public void refund() {
+        if (close()) {
+            stages.forEach(StageCharges::refund);
+        }
+    }
+
     /** Refunds the charges that are free for all these statuses, unless they are final. */
     public void settle(List<Integer> statuses) {
         if (close()) {

@@ -67,10 +67,18 @@ public final class RequestLimiter {
 
     /**
      * Whether the request is a CORS preflight that is not charged, because the browser sends it and not the caller.
-     * Preflights that may carry a credential are charged: browsers never send one.
+     * Preflights that may carry a credential are charged.
      */
     public boolean isFreePreflight(WebRequest request) {
         return rules.inForce().isFreePreflight(request);
+    }
+
+    /**
+     * Whether the request is a CORS preflight whose charge is to be refunded if it succeeds: all that may be a credential
+     * is its query, which browsers send with it. Other credentials they never send.
+     */
+    public boolean isRefundedPreflight(WebRequest request) {
+        return rules.inForce().isPreflightOfBrowser(request);
     }
 
     /** Charges a request at this stage. It does not wait: see {@link #charge(ChargedRequest, WebRequest, boolean)}. */

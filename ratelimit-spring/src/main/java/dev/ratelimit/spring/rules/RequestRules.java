@@ -88,7 +88,6 @@ public final class RequestRules {
             // a preflight must not be charged by some rules only, so a change of the mode changes nothing here
             List<KeyPart> parts = byPolicy.values().stream()
                     .flatMap(rule -> rule.key().parts().stream())
-                    .distinct()
                     .toList();
             return new RulesInForce(
                     configured.rules(),
@@ -97,7 +96,7 @@ public final class RequestRules {
                     Map.copyOf(byEndpoint),
                     byMethod,
                     configured.exemptions(),
-                    parts,
+                    new Credentials(parts),
                     configured.sources(endpoints));
         }
 

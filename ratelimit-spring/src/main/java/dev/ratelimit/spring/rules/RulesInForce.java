@@ -22,7 +22,7 @@ import org.springframework.http.HttpHeaders;
  * @param byEndpoint the annotations, by endpoint
  * @param byMethod the annotations, by method
  * @param exemptions which requests are exempt from all rules
- * @param parts the parts of the keys of all rules, including those that are off
+ * @param credentials where requests may carry one
  * @param sources what requests need to find their address, endpoint and keys
  */
 record RulesInForce(
@@ -32,12 +32,20 @@ record RulesInForce(
         Map<Endpoint, EndpointRules> byEndpoint,
         MethodRules byMethod,
         Exemptions exemptions,
-        List<KeyPart> parts,
+        Credentials credentials,
         RequestContext.Sources sources) {
 
     /** No rules for requests. */
     static RulesInForce none(MethodRules byMethod, RequestContext.Sources sources) {
-        return new RulesInForce(List.of(), Map.of(), Map.of(), Map.of(), byMethod, Exemptions.NONE, List.of(), sources);
+        return new RulesInForce(
+                List.of(),
+                Map.of(),
+                Map.of(),
+                Map.of(),
+                byMethod,
+                Exemptions.NONE,
+                new Credentials(List.of()),
+                sources);
     }
 
     /** The request as the rules see it. */
@@ -65,22 +73,23 @@ record RulesInForce(
         return modes.getOrDefault(policy, Mode.ENFORCE);
     }
 
-    /** Whether the request is a CORS preflight that a browser sends on its own. */
+    /** Whether the request is a CORS preflight that cannot try a credential. */
     boolean isFreePreflight(WebRequest request) {
-        return request.method().equals("OPTIONS")
-                && request.header(HttpHeaders.ORIGIN) != null
-                && request.header(HttpHeaders.ACCESS_CONTROL_REQUEST_METHOD) != null
-                && !Credentials.mayBeInPreflight(request)
-                && !mayCarryKey(request);
+        return isPreflight(request) && !credentials.mayBeIn(request);
     }
 
-    private boolean mayCarryKey(WebRequest request) {
-        for (int i = 0; i < parts.size(); i++) {
-            if (parts.get(i).mayBeSentWith(request)) {
-                return true;
-            }
-        }
-        return false;
+    /**
+     * Whether the request is a CORS preflight as browsers send them, which is free unless it tries a credential: its URL
+     * may be that of a request with a query.
+     */
+    boolean isPreflightOfBrowser(WebRequest request) {
+        return isPreflight(request) && !credentials.mayBeBesideUrlOf(request);
+    }
+
+    private static boolean isPreflight(WebRequest request) {
+        return request.method().equals("OPTIONS")
+                && request.header(HttpHeaders.ORIGIN) != null
+                && request.header(HttpHeaders.ACCESS_CONTROL_REQUEST_METHOD) != null;
     }
 
     /** The rules that may apply to the request, in the order in which they are asked. */
@@ -141,14 +150,18 @@ record RulesInForce(
     }
 
     /**
-     * Whether the request is exempt. Before Spring Security, an exempt path does not count if the request may carry a
-     * credential, because passwords can be guessed on any path. A request that Spring Security lets pass gets a refund.
+     * Whether the request is exempt. Before Spring Security, only its address exempts a request that may carry a
+     * credential: passwords can be guessed on any path, and clients choose what conditions read. A request that Spring
+     * Security lets pass gets a refund.
      */
     private boolean isExempt(EndpointRules own, RequestContext context, @Nullable Stage stage) {
         boolean authenticated = stage != Stage.BEFORE_SECURITY;
-        boolean place = own.exempt() || exemptions.includePath(context);
-        return (place && (authenticated || !mayTryCredentials(context.request())))
-                || exemptions.matches(context, authenticated);
+        if (exemptions.includeAddress(context)) {
+            return true;
+        }
+        boolean exempt =
+                own.exempt() || exemptions.includePath(context) || exemptions.conditionHolds(context, authenticated);
+        return exempt && (authenticated || !credentials.mayBeIn(context.request()));
     }
 
     /**
@@ -163,17 +176,13 @@ record RulesInForce(
         if (!exemptions.includeManagement(context)) {
             return StageCharges.NO_EXEMPTION;
         }
-        boolean guess = stage == Stage.BEFORE_SECURITY && mayTryCredentials(context.request());
+        boolean guess = stage == Stage.BEFORE_SECURITY && credentials.mayBeIn(context.request());
         return rule -> !rule.match().names(context) && !(guess && !rule.key().isShared());
     }
 
     /** Whether the request is charged only by rules that name its management endpoint. */
     boolean isFreeManagement(RequestContext context) {
         return exemptions.includeManagement(context);
-    }
-
-    private boolean mayTryCredentials(WebRequest request) {
-        return Credentials.mayBeIn(request) || mayCarryKey(request);
     }
 
     private static boolean isOf(Rule rule, @Nullable Stage stage) {

@@ -240,6 +240,11 @@ final class StageCharges extends AppliedRules {
         });
     }
 
+    /** Refunds all charges, unless they are settled. */
+    void refund() {
+        refund(charge -> true);
+    }
+
     /** Whether the request holds permits until it is complete. */
     boolean holds() {
         return holding && decision != null && decision.admitted();

@@ -114,6 +114,12 @@ final class StartupReport {
         if (when != null && when.isAlways(true)) {
             log.warn("ratelimit.exempt.when: {} is always true, so nothing is limited", when.written());
         }
+        if (when != null && when.chosenByClients()) {
+            log.warn(
+                    "ratelimit.exempt.when: {} depends only on what clients send, so whoever finds out what to send has no"
+                            + " limits. Check #principal or #ip, too",
+                    when.written());
+        }
         warnOfEverything(
                 "ratelimit.exempt.addresses",
                 "so nobody is limited",
