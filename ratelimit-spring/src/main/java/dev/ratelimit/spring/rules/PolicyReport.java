@@ -20,8 +20,10 @@ record PolicyReport(
         boolean plain) {
 
     /** A policy: what it limits and, if requests are counted, what it did. */
-    Map<String, Object> policy(Rule rule, @Nullable Change change) {
+    Map<String, Object> policy(Rule rule) {
         String name = rule.policy().name();
+        PolicyVersion version = rules.version(name);
+        Change change = version.change();
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("name", name);
         map.put("limit", rates(rule.policy().limits()));
@@ -31,6 +33,7 @@ record PolicyReport(
         map.put("permits", rule.cost().written());
         map.put("stage", name(rule.stage()));
         map.put("mode", name(rules.mode(name)));
+        map.put("version", version.id());
         if (change != null) {
             map.put("changed", change.toString());
         }

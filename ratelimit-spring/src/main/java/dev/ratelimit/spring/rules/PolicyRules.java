@@ -104,6 +104,11 @@ final class PolicyRules {
         }
     }
 
+    /** What replaces the properties of policies, by policy. */
+    Map<String, Change> changes() {
+        return context.changes();
+    }
+
     /** The rules of all policies that are not off, the most specific first. */
     List<Rule> rules() {
         return Collections.unmodifiableList(rules);

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules;
 
+import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
@@ -17,6 +18,9 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +43,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
     private final List<BiConsumer<String, Map<String, Object>>> observers = new CopyOnWriteArrayList<>();
     private volatile @Nullable Traffic traffic;
     private volatile @Nullable WaitingRequests waiting;
+    private volatile Supplier<String> operator = () -> "the application";
 
     /** Operates on these rules, and on the keys in this store. */
     public RateLimitOperations(RequestRules rules, RateLimitStore store) {
@@ -104,11 +109,16 @@ public final class RateLimitOperations implements RateLimitPolicies {
                 .orElse(rule.policy());
         boolean reset = store.reset(longest, plain.key());
         String hash = keys.hash(plain.key());
+        String who = Quotation.of(operator.get());
         if (reset) {
-            log.info("Rate limit {}: key {} was reset", Quotation.of(policy), hash);
+            log.info("Rate limit {}: key {} was reset by {}", Quotation.of(policy), hash, who);
             tell(policy, Map.of("reset", hash));
         } else {
-            log.warn("Rate limit {}: the store did not answer when key {} was to be reset", Quotation.of(policy), hash);
+            log.warn(
+                    "Rate limit {}: the store did not answer when key {} was to be reset by {}",
+                    Quotation.of(policy),
+                    hash,
+                    who);
             tell(policy, Map.of("reset", hash, "answered", false));
         }
         return reset;
@@ -116,33 +126,48 @@ public final class RateLimitOperations implements RateLimitPolicies {
 
     @Override
     public void change(String policy, Change change) {
-        live.change(policy, earlier -> earlier == null ? change : change.after(earlier));
-        log.warn("Rate limit {} was changed, {}: {}", Quotation.of(policy), live.duration(), change);
-        tell(policy, Map.of("change", change.toString()));
-    }
-
-    /**
-     * Replaces all earlier changes of a policy by this one, in one step.
-     *
-     * @throws RateLimitConfigurationException if the configuration would not be valid; the earlier changes then stay
-     * @throws IllegalArgumentException if there is no such policy
-     * @throws IllegalStateException if changes are shared, and cannot be at the moment
-     */
-    public void replace(String policy, Change change) {
-        live.change(policy, earlier -> change);
-        log.warn(
-                "Rate limit {} was changed from its configuration, {}: {}",
-                Quotation.of(policy),
-                live.duration(),
-                change);
-        tell(policy, Map.of("change", "as configured, " + change));
+        edit(policy, change, false, null);
     }
 
     @Override
     public void restore(String policy) {
-        live.change(policy, earlier -> null);
-        log.warn("Rate limit {} is as configured again", Quotation.of(policy));
-        tell(policy, Map.of("change", "as configured"));
+        edit(policy, new Change(null, null, null), true, null);
+    }
+
+    /**
+     * Changes a policy, in one step.
+     *
+     * @param fromConfiguration whether what the change leaves out returns to the configuration; otherwise it stays as it
+     *     is
+     * @param version the version of the policy that is to be changed, as it was reported; {@code null} for any
+     * @throws RateLimitConfigurationException if the configuration would not be valid; the policy then stays as it is
+     * @throws UnknownPolicyException if there is no such policy
+     * @throws StaleVersionException if the policy has another version by now
+     * @return the changed policy, for JSON
+     * @throws IllegalStateException if changes are shared, and cannot be at the moment
+     */
+    @CanIgnoreReturnValue
+    public Map<String, Object> edit(String policy, Change change, boolean fromConfiguration, @Nullable String version) {
+        PolicyVersion before = live.change(policy, new LiveChanges.Edit(change, fromConfiguration, version));
+        PolicyVersion now = rules.inForce().version(policy);
+        String what = Stream.of(fromConfiguration ? "as configured" : "", change.toString())
+                .filter(part -> !part.isEmpty())
+                .collect(Collectors.joining(", "));
+        log.warn(
+                "Rate limit {} was changed by {} from {} to {} ({}), {}",
+                Quotation.of(policy),
+                Quotation.of(operator.get()),
+                before,
+                now,
+                what,
+                now.change() == null ? "as the configuration says" : live.duration());
+        tell(policy, Map.of("change", what, "from", before.toString(), "to", now.toString()));
+        return report(policy, null, false);
+    }
+
+    /** From now on, logs who asks for changes and resets. */
+    public void identify(Supplier<String> who) {
+        operator = who;
     }
 
     /**
@@ -172,12 +197,12 @@ public final class RateLimitOperations implements RateLimitPolicies {
         live.share(with);
     }
 
-    /** The changes that this instance knows. */
+    /** The changes that this instance knows, those included that it cannot apply. */
     public Changes changes() {
         return live.changes();
     }
 
-    /** Puts the changes of other instances in force, unless they are older than those that this instance knows. */
+    /** Puts those changes of other instances in force that this instance does not know yet. */
     public void adopt(Changes others) {
         Changes before = live.changes();
         live.adopt(others);
@@ -228,10 +253,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
         RulesInForce now = rules.inForce();
         PolicyReport report = new PolicyReport(now, traffic, waiting, keys, showKeys);
         return new TreeMap<>(now.byPolicy())
-                .values().stream()
-                        .map(rule -> report.policy(
-                                rule, rules.changes().get(rule.policy().name())))
-                        .toList();
+                .values().stream().map(report::policy).toList();
     }
 
     /**
@@ -245,8 +267,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         if (key == null) {
-            return new PolicyReport(now, traffic, waiting, keys, showKeys)
-                    .policy(rule, rules.changes().get(policy));
+            return new PolicyReport(now, traffic, waiting, keys, showKeys).policy(rule);
         }
         PlainKey plain = PlainKey.of(rule, now.sources(), key);
         LimitOverride override = rule.overrides().ofKey(plain.parts(), plain.address());

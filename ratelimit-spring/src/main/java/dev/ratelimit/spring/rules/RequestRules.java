@@ -94,6 +94,7 @@ public final class RequestRules {
                     configured.rules(),
                     byPolicy,
                     byPolicy.keySet().stream().collect(Collectors.toUnmodifiableMap(name -> name, this::modeOf)),
+                    configured.changes(),
                     Map.copyOf(byEndpoint),
                     byMethod,
                     configured.exemptions(),
@@ -114,13 +115,19 @@ public final class RequestRules {
         }
     }
 
+    /**
+     * Rules that were read again.
+     *
+     * @param rules which are not in force yet
+     * @param enforce puts them in force: all requests from then on see them, all others those before. Not to be called
+     *     after others were put in force.
+     */
+    record Reread(RulesInForce rules, Runnable enforce) {}
+
     private final BiFunction<RateLimitProperties, Map<String, Change>, Parsed> parser;
     private final List<Handler> handlers = new ArrayList<>();
     private final List<Called> calls = new ArrayList<>();
     private EndpointResolver endpoints = NOWHERE;
-
-    /** The changes in force, by policy. */
-    private volatile Map<String, Change> changes = Map.of();
 
     private volatile RateLimitProperties properties;
     private volatile Parsed parsed;
@@ -144,7 +151,7 @@ public final class RequestRules {
             PolicyRules configured = new PolicyRules(written, changed, beans, store);
             return new Parsed(configured, configured.annotated(placeholders));
         };
-        this.parsed = parser.apply(properties, changes);
+        this.parsed = parser.apply(properties, Map.of());
         this.inForce = RulesInForce.none(parsed.byMethod(), parsed.configured().sources(NOWHERE));
     }
 
@@ -260,33 +267,30 @@ public final class RequestRules {
     /**
      * Reads the configuration with other changes. Nothing is in force yet.
      *
-     * @return puts them in force: all requests from then on see the new rules, all others the old ones. Not to be called
-     *     after others were put in force.
      * @throws RateLimitConfigurationException if the rules would not be valid
      */
-    Runnable read(Map<String, Change> next) {
+    Reread read(Map<String, Change> next) {
         return read(properties, next);
     }
 
     /** Reads other policies, too; all other properties stay as they are. */
-    Runnable read(Map<String, PolicyProperties> policies, Map<String, Change> next) {
+    Reread read(Map<String, PolicyProperties> policies, Map<String, Change> next) {
         RateLimitProperties written = properties.withPolicies(policies);
         properties.checkChangeable(written);
         return read(written, next);
     }
 
-    private Runnable read(RateLimitProperties written, Map<String, Change> next) {
+    private Reread read(RateLimitProperties written, Map<String, Change> next) {
         Parsed reread = parser.apply(written, Map.copyOf(next));
         handlers.forEach(reread::add);
         handlers.forEach(handler -> checkCallable(handler, reread));
         calls.forEach(call -> reread.byMethod().of(call.type(), call.method()));
         RulesInForce then = reread.inForce(endpoints);
-        return () -> {
+        return new Reread(then, () -> {
             properties = written;
-            changes = Map.copyOf(next);
             parsed = reread;
             inForce = then;
-        };
+        });
     }
 
     /** Handlers whose calls were not limited at the start have no proxy. */
@@ -308,7 +312,7 @@ public final class RequestRules {
 
     /** The changes in force, by policy. */
     Map<String, Change> changes() {
-        return changes;
+        return inForce.changes();
     }
 
     /**

@@ -2,10 +2,10 @@ package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.WebRequest;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -19,6 +19,7 @@ import org.springframework.http.HttpHeaders;
  * @param configured the configured rules that are not off, the most specific first
  * @param byPolicy all rules, including those of annotations and those that are off, by the names of their policies
  * @param modes whether each of them is applied
+ * @param changes what operators have changed of them, by policy
  * @param byEndpoint the annotations, by endpoint
  * @param byMethod the annotations, by method
  * @param exemptions which requests are exempt from all rules
@@ -29,6 +30,7 @@ record RulesInForce(
         List<Rule> configured,
         Map<String, Rule> byPolicy,
         Map<String, Mode> modes,
+        Map<String, Change> changes,
         Map<Endpoint, EndpointRules> byEndpoint,
         MethodRules byMethod,
         Exemptions exemptions,
@@ -37,7 +39,8 @@ record RulesInForce(
 
     /** No rules for requests. */
     static RulesInForce none(MethodRules byMethod, RequestContext.Sources sources) {
-        return new RulesInForce(List.of(), Map.of(), Map.of(), Map.of(), byMethod, Exemptions.NONE, List.of(), sources);
+        return new RulesInForce(
+                List.of(), Map.of(), Map.of(), Map.of(), Map.of(), byMethod, Exemptions.NONE, List.of(), sources);
     }
 
     /** The request as the rules see it. */
@@ -48,16 +51,23 @@ record RulesInForce(
     /**
      * The rule of a policy.
      *
-     * @throws IllegalArgumentException if there is none
+     * @throws UnknownPolicyException if there is none
      */
     Rule rule(String policy) {
         Rule rule = byPolicy.get(policy);
         if (rule == null) {
-            Set<String> known = new TreeSet<>(byPolicy.keySet());
-            throw new IllegalArgumentException("there is no policy " + Quotation.of(policy)
-                    + Spelling.hint(policy, known) + (known.isEmpty() ? "" : "; write one of " + known));
+            throw new UnknownPolicyException(policy, new TreeSet<>(byPolicy.keySet()));
         }
         return rule;
+    }
+
+    /**
+     * What is in force of a policy.
+     *
+     * @throws UnknownPolicyException if there is none
+     */
+    PolicyVersion version(String policy) {
+        return new PolicyVersion(rule(policy).policy().limits(), mode(policy), changes.get(policy));
     }
 
     /** Whether a policy is applied. */
