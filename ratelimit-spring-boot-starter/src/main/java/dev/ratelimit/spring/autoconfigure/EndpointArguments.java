@@ -1,6 +1,6 @@
 package dev.ratelimit.spring.autoconfigure;
 
-import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
@@ -14,6 +14,7 @@ import org.springframework.boot.actuate.endpoint.invoke.OperationInvoker;
 import org.springframework.boot.actuate.endpoint.invoke.OperationInvokerAdvisor;
 import org.springframework.boot.actuate.endpoint.invoke.OperationParameter;
 import org.springframework.boot.actuate.endpoint.invoke.OperationParameters;
+import org.springframework.http.HttpHeaders;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
 
@@ -39,6 +40,7 @@ final class EndpointArguments implements OperationInvokerAdvisor {
                 .map(OperationParameter::getName)
                 .collect(Collectors.toCollection(TreeSet::new));
         return context -> {
+            keepPrivate();
             String mistake = mistake(type, declared, context.getArguments());
             return mistake == null ? invoker.invoke(context) : RateLimitsEndpoint.mistake(mistake);
         };
@@ -70,12 +72,24 @@ final class EndpointArguments implements OperationInvokerAdvisor {
     }
 
     private static boolean hasQuery() {
-        return RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes current
-                && hasQuery(current.getRequest());
+        String query = RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes current
+                ? current.getRequest().getQueryString()
+                : null;
+        return query != null && !query.isEmpty();
     }
 
-    private static boolean hasQuery(HttpServletRequest request) {
-        return request.getQueryString() != null && !request.getQueryString().isEmpty();
+    /** Answers contain names and addresses of callers, and the page has buttons that change limits. */
+    private static void keepPrivate() {
+        HttpServletResponse response =
+                RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes current
+                        ? current.getResponse()
+                        : null;
+        if (response != null) {
+            response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
+            response.addHeader("Content-Security-Policy", "frame-ancestors 'none'");
+            response.setHeader("X-Frame-Options", "DENY");
+            response.setHeader("X-Content-Type-Options", "nosniff");
+        }
     }
 
     private static String quoted(Collection<String> names) {

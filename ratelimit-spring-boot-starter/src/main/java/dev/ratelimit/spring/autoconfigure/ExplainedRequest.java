@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpMethod;
 import org.springframework.util.LinkedMultiValueMap;
 import org.springframework.util.MultiValueMap;
 import org.springframework.web.util.UriUtils;
@@ -36,6 +37,8 @@ final class ExplainedRequest implements InvocationHandler {
     private final String address;
     private final MultiValueMap<String, String> headers;
     private final Map<String, Object> attributes = new HashMap<>();
+
+    private static final List<HttpMethod> METHODS = List.of(HttpMethod.values());
 
     /** The mapping of a dispatcher servlet for all paths. */
     private enum ToSpringMvc implements HttpServletMapping {
@@ -88,8 +91,12 @@ final class ExplainedRequest implements InvocationHandler {
      */
     record RequestFacts(String method, String target, String address, List<String> headers) {
 
-        /** Validates the path and the headers. */
+        /** Validates the method, the path and the headers. */
         RequestFacts {
+            if (METHODS.stream().noneMatch(known -> known.name().equals(method))) {
+                throw new IllegalArgumentException(
+                        "method must be an HTTP method in capital letters, such as GET, but was '" + method + "'");
+            }
             if (!target.startsWith("/")) {
                 throw new IllegalArgumentException("path must start with / but was '" + target + "'");
             }

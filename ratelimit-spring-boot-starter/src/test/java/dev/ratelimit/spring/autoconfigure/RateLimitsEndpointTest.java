@@ -7,6 +7,7 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.AppPerTest;
 import dev.ratelimit.spring.RateLimitPolicies;
+import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.TestApi;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -14,9 +15,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.actuate.audit.AuditEvent;
 import org.springframework.boot.actuate.audit.AuditEventRepository;
 import org.springframework.boot.actuate.audit.InMemoryAuditEventRepository;
@@ -27,6 +32,7 @@ import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The actuator endpoint on a running server. */
 @Tag("servers")
@@ -164,7 +170,7 @@ class RateLimitsEndpointTest extends AppPerTest {
     void questions_thatAreWrong_areAnsweredWithTheReason() {
         ActuatorClient actuator = app();
 
-        assertThat(actuator.get("/q").status()).isEqualTo(400);
+        assertThat(actuator.get("/q").status()).isEqualTo(404);
         assertThat(actuator.get("/q").json().get("error").asString()).contains("there is no policy 'q'");
         assertThat(actuator.get("/p?key=a&key=b").json().get("error").asString())
                 .contains("has 1 part: [header:x-id], but there are 2 values");
@@ -172,6 +178,100 @@ class RateLimitsEndpointTest extends AppPerTest {
                 .contains("path must start with /");
         assertThat(actuator.get("/explain?path=/&header=X").json().get("error").asString())
                 .contains("write X-Api-Key: a");
+    }
+
+    @Test
+    void questions_withWhatNobodyReads_areAnsweredWithWhatThereIs() {
+        ActuatorClient actuator = app();
+        Map<String, String> errors = Map.of(
+                "?x=1", "there is no parameter 'x'",
+                "/p?ky=a", "there is no parameter 'ky'; write key",
+                "/p?key=a&path=/", "there is no parameter 'path'; write key",
+                "/explain?path=/&usr=x", "there is no parameter 'usr'; write address, header, method, path, user",
+                "/explain", "explain needs the path of a request; write explain?path=/orders/1",
+                "/explain?pth=/", "there is no parameter 'pth'; write address, header, method, path, user",
+                "/explain?path=/&address=300.1.1.1", "'300.1.1.1' is not an address; write 10.0.0.7 or 2001:db8::1",
+                "/explain?path=/&address=", "'' is not an address; write 10.0.0.7 or 2001:db8::1",
+                "/explain?path=/&method=get",
+                        "method must be an HTTP method in capital letters, such as GET, but was 'get'",
+                "/explain?path=/&method=", "method must be an HTTP method in capital letters, such as GET, but was ''");
+
+        errors.forEach((question, error) -> {
+            ActuatorClient.Answer answer = actuator.get(question);
+            assertThat(answer.status()).as(question).isEqualTo(400);
+            assertThat(answer.json().get("error").asString()).as(question).isEqualTo(error);
+        });
+        assertThat(actuator.get("/p?continue").status()).isEqualTo(200);
+        assertThat(actuator.get("/page?continue").status()).isEqualTo(200);
+    }
+
+    @Test
+    void path_namesThePolicy_andNothingElseDoes() {
+        ActuatorClient actuator = app(WRITABLE, "ratelimit.policies.a.limit=7/hour");
+        askOrders(2, "x");
+
+        assertThat(actuator.post("/p", Map.of("policy", "a", "mode", "off")).status())
+                .isEqualTo(400);
+        assertThat(actuator.post("/p?policy=a", Map.of("mode", "off")).status()).isEqualTo(400);
+        assertThat(actuator.post("/p?mode=off", Map.of()).status()).isEqualTo(400);
+        assertThat(actuator.post("/p?mode=off", Map.of("limit", "9/hour")).status())
+                .isEqualTo(400);
+        assertThat(actuator.delete("/a?policy=p&key=x").status()).isEqualTo(400);
+        assertThat(actuator.get("/a?policy=p").json().get("error").asString())
+                .isEqualTo("there is no field 'policy': the path names the policy");
+
+        assertThat(policy(actuator, "a").has("changed")).isFalse();
+        assertThat(policy(actuator, "p").has("changed")).isFalse();
+        assertThat(remaining(actuator, "/p?key=x")).isZero();
+    }
+
+    private static long remaining(ActuatorClient actuator, String state) {
+        return actuator.get(state).json().get("limits").get(0).get("remaining").asLong();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a/b", "a b:c.d%e+f&g~h", "a;b?c#d", "...", "a/page", "list"})
+    void policy_ofAnyName_canBeReadChangedAndReset(String name) {
+        ActuatorClient actuator = app(
+                WRITABLE, "ratelimit.policies[" + name + "].limit=7/hour", "ratelimit.policies[" + name + "].key=ip");
+        String path = "/"
+                + Stream.of(name.split("/"))
+                        .map(ActuatorClient::encoded)
+                        .collect(Collectors.joining("/"))
+                        .replace("+", "%20");
+
+        assertThat(actuator.get(path).json().get("name").asString()).isEqualTo(name);
+        assertThat(actuator.post(path, Map.of("limit", "9/hour")).status()).isEqualTo(200);
+        assertThat(remaining(actuator, path + "?key=10.0.0.1")).isEqualTo(9);
+        assertThat(actuator.delete(path + "?key=10.0.0.1").status()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {".", "..", "a/../b", "/a", "a/", "a//b", "page", "explain"})
+    void policy_thatCouldNotBeAddressed_stopsTheStart(String name) {
+        new WebApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        RateLimitAutoConfiguration.class,
+                        WebMvcAutoConfiguration.class,
+                        DispatcherServletAutoConfiguration.class))
+                .withPropertyValues("ratelimit.policies[" + name + "].limit=1/hour")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("actuator")
+                        .hasMessageContaining("rename"));
+    }
+
+    @Test
+    void answers_areKeptByNobody_andShownInNoFrame() throws Exception {
+        app();
+        for (String path : List.of("", "/p", "/page", "/p?ky=a")) {
+            RawResponse response = app.get("/actuator/ratelimits" + path);
+
+            assertThat(response.header("Cache-Control")).isEqualTo("no-store");
+            assertThat(response.header("Content-Security-Policy")).isEqualTo("frame-ancestors 'none'");
+            assertThat(response.header("X-Frame-Options")).isEqualTo("DENY");
+        }
     }
 
     @Test
@@ -241,6 +341,53 @@ class RateLimitsEndpointTest extends AppPerTest {
         assertThat(policy(actuator, "p").has("changed")).isFalse();
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{'burst': 1.5} | burst must be a whole number, 0 for the permits of one period, but was '1.5'",
+                "{'burst': true} | burst must be a whole number, 0 for the permits of one period, but was 'true'",
+                "{'burst': -1} | burst must be a whole number, 0 for the permits of one period, but was '-1'",
+                "{'burst': 9223372036854775808} | burst must be a whole number, 0 for the permits of one period, but"
+                        + " was '9223372036854775808'",
+                "{'restore': 'yes'} | restore must be true or false but was 'yes'",
+                "{'restore': false} | nothing to change; write limit, burst, mode or restore",
+                "{'version': 'abc'} | nothing to change; write limit, burst, mode or restore"
+            })
+    void change_withAWrongValue_isRefusedWithTheReason(String body, String error) {
+        ActuatorClient actuator = app(WRITABLE);
+
+        ActuatorClient.Answer answer = actuator.post("/p", JsonMapper.shared().readTree(body.replace('\'', '"')));
+
+        assertThat(answer.status()).isEqualTo(400);
+        assertThat(answer.json().get("error").asString()).isEqualTo(error);
+    }
+
+    @Test
+    void change_ofAVersionThatIsNotInForce_isRefused() {
+        ActuatorClient actuator = app(WRITABLE);
+        String seen = policy(actuator, "p").get("version").asString();
+        actuator.post("/p", Map.of("mode", "shadow"));
+
+        ActuatorClient.Answer answer = actuator.post("/p", Map.of("limit", "9/hour", "version", seen));
+
+        assertThat(answer.status()).isEqualTo(409);
+        assertThat(answer.json().get("error").asString())
+                .isEqualTo("the policy was changed meanwhile, and is 2/hour (token-bucket), mode shadow now; look at it"
+                        + " before you change it");
+        assertThat(policy(actuator, "p").get("limit").asString()).isEqualTo("2/hour");
+        JsonNode now = actuator.get("/p").json();
+        assertThat(actuator.post(
+                                "/p",
+                                Map.of(
+                                        "limit",
+                                        "9/hour",
+                                        "version",
+                                        now.get("version").asString()))
+                        .status())
+                .isEqualTo(200);
+    }
+
     @Test
     void field_thatIsUnknown_changesNothing() {
         ActuatorClient actuator = app(WRITABLE);
@@ -249,10 +396,10 @@ class RateLimitsEndpointTest extends AppPerTest {
 
         assertThat(answer.status()).isEqualTo(400);
         assertThat(answer.json().get("error").asString())
-                .isEqualTo("there is no field 'limitt'; write limit, burst, mode, restore");
+                .isEqualTo("there is no field 'limitt'; write burst, limit, mode, restore, version");
         assertThat(policy(actuator, "p").has("changed")).isFalse();
         assertThat(actuator.delete("/p?key=a&kye=b").json().get("error").asString())
-                .isEqualTo("there is no field 'kye'; write key");
+                .isEqualTo("there is no parameter 'kye'; write key");
     }
 
     @Test

@@ -259,6 +259,7 @@ final class AnnotatedRules {
 
         private Rule inline(String limits, int place) {
             String name = name(place);
+            Rule.checkName(name);
             Change change = context.changeOf(name);
             if (annotation.permits() == 0 && annotation.mode() != Mode.OFF) {
                 throw mistake("permits = 0 limits nothing; write mode = Mode.OFF, or @RateLimitExempt instead");

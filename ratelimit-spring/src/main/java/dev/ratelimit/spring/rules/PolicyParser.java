@@ -49,6 +49,10 @@ final class PolicyParser {
      * @throws RateLimitConfigurationException at the first mistake
      */
     List<Rule> parse() {
+        checked("", name, () -> {
+            Rule.checkName(name);
+            return name;
+        });
         LimitParser limits = limitParser();
         LimitOverride.Limited own = own(limits);
         BudgetKey key = checked(

@@ -14,6 +14,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -291,8 +292,10 @@ public final class RateLimitOperations implements RateLimitPolicies {
      * @param before the request before Spring Security; {@code null} if all rules apply at once
      * @param after the request after Spring Security
      * @param showKeys whether to show keys as their plain values, not as hashes
+     * @throws IllegalArgumentException if the client's address is none
      */
     public Map<String, Object> explain(@Nullable WebRequest before, WebRequest after, boolean showKeys) {
+        IpAddress unused = PlainKey.address(Objects.toString(after.remoteAddress()));
         return new Explanation(rules.inForce(), store).of(before, after, keys, showKeys);
     }
 }
