@@ -3,9 +3,11 @@ package dev.ratelimit.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.AppPerTest;
+import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.TestApi;
@@ -63,6 +65,28 @@ class RateLimitsEndpointTest extends AppPerTest {
                     new Class<?>[] {RateLimitStore.class},
                     (proxy, method, arguments) ->
                             method.getName().equals("reset") ? false : method.invoke(memory, arguments));
+        }
+    }
+
+    /** A store whose server does not answer. */
+    @Configuration(proxyBeanMethods = false)
+    static class Down {
+
+        @Bean
+        RateLimitStore store() {
+            return (RateLimitStore) Proxy.newProxyInstance(
+                    getClass().getClassLoader(), new Class<?>[] {RateLimitStore.class}, (proxy, method, arguments) -> {
+                        throw new StoreUnavailableException("p", Duration.ofSeconds(1), "no answer");
+                    });
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Plans {
+
+        @Bean
+        PlanResolver plans() {
+            return request -> request.header("X-Plan");
         }
     }
 
@@ -164,6 +188,94 @@ class RateLimitsEndpointTest extends AppPerTest {
                         .get("remaining")
                         .asLong())
                 .isEqualTo(2);
+    }
+
+    @Test
+    void state_ofAKey_saysWhatItsNextRequestIsTold() {
+        ActuatorClient actuator = app("p.penalty=2h", "p.permits=2", "p.limit=3/hour", "p.overrides.evil=blocked");
+        JsonNode fresh = actuator.get("/p?key=a").json();
+        assertThat(fresh.get("admitted").asBoolean()).isTrue();
+        assertThat(fresh.get("permits").asLong()).isEqualTo(2);
+        assertThat(fresh.has("retryAfter")).isFalse();
+
+        askOrders(1, "a");
+        JsonNode used = actuator.get("/p?key=a").json();
+        assertThat(used.get("admitted").asBoolean()).isFalse();
+        assertThat(used.get("retryAfter").asDouble()).isEqualTo(1200);
+        assertThat(remaining(actuator, "/p?key=a")).isEqualTo(1);
+
+        askOrders(1, "a");
+        JsonNode penalized = actuator.get("/p?key=a").json();
+        assertThat(penalized.get("admitted").asBoolean()).isFalse();
+        assertThat(penalized.get("retryAfter").asDouble()).isEqualTo(7200);
+        assertThat(penalized.get("limits").get(0).get("admitted").asBoolean()).isFalse();
+        assertThat(app.get("/orders/1", "X-Id: a").header("Retry-After")).startsWith("720");
+        assertThat(actuator.get("/p?key=evil").json().get("admitted").asBoolean())
+                .isFalse();
+        assertThat(actuator.get("/p?key=evil").json().get("override").asString())
+                .isEqualTo("blocked");
+    }
+
+    @Test
+    void state_underAShadow_isThatOfAnAdmittedRequest() {
+        ActuatorClient actuator = app("p.mode=shadow");
+        askOrders(3, "a");
+
+        JsonNode state = actuator.get("/p?key=a").json();
+
+        assertThat(state.get("admitted").asBoolean()).isTrue();
+        assertThat(state.get("limits").get(0).get("admitted").asBoolean()).isFalse();
+    }
+
+    @Test
+    void state_ofAKeyWhoseOwnerMayHaveAPlan_isToldForEachPlan() {
+        start(
+                List.of(TestApi.class, Plans.class),
+                EXPOSED,
+                "p.key=header:X-Id",
+                "p.limit=2/hour",
+                "p.plans.pro=8/hour",
+                "p.plans.none=blocked",
+                "p.overrides.vip=5/hour");
+        ActuatorClient actuator = new ActuatorClient(app);
+        for (int i = 0; i < 4; i++) {
+            assertThat(app.get("/any", "X-Id: a", "X-Plan: pro").status()).isEqualTo(200);
+        }
+
+        JsonNode plans = actuator.get("/p?key=a").json().get("plans");
+
+        assertThat(plans.valueStream().map(plan -> plan.get("plan").asString()))
+                .containsExactly("default", "none", "pro");
+        assertThat(plans.get(2).get("limits").get(0).get("capacity").asLong()).isEqualTo(8);
+        assertThat(plans.get(2).get("limits").get(0).get("remaining").asLong()).isEqualTo(4);
+        assertThat(plans.get(1).get("override").asString()).isEqualTo("blocked");
+        assertThat(plans.get(0).get("limits").get(0).get("capacity").asLong()).isEqualTo(2);
+        assertThat(remaining(actuator, "/p?key=vip")).isEqualTo(5);
+        assertThat(app.get("/any", "X-Id: a", "X-Plan: pro").header("RateLimit"))
+                .startsWith("\"p\";r=3;");
+    }
+
+    @Test
+    void state_ofAPolicyWithConcurrency_hasBoth_andTheHalfHasItsOwnPath() {
+        ActuatorClient actuator = app(WRITABLE, "p.concurrency=4");
+
+        JsonNode limits = actuator.get("/p?key=a").json().get("limits");
+
+        assertThat(limits.valueStream().map(limit -> limit.get("capacity").asLong()))
+                .containsExactly(2L, 4L);
+        assertThat(remaining(actuator, "/p/concurrency?key=a")).isEqualTo(4);
+        assertThat(actuator.get("/p/concurrency").json().get("limit").asString())
+                .isEqualTo("4");
+    }
+
+    @Test
+    void storeThatDoesNotAnswer_isToldWithItsReason() {
+        start(List.of(TestApi.class, Down.class), EXPOSED, "p.limit=2/hour", "p.key=header:X-Id");
+
+        ActuatorClient.Answer answer = new ActuatorClient(app).get("/p?key=a");
+
+        assertThat(answer.status()).isEqualTo(503);
+        assertThat(answer.json().get("error").asString()).isEqualTo("policy p could not be checked: no answer");
     }
 
     @Test

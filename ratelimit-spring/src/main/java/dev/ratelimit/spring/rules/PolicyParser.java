@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 /** Creates the rule of one configured policy; a mistake is reported with its property. */
 final class PolicyParser {
 
-    private static final String DEFAULT_PLAN = "default";
     private static final Duration MIN_PENALTY = Duration.ofSeconds(1);
 
     private final String name;
@@ -184,7 +183,7 @@ final class PolicyParser {
         for (Map.Entry<String, PolicyProperties.Plan> entry : plans.entrySet()) {
             String property = "plans." + entry.getKey();
             LimitOverride override = plan(property, entry.getValue(), limits);
-            if (!entry.getKey().equals(DEFAULT_PLAN)) {
+            if (!entry.getKey().equals(LimitOverrides.NO_PLAN)) {
                 overrides.plan(entry.getKey(), override);
             } else if (own != null) {
                 throw mistake(property, null, "callers on no plan already have 'limit'; write only one of the two");

@@ -89,7 +89,7 @@ record PolicyReport(
         return map;
     }
 
-    private static double seconds(Duration time) {
+    static double seconds(Duration time) {
         return time.toNanos() / 1e9;
     }
 

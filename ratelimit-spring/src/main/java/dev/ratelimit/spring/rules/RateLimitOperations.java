@@ -74,7 +74,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         PlainKey plain = PlainKey.of(rule, now.sources(), List.of(key));
-        LimitOverride override = rule.overrides().ofKey(plain.parts(), plain.address());
+        LimitOverride override = rule.overrides().ofKey(plain);
         if (now.mode(policy) != Mode.ENFORCE) {
             return rule.policy().charge(plain.key(), 0);
         }
@@ -87,13 +87,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
     public List<LimitStatus> state(String policy, String... key) {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
-        return state(rule, PlainKey.of(rule, now.sources(), List.of(key)));
-    }
-
-    private List<LimitStatus> state(Rule rule, PlainKey key) {
-        return rule.overrides().ofKey(key.parts(), key.address()) instanceof LimitOverride.Limited limited
-                ? store.peek(List.of(limited.policy().charge(key.key(), 0))).limits()
-                : List.of();
+        return new KeyState(now, store).limits(rule, PlainKey.of(rule, now.sources(), List.of(key)));
     }
 
     @Override
@@ -262,7 +256,9 @@ public final class RateLimitOperations implements RateLimitPolicies {
      *
      * @param key the plain values of its parts
      * @param showKeys whether to show keys as their plain values, not as hashes
-     * @throws IllegalArgumentException if there is no such policy, or its key has other parts
+     * @throws UnknownPolicyException if there is no such policy
+     * @throws IllegalArgumentException if its key has other parts
+     * @throws dev.ratelimit.StoreUnavailableException if the store does not answer, and the policy fails closed
      */
     public Map<String, Object> report(String policy, @Nullable List<String> key, boolean showKeys) {
         RulesInForce now = rules.inForce();
@@ -271,18 +267,13 @@ public final class RateLimitOperations implements RateLimitPolicies {
             return new PolicyReport(now, traffic, waiting, keys, showKeys).policy(rule);
         }
         PlainKey plain = PlainKey.of(rule, now.sources(), key);
-        LimitOverride override = rule.overrides().ofKey(plain.parts(), plain.address());
         Map<String, Object> state = new LinkedHashMap<>();
         state.put("policy", policy);
         state.put("mode", PolicyReport.name(now.mode(policy)));
         if (!plain.key().isEmpty()) {
             state.put("key", keys.show(rule, plain.key(), showKeys));
         }
-        if (override instanceof LimitOverride.Fixed fixed) {
-            state.put("override", PolicyReport.name(fixed));
-        }
-        state.put(
-                "limits", state(rule, plain).stream().map(PolicyReport::status).toList());
+        state.putAll(new KeyState(now, store).of(rule, plain));
         return state;
     }
 
