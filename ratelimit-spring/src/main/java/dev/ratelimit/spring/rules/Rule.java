@@ -40,6 +40,11 @@ record Rule(
         return policy + CONCURRENCY;
     }
 
+    /** The name of the policy with this concurrency limit; any other name remains. */
+    static String withoutConcurrency(String policy) {
+        return policy.endsWith(CONCURRENCY) ? policy.substring(0, policy.length() - CONCURRENCY.length()) : policy;
+    }
+
     /**
      * Checks that the actuator can address a policy by its name, which is a part of the path there.
      *

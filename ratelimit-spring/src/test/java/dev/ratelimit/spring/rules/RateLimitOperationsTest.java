@@ -216,6 +216,53 @@ class RateLimitOperationsTest {
     }
 
     @Test
+    void change_ofALimitThatIsWrittenAsAPlan_isThatOfCallersWithoutAPlan() {
+        LiveRules live = new LiveRules(
+                Map.of("plans", (PlanResolver) request -> request.header("X-Plan")),
+                "p.plans.default=2/hour",
+                "p.plans.pro=9/hour",
+                "p.key=user");
+
+        live.operations.change("p", new Change(null, 3L, null));
+        assertThat(live.admitted(9, get("/").by("alice"))).isEqualTo(3);
+        live.operations.change("p", new Change("5/hour", 0L, null));
+
+        assertThat(live.admitted(9, get("/").by("bob"))).isEqualTo(5);
+        assertThat(live.admitted(20, get("/").by("carol").with("X-Plan", "pro")))
+                .isEqualTo(9);
+        live.operations.restore("p");
+        assertThat(live.admitted(9, get("/").by("dave"))).isEqualTo(2);
+    }
+
+    @Test
+    void change_ofAConcurrencyLimitBesideARate_appliesToIt() {
+        LiveRules live = new LiveRules("p.limit=100/hour", "p.concurrency=2");
+        assertThat(live.admitted(9, get("/"))).isEqualTo(2);
+
+        live.operations.change("p/concurrency", Change.toLimit("5"));
+        assertThat(live.admitted(9, get("/"))).isEqualTo(3);
+        assertThat(live.operations.policy("p").limits().get(0).capacity()).isEqualTo(100);
+        live.operations.change("p/concurrency", Change.toMode(Mode.SHADOW));
+        assertThat(live.admitted(9, get("/"))).isEqualTo(9);
+        live.operations.change("p/concurrency", Change.toMode(Mode.OFF));
+        assertThat(live.admitted(9, get("/"))).isEqualTo(9);
+        live.operations.restore("p/concurrency");
+        assertThat(live.admits(get("/"))).isFalse();
+        live.operations.change("p", Change.toMode(Mode.SHADOW));
+        assertThat(live.operations.mode("p/concurrency")).isEqualTo(Mode.SHADOW);
+        assertThat(live.admits(get("/"))).isTrue();
+        assertThatThrownBy(() -> live.operations.change("p/concurrency", new Change(null, 7L, null)))
+                .hasMessageStartingWith("ratelimit.policies.p/concurrency.burst: ");
+    }
+
+    @Test
+    void policyWithTheNameOfAConcurrencyLimit_isAMistake() {
+        assertThatThrownBy(() -> new LiveRules(
+                        "p.limit=100/hour", "p.concurrency=2", "ratelimit.policies[p/concurrency].limit=1/hour"))
+                .hasMessageContaining("also the name of the concurrency limit of policy 'p'");
+    }
+
+    @Test
     void change_ofTheMode_switchesThePolicyOffAndOn() {
         LiveRules live = new LiveRules("p.limit=1/hour");
         assertThat(live.admitted(5, get("/"))).isEqualTo(1);
