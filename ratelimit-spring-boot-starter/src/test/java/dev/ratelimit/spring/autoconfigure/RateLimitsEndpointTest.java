@@ -21,6 +21,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,6 +30,8 @@ import org.springframework.boot.actuate.audit.AuditEventRepository;
 import org.springframework.boot.actuate.audit.InMemoryAuditEventRepository;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -37,6 +40,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The actuator endpoint on a running server. */
+@ExtendWith(OutputCaptureExtension.class)
 @Tag("servers")
 class RateLimitsEndpointTest extends AppPerTest {
 
@@ -403,7 +407,7 @@ class RateLimitsEndpointTest extends AppPerTest {
     }
 
     @Test
-    void change_andReset_applyAtOnce_andAreAudited() {
+    void change_andReset_applyAtOnce_andAreAudited(CapturedOutput output) {
         ActuatorClient actuator = app(WRITABLE);
         askOrders(3, "a");
         assertThat(actuator.get("").json().get("writable").asBoolean()).isTrue();
@@ -433,7 +437,13 @@ class RateLimitsEndpointTest extends AppPerTest {
                 .hasSize(4)
                 .allMatch(event -> "p".equals(event.getData().get("policy")));
         assertThat(events.get(0).getPrincipal()).isEqualTo("anonymous");
-        assertThat(events.get(0).getData()).containsEntry("change", "limit 4/hour, mode shadow");
+        assertThat(events.get(0).getData())
+                .containsEntry("change", "limit 4/hour, mode shadow")
+                .containsEntry("from", "2/hour (token-bucket), mode enforce")
+                .containsEntry("to", "4/hour (token-bucket), mode shadow");
+        assertThat(output)
+                .contains("Rate limit 'p' was changed by 'anonymous' from 2/hour (token-bucket), mode enforce to")
+                .containsPattern("Rate limit 'p': key #[0-9a-f]{12} was reset by 'anonymous'");
         assertThat(Objects.requireNonNull(events.get(2).getData().get("reset")).toString())
                 .matches("#[0-9a-f]{12}");
     }

@@ -160,7 +160,9 @@ final class PolicyParser {
                     "burst",
                     burst,
                     "burst needs a policy with a single limit, but this one has " + count
-                            + "; write a separate policy for each limit");
+                            + (context.changeOf(name).limit() == null
+                                    ? "; write a separate policy for each limit"
+                                    : "; change the burst to 0 as well"));
         }
         return own(limits, "limit", written);
     }

@@ -27,6 +27,10 @@ record PolicyReport(
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("name", name);
         map.put("limit", rates(rule.policy().limits()));
+        Long burst = burst(rule.policy().limits());
+        if (burst != null) {
+            map.put("burst", burst);
+        }
         map.put("limits", rule.policy().limits().stream().map(Object::toString).toList());
         map.put("key", rule.key().parts().stream().map(Object::toString).toList());
         map.put("applies", rule.match().toString() + rule.overrides());
@@ -71,6 +75,13 @@ record PolicyReport(
                         ? Long.toString(limit.capacity())
                         : limit.rate().toString())
                 .collect(Collectors.joining("; "));
+    }
+
+    /** How many permits a bucket holds; {@code null} if that is one period's, as it is without a burst. */
+    static @Nullable Long burst(List<Limit> limits) {
+        Limit only = limits.get(0);
+        boolean same = only.concurrency() || only.capacity() == only.rate().permits();
+        return limits.size() > 1 || same ? null : only.capacity();
     }
 
     /** The status of a limit; times in seconds. */

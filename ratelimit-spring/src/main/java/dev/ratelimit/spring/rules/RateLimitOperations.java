@@ -44,7 +44,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
     private final List<BiConsumer<String, Map<String, Object>>> observers = new CopyOnWriteArrayList<>();
     private volatile @Nullable Traffic traffic;
     private volatile @Nullable WaitingRequests waiting;
-    private volatile Supplier<String> operator = () -> "the application";
+    private volatile Supplier<@Nullable String> operator = () -> null;
 
     /** Operates on these rules, and on the keys in this store. */
     public RateLimitOperations(RequestRules rules, RateLimitStore store) {
@@ -104,7 +104,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
                 .orElse(rule.policy());
         boolean reset = store.reset(longest, plain.key());
         String hash = keys.hash(plain.key());
-        String who = Quotation.of(operator.get());
+        String who = whoAsks();
         if (reset) {
             log.info("Rate limit {}: key {} was reset by {}", Quotation.of(policy), hash, who);
             tell(policy, Map.of("reset", hash));
@@ -149,20 +149,37 @@ public final class RateLimitOperations implements RateLimitPolicies {
                 .filter(part -> !part.isEmpty())
                 .collect(Collectors.joining(", "));
         log.warn(
-                "Rate limit {} was changed by {} from {} to {} ({}), {}",
+                "Rate limit {} was changed by {} from {} to {}, {}",
                 Quotation.of(policy),
-                Quotation.of(operator.get()),
+                whoAsks(),
                 before,
                 now,
-                what,
-                now.change() == null ? "as the configuration says" : live.duration());
+                now.change() == null ? "as configured" : live.duration());
         tell(policy, Map.of("change", what, "from", before.toString(), "to", now.toString()));
-        return report(policy, null, false);
+        Map<String, Object> report = report(policy, null, false);
+        Long burst = PolicyReport.burst(now.limits());
+        if (change.limit() != null && change.burst() == null && burst != null) {
+            report.put(
+                    "remark",
+                    "the burst is still " + burst
+                            + ", so that many requests are admitted at once; change it as well, to 0"
+                            + " for the permits of one period");
+        }
+        return report;
     }
 
-    /** From now on, logs who asks for changes and resets. */
-    public void identify(Supplier<String> who) {
+    /**
+     * From now on, logs who asks for changes and resets.
+     *
+     * @param who the name of whoever asks at the moment; {@code null} for the application itself
+     */
+    public void identify(Supplier<@Nullable String> who) {
         operator = who;
+    }
+
+    private String whoAsks() {
+        String name = operator.get();
+        return name == null ? "the application" : Quotation.of(name);
     }
 
     /**

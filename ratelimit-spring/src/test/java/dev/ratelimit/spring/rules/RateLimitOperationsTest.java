@@ -21,8 +21,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** Policies by name, the state of keys by their plain values, and changes while requests are charged. */
+@ExtendWith(OutputCaptureExtension.class)
 class RateLimitOperationsTest {
 
     static final class Pages {
@@ -213,6 +217,55 @@ class RateLimitOperationsTest {
 
         live.operations.restore("p");
         assertThat(live.operations.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("100/hour"), 50));
+    }
+
+    @Test
+    void change_ofTheLimitAlone_tellsOfABurstThatStays() {
+        LiveRules live = new LiveRules("p.limit=600/minute", "p.burst=800");
+        assertThat(live.operations.report("p", null, false)).containsEntry("burst", 800L);
+
+        assertThat(live.operations.edit("p", Change.toLimit("50/minute"), false, null))
+                .containsEntry(
+                        "remark",
+                        "the burst is still 800, so that many requests are admitted at once; change it as well, to 0 for"
+                                + " the permits of one period");
+        assertThat(live.operations.edit("p", new Change("50/minute", 0L, null), false, null))
+                .doesNotContainKeys("remark", "burst");
+        assertThat(live.operations.edit("p", Change.toLimit("40/minute"), false, null))
+                .doesNotContainKey("remark");
+    }
+
+    @Test
+    void change_toTwoLimits_besideABurst_saysWhatToChangeAsWell() {
+        LiveRules live = new LiveRules("p.limit=600/minute", "p.burst=800");
+
+        assertThatThrownBy(() -> live.operations.change("p", Change.toLimit("5/minute; 50/hour")))
+                .hasMessageContaining("this one has 2; change the burst to 0 as well");
+        live.operations.change("p", new Change("5/minute; 50/hour", 0L, null));
+        assertThat(live.operations.policy("p").limits()).hasSize(2);
+    }
+
+    @Test
+    void change_isLoggedWithWhoAskedAndWhatWasBefore(CapturedOutput output) {
+        LiveRules live = new LiveRules("p.limit=10/hour");
+        live.operations.identify(() -> "ops");
+        List<Map<String, Object>> told = new ArrayList<>();
+        live.operations.observe((policy, what) -> told.add(what));
+
+        live.operations.edit("p", Change.toLimit("5/hour"), false, null);
+        live.operations.restore("p");
+
+        assertThat(output)
+                .contains("Rate limit 'p' was changed by 'ops' from 10/hour (token-bucket), mode enforce to 5/hour"
+                        + " (token-bucket), mode enforce, until this instance restarts, which returns to the"
+                        + " configuration")
+                .contains("Rate limit 'p' was changed by 'ops' from 5/hour (token-bucket), mode enforce to 10/hour"
+                        + " (token-bucket), mode enforce, as configured");
+        assertThat(told.get(0))
+                .containsEntry("change", "limit 5/hour")
+                .containsEntry("from", "10/hour (token-bucket), mode enforce")
+                .containsEntry("to", "5/hour (token-bucket), mode enforce");
+        assertThat(told.get(1)).containsEntry("change", "as configured");
     }
 
     @Test
