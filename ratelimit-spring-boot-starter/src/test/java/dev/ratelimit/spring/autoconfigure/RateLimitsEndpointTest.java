@@ -152,6 +152,30 @@ class RateLimitsEndpointTest extends AppPerTest {
     }
 
     @Test
+    void ownRequests_areNotCounted() {
+        ActuatorClient actuator = app("ratelimit.policies.everywhere.limit=9/hour");
+        for (int i = 0; i < 5; i++) {
+            actuator.get("/page");
+        }
+
+        JsonNode counts = policy(actuator, "everywhere").get("counts");
+
+        assertThat(counts.valueStream().mapToLong(JsonNode::asLong).sum()).isZero();
+    }
+
+    @Test
+    void blockedKeys_areAmongTheMostRefused() {
+        ActuatorClient actuator = app(SHOW, "p.overrides.evil=blocked");
+        askOrders(5, "evil");
+
+        JsonNode most = policy(actuator, "p").get("mostRefused");
+
+        assertThat(policy(actuator, "p").get("counts").get("refused").asLong()).isEqualTo(5);
+        assertThat(most.get(0).get("key").get(0).asString()).isEqualTo("evil");
+        assertThat(most.get(0).get("refused").asLong()).isEqualTo(5);
+    }
+
+    @Test
     void keys_areHashed_unlessTheyAreShown() {
         ActuatorClient actuator = app();
         askOrders(5, "alice");

@@ -91,7 +91,7 @@ final class Explanation {
             context = context.at(after);
             if (!refused) {
                 StageCharges second = rules.applyTo(context, Stage.AFTER_SECURITY, store);
-                steps.replaceAll(step -> second.exempt().test(step.rule())
+                steps.replaceAll(step -> second.exemption().from().test(step.rule())
                         ? new Step(step.rule(), Outcome.EXEMPT.tag(), null, List.of())
                         : step);
                 int first = steps.size();
@@ -117,6 +117,9 @@ final class Explanation {
         } else {
             stage.countRefused(outcomes::put);
         }
+        stage.uncharged.stream()
+                .filter(one -> !one.counted())
+                .forEach(one -> outcomes.put(one.rule().policy().name(), one.outcome()));
         Map<String, Step> found = new LinkedHashMap<>();
         for (Charge charge : asked) {
             found.put(

@@ -4,10 +4,10 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.AppliedRules.Exemption;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
@@ -140,8 +140,7 @@ record RulesInForce(
     StageCharges applyTo(CallRules called, RequestContext context, RateLimitStore store) {
         EndpointRules own = byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE);
         boolean exempt = !(context.request() instanceof NoRequest) && isExempt(own, context, null);
-        StageCharges charges =
-                new StageCharges(store, called.byPolicy(), exempt ? rule -> true : StageCharges.NO_EXEMPTION);
+        StageCharges charges = new StageCharges(store, called.byPolicy(), exempt ? Exemption.ALL : Exemption.NONE);
         for (Rule rule : called.rules()) {
             if (rule.match().conditionHolds(context)) {
                 charges.add(rule, context);
@@ -166,15 +165,17 @@ record RulesInForce(
      * However, before Spring Security, a request that may carry a credential is charged to a budget of its own caller,
      * because passwords can be guessed there, too. It gets a refund like that of an exempt path.
      */
-    private Predicate<Rule> exemptions(EndpointRules own, RequestContext context, @Nullable Stage stage) {
+    private Exemption exemptions(EndpointRules own, RequestContext context, @Nullable Stage stage) {
         if (isExempt(own, context, stage)) {
-            return rule -> true;
+            return Exemption.ALL;
         }
         if (!exemptions.includeManagement(context)) {
-            return StageCharges.NO_EXEMPTION;
+            return Exemption.NONE;
         }
         boolean guess = stage == Stage.BEFORE_SECURITY && mayTryCredentials(context.request());
-        return rule -> !rule.match().names(context) && !(guess && !rule.key().isShared());
+        // probes and looks at the metrics would be most of what such rules count
+        return new Exemption(
+                rule -> !rule.match().names(context) && !(guess && !rule.key().isShared()), false);
     }
 
     /** Whether the request is charged only by rules that name its management endpoint. */

@@ -40,8 +40,8 @@ final class StageCharges extends AppliedRules {
     private List<String> violatedPolicies = List.of();
 
     /** Creates an object without charges. */
-    StageCharges(RateLimitStore store, Map<String, Rule> rules, Predicate<Rule> exempt) {
-        super(rules, exempt);
+    StageCharges(RateLimitStore store, Map<String, Rule> rules, Exemption exemption) {
+        super(rules, exemption);
         this.store = store;
     }
 
@@ -208,14 +208,14 @@ final class StageCharges extends AppliedRules {
     }
 
     /** Records that some rules do not apply to the request after all, and refunds what they charged. */
-    void exempt(Predicate<Rule> from) {
+    void exempt(Exemption exemption) {
         List<Charge> exempted = charges.stream()
-                .filter(charge -> from.test(ruleOf(charge.policy())))
+                .filter(charge -> exemption.from().test(ruleOf(charge.policy())))
                 .toList();
         if (!exempted.isEmpty()) {
             refund(exempted::contains);
             charges.removeAll(exempted);
-            exempted.forEach(charge -> addUncharged(ruleOf(charge.policy()), Outcome.EXEMPT));
+            exempted.forEach(charge -> addExempt(ruleOf(charge.policy()), exemption));
             holding =
                     charges.stream().anyMatch(charge -> ruleOf(charge.policy()).holds());
             without = exempted;
@@ -312,31 +312,43 @@ final class StageCharges extends AppliedRules {
                     rule.policy().name(), waited && rule.onExceeded().waits() ? Outcome.WAITED : Outcome.ADMITTED);
         }
         for (int i = 0; i < uncharged.size(); i++) {
-            outcomes.count(
-                    uncharged.get(i).rule().policy().name(), uncharged.get(i).outcome());
+            Uncharged one = uncharged.get(i);
+            if (one.counted()) {
+                outcomes.count(one.rule().policy().name(), one.outcome());
+            }
         }
         if (holds()) {
             tellHeld(outcomes);
         }
     }
 
+    /** Policies in shadow mode do not count a request that is refused without them. */
     void countRefused(OutcomeCounter outcomes) {
         if (unavailable != null) {
             outcomes.count(unavailable.policy(), Outcome.UNAVAILABLE);
         }
         for (int i = 0; i < violatedPolicies.size(); i++) {
-            outcomes.count(violatedPolicies.get(i), delayed ? Outcome.DELAYED : Outcome.REFUSED);
+            String policy = violatedPolicies.get(i);
+            outcomes.count(policy, delayed ? Outcome.DELAYED : Outcome.REFUSED);
+            String key = keyRefusedBy(policy);
+            if (key != null) {
+                outcomes.refused(policy, key);
+            }
         }
+    }
+
+    /** Whose request a policy has refused; {@code null} if it has no key. */
+    private @Nullable String keyRefusedBy(String policy) {
         for (int i = 0; i < charges.size(); i++) {
-            Charge charge = charges.get(i);
-            if (violatedPolicies.contains(charge.policy().name())) {
-                outcomes.refused(charge.policy().name(), charge.key());
+            if (charges.get(i).policy().name().equals(policy)) {
+                return charges.get(i).key();
             }
         }
         for (int i = 0; i < uncharged.size(); i++) {
-            if (uncharged.get(i).outcome() == Outcome.SHADOW_REFUSED) {
-                outcomes.count(uncharged.get(i).rule().policy().name(), Outcome.SHADOW_REFUSED);
+            if (uncharged.get(i).rule().policy().name().equals(policy)) {
+                return uncharged.get(i).key();
             }
         }
+        return null;
     }
 }
