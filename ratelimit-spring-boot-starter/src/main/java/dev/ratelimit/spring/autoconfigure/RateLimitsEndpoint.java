@@ -87,6 +87,10 @@ final class RateLimitsEndpoint {
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("writable", writable);
         all.put("changesLast", operations.changesLast());
+        Map<String, Object> refused = operations.refusedConfiguration();
+        if (refused != null) {
+            all.put("refusedConfiguration", refused);
+        }
         all.put("store", store.get());
         all.put("policies", operations.report(showsKeys(security)));
         return all;

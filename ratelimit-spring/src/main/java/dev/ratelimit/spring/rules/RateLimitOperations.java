@@ -10,6 +10,7 @@ import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.WebRequest;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,6 +18,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
@@ -44,6 +46,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
     private final List<BiConsumer<String, Map<String, Object>>> observers = new CopyOnWriteArrayList<>();
     private volatile @Nullable Traffic traffic;
     private volatile @Nullable WaitingRequests waiting;
+    private volatile @Nullable Map<String, Object> refusedConfiguration;
     private volatile Supplier<@Nullable String> operator = () -> null;
 
     /** Operates on these rules, and on the keys in this store. */
@@ -194,14 +197,50 @@ public final class RateLimitOperations implements RateLimitPolicies {
                             "ratelimit",
                             Bindable.of(RateLimitProperties.class),
                             new NoUnboundElementsBindHandler(new IgnoreTopLevelConverterNotFoundBindHandler()));
+            RulesInForce before = rules.inForce();
+            List<String> fixed = rules.fixedThatDiffer(next);
             if (live.configure(next.policies())) {
                 log.warn("Rate limits have the policies of the changed configuration: {}", names());
+                logDifferences(before, rules.inForce());
             }
+            if (!fixed.isEmpty()) {
+                log.warn("A changed configuration of {} needs a restart of the application", String.join(", ", fixed));
+            }
+            refusedConfiguration = null;
         } catch (RateLimitConfigurationException | BindException e) {
+            String mistake = MistakeReport.textOf(e, environment);
+            refusedConfiguration = Map.of("since", Instant.now().toString(), "reason", mistake.strip());
             log.error(
                     "The changed configuration of rate limits is not applied, and all policies stay as they are.\n\n{}",
-                    MistakeReport.textOf(e, environment));
+                    mistake);
         }
+    }
+
+    private static void logDifferences(RulesInForce before, RulesInForce now) {
+        Set<String> all = new TreeSet<>(before.byPolicy().keySet());
+        all.addAll(now.byPolicy().keySet());
+        for (String policy : all) {
+            String earlier = describe(before, policy);
+            String later = describe(now, policy);
+            if (!earlier.equals(later)) {
+                log.warn("Rate limit {} was {}, and is {}", Quotation.of(policy), earlier, later);
+            }
+        }
+    }
+
+    private static String describe(RulesInForce rules, String policy) {
+        Rule rule = rules.byPolicy().get(policy);
+        return rule == null ? "absent" : rules.mode(policy) == Mode.OFF ? "off" : rule.describe();
+    }
+
+    /** The configuration that is not applied: since when, and why; {@code null} if the last one is in force. */
+    public @Nullable Map<String, Object> refusedConfiguration() {
+        return refusedConfiguration;
+    }
+
+    /** Whether operators have changed a policy, so that it is not as configured. */
+    public boolean isChanged(String policy) {
+        return rules.changes().containsKey(policy);
     }
 
     /** From now on, shares changes with other instances. */

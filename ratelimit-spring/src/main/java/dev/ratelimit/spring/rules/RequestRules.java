@@ -305,6 +305,11 @@ public final class RequestRules {
         }
     }
 
+    /** The properties, apart from policies, that differ, and that are not read again. */
+    List<String> fixedThatDiffer(RateLimitProperties next) {
+        return properties.fixedThatDiffer(next);
+    }
+
     /** The policies of the configuration, as they were read last. */
     Map<String, PolicyProperties> policies() {
         return properties.policies();

@@ -6,6 +6,7 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.OutcomeCounter.Outcome;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,12 @@ final class StageCharges extends AppliedRules {
 
     /** Whether the request has waited for its permits. */
     private boolean waited;
+
+    /** The clock of the wait; {@code null} if the request does not wait. */
+    private @Nullable Ticker ticker;
+
+    /** When it began; once it is over, how long it was. */
+    private long waitNanos;
 
     /** Whether its refusal is held back. */
     private boolean delayed;
@@ -127,9 +134,16 @@ final class StageCharges extends AppliedRules {
         return isAdmitted();
     }
 
+    /** Notes that the request waits for its permits from now on. */
+    void beginWait(Ticker clock) {
+        ticker = clock;
+        waitNanos = clock.nanos();
+    }
+
     /** Takes over what was decided after a wait. Returns whether the request is admitted. */
     boolean endWait(CompletableFuture<?> decided) {
         waited = true;
+        waitNanos = ticker == null ? 0 : ticker.nanos() - waitNanos;
         return decided(decided);
     }
 
@@ -308,8 +322,11 @@ final class StageCharges extends AppliedRules {
     void countAdmitted(OutcomeCounter outcomes) {
         for (int i = 0; i < charges.size(); i++) {
             Rule rule = ruleOf(charges.get(i).policy());
-            outcomes.count(
-                    rule.policy().name(), waited && rule.onExceeded().waits() ? Outcome.WAITED : Outcome.ADMITTED);
+            boolean afterWait = waited && rule.onExceeded().waits();
+            outcomes.count(rule.policy().name(), afterWait ? Outcome.WAITED : Outcome.ADMITTED);
+            if (afterWait) {
+                outcomes.waited(rule.policy().name(), Outcome.WAITED, waitNanos);
+            }
         }
         for (int i = 0; i < uncharged.size(); i++) {
             Uncharged one = uncharged.get(i);
@@ -333,6 +350,9 @@ final class StageCharges extends AppliedRules {
             String key = keyRefusedBy(policy);
             if (key != null) {
                 outcomes.refused(policy, key);
+            }
+            if (waited && ruleOf(policy).onExceeded().waits()) {
+                outcomes.waited(policy, Outcome.REFUSED, waitNanos);
             }
         }
     }
