@@ -43,6 +43,9 @@ final class Explanation {
     private final List<Step> steps = new ArrayList<>();
     private boolean refused;
 
+    /** Whether the request passes Spring Security between two stages. */
+    private boolean stages;
+
     Explanation(RulesInForce rules, RateLimitStore store) {
         this.rules = rules;
         this.store = new Asking(store);
@@ -79,6 +82,7 @@ final class Explanation {
      * @param after the request at the last stage
      */
     Map<String, Object> of(@Nullable WebRequest before, WebRequest after, KeyDisplay keys, boolean plain) {
+        stages = before != null;
         RequestContext context = rules.context(before == null ? after : before);
         if (rules.isFreePreflight(context.request())) {
             return result(context, "a CORS preflight is not charged", keys, plain);
@@ -180,10 +184,12 @@ final class Explanation {
         return result;
     }
 
-    private static Map<String, Object> describe(Step step, KeyDisplay keys, boolean plain) {
+    private Map<String, Object> describe(Step step, KeyDisplay keys, boolean plain) {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("policy", step.rule().policy().name());
-        map.put("stage", PolicyReport.name(step.rule().stage()));
+        if (stages) {
+            map.put("stage", PolicyReport.name(step.rule().stage()));
+        }
         map.put("outcome", step.outcome());
         Charge charge = step.charge();
         if (charge != null) {

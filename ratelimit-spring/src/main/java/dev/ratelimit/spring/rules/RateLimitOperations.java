@@ -302,9 +302,13 @@ public final class RateLimitOperations implements RateLimitPolicies {
      */
     public List<Map<String, Object>> report(boolean showKeys) {
         RulesInForce now = rules.inForce();
-        PolicyReport report = new PolicyReport(now, traffic, waiting, keys, showKeys);
+        PolicyReport report = report(now, showKeys);
         return new TreeMap<>(now.byPolicy())
                 .values().stream().map(report::policy).toList();
+    }
+
+    private PolicyReport report(RulesInForce now, boolean showKeys) {
+        return new PolicyReport(now, traffic, waiting, keys, showKeys, rules.haveStages());
     }
 
     /**
@@ -320,7 +324,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         if (key == null) {
-            return new PolicyReport(now, traffic, waiting, keys, showKeys).policy(rule);
+            return report(now, showKeys).policy(rule);
         }
         PlainKey plain = PlainKey.of(rule, now.sources(), key);
         Map<String, Object> state = new LinkedHashMap<>();

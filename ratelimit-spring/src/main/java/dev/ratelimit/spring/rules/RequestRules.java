@@ -129,6 +129,9 @@ public final class RequestRules {
     private final List<Called> calls = new ArrayList<>();
     private EndpointResolver endpoints = NOWHERE;
 
+    /** Whether Spring Security runs between two stages. */
+    private volatile boolean stages;
+
     private volatile RateLimitProperties properties;
     private volatile Parsed parsed;
     private volatile RulesInForce inForce;
@@ -328,6 +331,7 @@ public final class RequestRules {
      * @param servletPath the path of Spring MVC's servlet below it; the paths of rules are relative to this, too
      */
     public void report(boolean stages, String contextPath, String servletPath) {
+        this.stages = stages;
         UnintendedPatterns unintended = new UnintendedPatterns(contextPath, servletPath);
         StartupReport report = new StartupReport(properties, stages, unintended);
         report.policies(parsed.configured(), parsed.annotated().named());
@@ -378,6 +382,11 @@ public final class RequestRules {
     /** The configured rules, including those that are off. */
     List<Rule> configured() {
         return parsed.configured().all();
+    }
+
+    /** Whether Spring Security runs between two stages. */
+    boolean haveStages() {
+        return stages;
     }
 
     /** The rules in force at this moment. */

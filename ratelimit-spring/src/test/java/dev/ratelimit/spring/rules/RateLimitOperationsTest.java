@@ -56,6 +56,20 @@ class RateLimitOperationsTest {
     }
 
     @Test
+    void report_namesTheAnnotatedEndpoints_withTheirCosts_andNoStageIfThereIsOne() {
+        LiveRules live = new LiveRules(Pages.class, "p.limit=10/hour", "p.match.annotated=true");
+
+        assertThat(live.operations.report("p", null, false))
+                .containsEntry("annotated", List.of(Map.of("endpoint", "GET /search", "permits", "5")))
+                .containsEntry("permits", "1")
+                .doesNotContainKey("stage");
+        assertThat(live.operations.report("Pages.page", null, false))
+                .containsEntry("annotated", List.of(Map.of("endpoint", "GET /page", "permits", "1")));
+        live.rules.report(true, "", "");
+        assertThat(live.operations.report("p", null, false)).containsEntry("stage", "before-security");
+    }
+
+    @Test
     void state_ofAPlainKey_isThatOfItsRequests() {
         LiveRules live = new LiveRules("p.limit=10/hour; 20/day", "p.key=user, endpoint");
         live.admitted(4, get("/orders/1").by("alice"));
