@@ -14,10 +14,15 @@ final class ConfigurationRefresh implements GenericApplicationListener {
 
     private final Environment environment;
     private final ObjectProvider<RateLimitOperations> operations;
+    private final ObjectProvider<PolicyObserver> observers;
 
-    ConfigurationRefresh(Environment environment, ObjectProvider<RateLimitOperations> operations) {
+    ConfigurationRefresh(
+            Environment environment,
+            ObjectProvider<RateLimitOperations> operations,
+            ObjectProvider<PolicyObserver> observers) {
         this.environment = environment;
         this.operations = operations;
+        this.observers = observers;
     }
 
     @Override
@@ -27,6 +32,8 @@ final class ConfigurationRefresh implements GenericApplicationListener {
 
     @Override
     public void onApplicationEvent(ApplicationEvent event) {
-        operations.getObject().refresh(environment);
+        RateLimitOperations refreshed = operations.getObject();
+        refreshed.refresh(environment);
+        observers.forEach(observer -> observer.watch(refreshed.names()));
     }
 }

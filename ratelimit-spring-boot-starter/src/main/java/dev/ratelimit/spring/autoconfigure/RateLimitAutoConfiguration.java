@@ -114,6 +114,7 @@ public final class RateLimitAutoConfiguration {
                                 context.getEnvironment()::resolveRequiredPlaceholders,
                                 context.getBeanProvider(LimitValidator.class).getIfAvailable(() -> limit -> {})),
                         store);
+        operations.identify(Operator::name);
         context.getBeanProvider(WaitingRequests.class).ifAvailable(operations::watch);
         context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
         context.getBeanProvider(SharedChanges.class).ifAvailable(operations::share);

@@ -46,8 +46,10 @@ class RateLimitFilterConfiguration {
 
     @Bean("dev.ratelimit.configurationRefresh")
     ConfigurationRefresh rateLimitConfigurationRefresh(
-            Environment environment, ObjectProvider<RateLimitOperations> operations) {
-        return new ConfigurationRefresh(environment, operations);
+            Environment environment,
+            ObjectProvider<RateLimitOperations> operations,
+            ObjectProvider<PolicyObserver> observers) {
+        return new ConfigurationRefresh(environment, operations, observers);
     }
 
     @Bean("dev.ratelimit.requestLimiter")

@@ -81,9 +81,9 @@ public final class ChargedRequest {
             refuse(charges);
             return;
         }
-        if (charges.exempt() != StageCharges.NO_EXEMPTION) {
+        if (!charges.exemption().equals(AppliedRules.Exemption.NONE)) {
             // earlier stages could not know this
-            stages.forEach(stage -> stage.exempt(charges.exempt()));
+            stages.forEach(stage -> stage.exempt(charges.exemption()));
         }
         add(charges);
         if (last) {

@@ -57,8 +57,16 @@ final class PolicyRules {
         properties.policies().forEach((name, policy) -> {
             List<Rule> own = new PolicyParser(name, policy, context).parse();
             all.addAll(own);
-            if (modeOf(name) != Mode.OFF) {
-                rules.addAll(own);
+            own.stream()
+                    .filter(rule -> modeOf(rule.policy().name()) != Mode.OFF)
+                    .forEach(rules::add);
+            if (own.size() > 1 && properties.policies().containsKey(Rule.concurrencyOf(name))) {
+                throw PolicyParser.mistake(
+                        Rule.concurrencyOf(name),
+                        "",
+                        null,
+                        "this is also the name of the concurrency limit of policy " + Quotation.of(name)
+                                + "; rename one of the two");
             }
         });
         rules.sort(Comparator.comparingInt((Rule rule) -> rule.key().parts().size())
@@ -68,8 +76,9 @@ final class PolicyRules {
     /** Whether the policy is applied; {@code null} if it is not configured. */
     @Nullable
     Mode modeOf(String name) {
-        PolicyProperties policy = properties.policies().get(name);
-        return policy == null ? null : context.modeOf(name, policy.mode());
+        String configured = properties.policies().containsKey(name) ? name : Rule.withoutConcurrency(name);
+        PolicyProperties policy = properties.policies().get(configured);
+        return policy == null ? null : context.modeOf(name, context.modeOf(configured, policy.mode()));
     }
 
     private Exemptions parseExemptions() {
@@ -102,6 +111,11 @@ final class PolicyRules {
         } catch (IllegalArgumentException e) {
             throw new RateLimitConfigurationException(property, written, String.valueOf(e.getMessage()));
         }
+    }
+
+    /** What replaces the properties of policies, by policy. */
+    Map<String, Change> changes() {
+        return context.changes();
     }
 
     /** The rules of all policies that are not off, the most specific first. */

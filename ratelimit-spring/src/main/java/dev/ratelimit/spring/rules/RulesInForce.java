@@ -2,12 +2,12 @@ package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.AppliedRules.Exemption;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
@@ -19,6 +19,7 @@ import org.springframework.http.HttpHeaders;
  * @param configured the configured rules that are not off, the most specific first
  * @param byPolicy all rules, including those of annotations and those that are off, by the names of their policies
  * @param modes whether each of them is applied
+ * @param changes what operators have changed of them, by policy
  * @param byEndpoint the annotations, by endpoint
  * @param byMethod the annotations, by method
  * @param exemptions which requests are exempt from all rules
@@ -29,6 +30,7 @@ record RulesInForce(
         List<Rule> configured,
         Map<String, Rule> byPolicy,
         Map<String, Mode> modes,
+        Map<String, Change> changes,
         Map<Endpoint, EndpointRules> byEndpoint,
         MethodRules byMethod,
         Exemptions exemptions,
@@ -39,6 +41,7 @@ record RulesInForce(
     static RulesInForce none(MethodRules byMethod, RequestContext.Sources sources) {
         return new RulesInForce(
                 List.of(),
+                Map.of(),
                 Map.of(),
                 Map.of(),
                 Map.of(),
@@ -56,16 +59,23 @@ record RulesInForce(
     /**
      * The rule of a policy.
      *
-     * @throws IllegalArgumentException if there is none
+     * @throws UnknownPolicyException if there is none
      */
     Rule rule(String policy) {
         Rule rule = byPolicy.get(policy);
         if (rule == null) {
-            Set<String> known = new TreeSet<>(byPolicy.keySet());
-            throw new IllegalArgumentException("there is no policy " + Quotation.of(policy)
-                    + Spelling.hint(policy, known) + (known.isEmpty() ? "" : "; write one of " + known));
+            throw new UnknownPolicyException(policy, new TreeSet<>(byPolicy.keySet()));
         }
         return rule;
+    }
+
+    /**
+     * What is in force of a policy.
+     *
+     * @throws UnknownPolicyException if there is none
+     */
+    PolicyVersion version(String policy) {
+        return new PolicyVersion(rule(policy).policy().limits(), mode(policy), changes.get(policy));
     }
 
     /** Whether a policy is applied. */
@@ -139,8 +149,7 @@ record RulesInForce(
     StageCharges applyTo(CallRules called, RequestContext context, RateLimitStore store) {
         EndpointRules own = byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE);
         boolean exempt = !(context.request() instanceof NoRequest) && isExempt(own, context, null);
-        StageCharges charges =
-                new StageCharges(store, called.byPolicy(), exempt ? rule -> true : StageCharges.NO_EXEMPTION);
+        StageCharges charges = new StageCharges(store, called.byPolicy(), exempt ? Exemption.ALL : Exemption.NONE);
         for (Rule rule : called.rules()) {
             if (rule.match().conditionHolds(context)) {
                 charges.add(rule, context);
@@ -169,15 +178,17 @@ record RulesInForce(
      * However, before Spring Security, a request that may carry a credential is charged to a budget of its own caller,
      * because passwords can be guessed there, too. It gets a refund like that of an exempt path.
      */
-    private Predicate<Rule> exemptions(EndpointRules own, RequestContext context, @Nullable Stage stage) {
+    private Exemption exemptions(EndpointRules own, RequestContext context, @Nullable Stage stage) {
         if (isExempt(own, context, stage)) {
-            return rule -> true;
+            return Exemption.ALL;
         }
         if (!exemptions.includeManagement(context)) {
-            return StageCharges.NO_EXEMPTION;
+            return Exemption.NONE;
         }
         boolean guess = stage == Stage.BEFORE_SECURITY && credentials.mayBeIn(context.request());
-        return rule -> !rule.match().names(context) && !(guess && !rule.key().isShared());
+        // probes and looks at the metrics would be most of what such rules count
+        return new Exemption(
+                rule -> !rule.match().names(context) && !(guess && !rule.key().isShared()), false);
     }
 
     /** Whether the request is charged only by rules that name its management endpoint. */
