@@ -14,10 +14,12 @@ final class ConfigurationRefresh implements GenericApplicationListener {
 
     private final Environment environment;
     private final ObjectProvider<RateLimitOperations> operations;
+    private final ActiveRules rules;
 
-    ConfigurationRefresh(Environment environment, ObjectProvider<RateLimitOperations> operations) {
+    ConfigurationRefresh(Environment environment, ObjectProvider<RateLimitOperations> operations, ActiveRules rules) {
         this.environment = environment;
         this.operations = operations;
+        this.rules = rules;
     }
 
     @Override
@@ -27,6 +29,8 @@ final class ConfigurationRefresh implements GenericApplicationListener {
 
     @Override
     public void onApplicationEvent(ApplicationEvent event) {
-        operations.getObject().refresh(environment);
+        if (operations.getObject().refresh(environment)) {
+            rules.compareWithRoutes();
+        }
     }
 }

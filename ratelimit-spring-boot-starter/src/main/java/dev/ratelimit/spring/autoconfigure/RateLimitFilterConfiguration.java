@@ -46,8 +46,8 @@ class RateLimitFilterConfiguration {
 
     @Bean("dev.ratelimit.configurationRefresh")
     ConfigurationRefresh rateLimitConfigurationRefresh(
-            Environment environment, ObjectProvider<RateLimitOperations> operations) {
-        return new ConfigurationRefresh(environment, operations);
+            Environment environment, ObjectProvider<RateLimitOperations> operations, ActiveRules rules) {
+        return new ConfigurationRefresh(environment, operations, rules);
     }
 
     @Bean("dev.ratelimit.requestLimiter")

@@ -241,6 +241,13 @@ enum KeyParts implements KeyPart {
                 "path:" + name, new Traits('p', Owner.ANYBODY, Need.NOTHING), context -> context.pathVariable(name));
     }
 
+    /** The name of the variable that a part is; {@code null} for other parts. */
+    static @Nullable String pathVariableOf(KeyPart part) {
+        return part instanceof Value value && value.traits.kind() == 'p'
+                ? value.text.substring("path:".length())
+                : null;
+    }
+
     static KeyPart claim(String name) {
         return new Value(
                 "claim:" + name,

@@ -149,7 +149,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
      * Reads the policies of the configuration again, and puts them in force if they have changed: all or, with a
      * mistake, none. A mistake is logged as at the start.
      */
-    public void refresh(Environment environment) {
+    public boolean refresh(Environment environment) {
         try {
             WrittenProperties.check(environment);
             RateLimitProperties next = Binder.get(environment)
@@ -157,13 +157,16 @@ public final class RateLimitOperations implements RateLimitPolicies {
                             "ratelimit",
                             Bindable.of(RateLimitProperties.class),
                             new NoUnboundElementsBindHandler(new IgnoreTopLevelConverterNotFoundBindHandler()));
-            if (live.configure(next.policies())) {
+            boolean changed = live.configure(next.policies());
+            if (changed) {
                 log.warn("Rate limits have the policies of the changed configuration: {}", names());
             }
+            return changed;
         } catch (RateLimitConfigurationException | BindException e) {
             log.error(
                     "The changed configuration of rate limits is not applied, and all policies stay as they are.\n\n{}",
                     MistakeReport.textOf(e, environment));
+            return false;
         }
     }
 

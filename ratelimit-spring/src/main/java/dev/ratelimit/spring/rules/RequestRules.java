@@ -328,6 +328,16 @@ public final class RequestRules {
         }
     }
 
+    /**
+     * Warns about paths, methods and path variables that no route has.
+     *
+     * @param contextPath as for {@link #report}
+     * @param servletPath as for {@link #report}
+     */
+    public void compareWith(Routes routes, String contextPath, String servletPath) {
+        new UnansweredPatterns(routes, new UnintendedPatterns(contextPath, servletPath)).warnOf(inForce);
+    }
+
     /** Logs how much memory the keys of all rules may use. */
     public void reportMemory(InMemoryStore store) {
         StartupReport.memory(store, parsed.active());
