@@ -145,6 +145,9 @@ final class ActiveRules implements SmartInitializingSingleton {
                 comesLater(UrlHandlerFilter.class), comesLater(HiddenHttpMethodFilter.class), firstStage());
         report.warnOfOtherDispatchers(otherDispatchers());
         report.warnOfForwardedHeaderFilter(forwardsBefore());
+        if (!context.containsBean(BEFORE_SECURITY) && !OtherFilters.mayAuthenticate(context)) {
+            rules.warnOfAuthenticated();
+        }
     }
 
     private void tellOfStore() {

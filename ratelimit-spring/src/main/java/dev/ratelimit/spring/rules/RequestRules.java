@@ -323,9 +323,15 @@ public final class RequestRules {
         StartupReport report = new StartupReport(properties, stages, unintended);
         report.policies(parsed.configured(), parsed.annotated().named());
         parsed.annotated().inline().forEach(report::active);
+        report.warnOfExemptKeys(parsed.active());
         if (parsed.active().isEmpty()) {
             report.nothing();
         }
+    }
+
+    /** Warns about rules for authenticated callers, if probably nobody is authenticated. */
+    public void warnOfAuthenticated() {
+        StartupReport.warnOfAuthenticated(parsed.active());
     }
 
     /**
