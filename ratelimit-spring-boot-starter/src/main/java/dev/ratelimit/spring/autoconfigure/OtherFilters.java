@@ -12,7 +12,7 @@ import org.springframework.context.ApplicationContext;
 /** Knows what filters of others may do. */
 final class OtherFilters {
 
-    private static final List<String> KNOWN = List.of("dev.ratelimit.", "org.springframework.", "io.micrometer.");
+    private static final List<String> LIBRARIES = List.of("org.springframework.", "io.micrometer.");
 
     private OtherFilters() {}
 
@@ -31,6 +31,9 @@ final class OtherFilters {
     }
 
     private static boolean isOther(@Nullable Filter filter) {
-        return filter == null || KNOWN.stream().noneMatch(filter.getClass().getName()::startsWith);
+        return !(filter instanceof RateLimitFilter)
+                && !(filter instanceof SettlementFilter)
+                && (filter == null
+                        || LIBRARIES.stream().noneMatch(filter.getClass().getName()::startsWith));
     }
 }
