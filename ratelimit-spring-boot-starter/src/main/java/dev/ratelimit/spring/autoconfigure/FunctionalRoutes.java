@@ -109,6 +109,7 @@ final class FunctionalRoutes implements RouterFunctions.Visitor {
         }
 
         @Override
+        @SuppressWarnings("removal") // abstract until it is removed
         public void pathExtension(String extension) {}
 
         @Override
