@@ -154,6 +154,7 @@ final class ActiveRules implements SmartInitializingSingleton {
         if (context.containsBean(RedisStoreConfiguration.CLIENT)) {
             rules.warnOfWholeShare();
         }
+        context.getBeanProvider(StoreWarmUp.class).ifAvailable(warmUp -> warmUp.ask(rules.policiesInForce()));
         context.getBeanProvider(InMemoryStore.class).ifUnique(rules::reportMemory);
         context.getBeanProvider(PolicyObserver.class).forEach(observer -> observer.watch(rules.allNames()));
     }

@@ -97,6 +97,15 @@ class RedisStoreConfiguration {
         return RedisStore::check;
     }
 
+    @Bean("dev.ratelimit.storeWarmUp")
+    StoreWarmUp rateLimitStoreWarmUp(RedisStore store, RateLimitProperties properties, ObjectProvider<Ticker> ticker) {
+        return new RedisWarmUp(
+                store,
+                store::available,
+                ticker.getIfAvailable(Ticker::system),
+                properties.store().redis());
+    }
+
     @Bean("dev.ratelimit.slowHealthCheck")
     SlowHealthCheck rateLimitSlowHealthCheck(ApplicationContext context) {
         return new SlowHealthCheck(context);

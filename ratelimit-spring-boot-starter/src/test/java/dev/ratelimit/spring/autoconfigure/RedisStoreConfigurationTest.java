@@ -112,6 +112,7 @@ class RedisStoreConfigurationTest {
                 .hasSingleBean(RateLimiter.class)
                 .hasSingleBean(RedisConnectionFactory.class)
                 .hasSingleBean(HealthIndicator.class)
+                .hasSingleBean(StoreWarmUp.class)
                 .hasBean("stringRedisTemplate"));
     }
 

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
@@ -351,7 +352,8 @@ public final class RequestRules {
 
     /** Warns about policies whose full limit each instance applies while a store on another machine does not answer. */
     public void warnOfWholeShare() {
-        StartupReport.warnOfWholeShare(properties, names());
+        StartupReport.warnOfWholeShare(
+                properties, policiesInForce().stream().map(Policy::name).toList());
     }
 
     /** The names of all policies, including those that are off. */
@@ -359,12 +361,9 @@ public final class RequestRules {
         return new TreeSet<>(inForce.byPolicy().keySet());
     }
 
-    /** The names of all policies in force. */
-    public List<String> names() {
-        return parsed.active().stream()
-                .map(rule -> rule.policy().name())
-                .distinct()
-                .toList();
+    /** The policies in force. */
+    public List<Policy> policiesInForce() {
+        return parsed.active().stream().map(Rule::policy).distinct().toList();
     }
 
     /** The name of a policy that lets requests wait, before Spring Security if there is any; {@code null} if none does. */
