@@ -77,7 +77,10 @@ class ConfigurationMistakesTest {
                 "limit=9/s,permits=#request.contentLength > 5 | is never a number, but of type Boolean; write a number",
                 "limit=9/s,match.when=#request.method | login.match.when: the expression is neither true nor false, but of type String; compare it",
                 "limit=9/s,algorithm=fixed-window,burst=3 | login.burst: burst is not an option of fixed-window, which has align and zone",
-                "limit=9/s,rounding=floor | login.rounding: rounding is not an option of token-bucket, which has burst and refill",
+                "limit=9/s,rounding=floor | login.rounding: rounding is not an option of token-bucket, which has burst and refill; write algorithm: sliding-window, or remove it",
+                "limit=9/s,zone=Europe/Zurich | login.zone: zone is not an option of token-bucket, which has burst and refill; write algorithm: fixed-window and align: clock, or remove it",
+                "limit=0.5/second | login.limit: '0.5/second': '0.5' is not a whole number of permits; write 1/2s",
+                "limit=1,000/minute | login.limit: '1,000/minute': '1,000' is not a whole number of permits; write 1000/minute",
                 "limit=9/s; 99/m,burst=3 | login.burst: burst needs a policy with a single limit, but this one has 2",
                 "limit=9/s,burst=0 | login.burst: burst must be at least 1 but was 0",
                 "limit=9/s,algorithm=fixed-window,zone=Europe/Berlin | login.zone: a zone needs windows aligned with the clock; write align: clock",
@@ -256,6 +259,16 @@ class ConfigurationMistakesTest {
     }
 
     @RestController
+    static class Both {
+
+        @GetMapping("/")
+        @RateLimited(value = "5/minute", policy = "login")
+        String create() {
+            return "";
+        }
+    }
+
+    @RestController
     static class Mixed {
         @GetMapping("/")
         @RateLimited(policy = "login", key = "ip")
@@ -422,6 +435,7 @@ class ConfigurationMistakesTest {
         String login = "ratelimit.policies.login.limit=9/s";
         fails(List.of(Unknown.class), login, "ratelimit.policies.api.limit=9/s");
         fails(List.of(Neither.class), login);
+        fails(List.of(Both.class), login);
         fails(List.of(Mixed.class), login);
         fails(List.of(Garbage.class), login);
         fails(List.of(TooDear.class), login);
@@ -429,7 +443,8 @@ class ConfigurationMistakesTest {
 
         assertThat(output)
                 .contains("@RateLimited on Unknown.create(): names policy 'x', which does not exist")
-                .contains("@RateLimited on Neither.create(): it needs either a limit")
+                .contains("@RateLimited on Neither.create(): it needs a limit")
+                .contains("@RateLimited on Both.create(): it has both a limit and the name of a policy")
                 .contains("@RateLimited on Mixed.create(): policy 'login' has its own name, burst, algorithm and key")
                 .contains("@RateLimited on Garbage.create(): '5 a minute' is not a limit")
                 .contains("@RateLimited on TooDear.create(): permits must be from 0 to 5")
