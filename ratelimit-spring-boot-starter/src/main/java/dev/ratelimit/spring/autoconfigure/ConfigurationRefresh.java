@@ -15,14 +15,17 @@ final class ConfigurationRefresh implements GenericApplicationListener {
     private final Environment environment;
     private final ObjectProvider<RateLimitOperations> operations;
     private final ObjectProvider<PolicyObserver> observers;
+    private final ActiveRules rules;
 
     ConfigurationRefresh(
             Environment environment,
             ObjectProvider<RateLimitOperations> operations,
-            ObjectProvider<PolicyObserver> observers) {
+            ObjectProvider<PolicyObserver> observers,
+            ActiveRules rules) {
         this.environment = environment;
         this.operations = operations;
         this.observers = observers;
+        this.rules = rules;
     }
 
     @Override
@@ -33,7 +36,9 @@ final class ConfigurationRefresh implements GenericApplicationListener {
     @Override
     public void onApplicationEvent(ApplicationEvent event) {
         RateLimitOperations refreshed = operations.getObject();
-        refreshed.refresh(environment);
+        if (refreshed.refresh(environment)) {
+            rules.compareWithRoutes();
+        }
         observers.forEach(observer -> observer.watch(refreshed.names()));
     }
 }

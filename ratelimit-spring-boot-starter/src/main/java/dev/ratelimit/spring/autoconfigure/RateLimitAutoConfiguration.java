@@ -130,7 +130,14 @@ public final class RateLimitAutoConfiguration {
          */
         @Bean("dev.ratelimit.rulesBeforeTheServer")
         WebServerFactoryCustomizer<WebServerFactory> rateLimitRulesBeforeTheServer(
-                RateLimitProperties properties, ObjectProvider<ActiveRules> rules, ApplicationContext context) {
+                RateLimitProperties properties,
+                ObjectProvider<ActiveRules> rules,
+                ObjectProvider<InMemoryStore> memory,
+                ApplicationContext context) {
+            if (properties.store().type() == RateLimitProperties.Store.Type.REDIS) {
+                // without the dependencies, this is the starter's, which then refuses to be created
+                memory.ifAvailable(store -> {});
+            }
             if (properties.enabled()) {
                 RequestRules.checkUnread(context);
             }

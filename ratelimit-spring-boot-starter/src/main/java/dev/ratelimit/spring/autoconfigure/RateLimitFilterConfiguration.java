@@ -48,8 +48,9 @@ class RateLimitFilterConfiguration {
     ConfigurationRefresh rateLimitConfigurationRefresh(
             Environment environment,
             ObjectProvider<RateLimitOperations> operations,
-            ObjectProvider<PolicyObserver> observers) {
-        return new ConfigurationRefresh(environment, operations, observers);
+            ObjectProvider<PolicyObserver> observers,
+            ActiveRules rules) {
+        return new ConfigurationRefresh(environment, operations, observers, rules);
     }
 
     @Bean("dev.ratelimit.requestLimiter")

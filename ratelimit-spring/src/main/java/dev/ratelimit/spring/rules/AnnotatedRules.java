@@ -241,7 +241,9 @@ final class AnnotatedRules {
                 String policy = resolved(annotation.policy());
                 if (limits.isBlank() == policy.isBlank()) {
                     throw mistake(
-                            "it needs either a limit or the name of a policy; write \"5/minute\" or policy = \"...\"");
+                            limits.isBlank()
+                                    ? "it needs a limit or the name of a policy; write \"5/minute\" or policy = \"...\""
+                                    : "it has both a limit and the name of a policy, which has its own; remove one of them");
                 }
                 Rule rule = policy.isBlank() ? inline(limits, place) : of(policy);
                 if (rule != null) {

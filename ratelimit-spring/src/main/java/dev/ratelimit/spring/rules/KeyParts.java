@@ -236,6 +236,23 @@ enum KeyParts implements KeyPart {
                 "path:" + name, new Traits('p', Owner.ANYBODY, Need.NOTHING), context -> context.pathVariable(name));
     }
 
+    /** Whether the part is the name of the caller. */
+    static boolean isUser(KeyPart part) {
+        return part == USER || (part instanceof Value value && value.traits.kind() == 'u');
+    }
+
+    /** Whether only authenticated callers have the part. */
+    static boolean isOfAuthenticated(KeyPart part) {
+        return part != USER && part.needsPrincipal();
+    }
+
+    /** The name of the variable that a part is; {@code null} for other parts. */
+    static @Nullable String pathVariableOf(KeyPart part) {
+        return part instanceof Value value && value.traits.kind() == 'p'
+                ? value.text.substring("path:".length())
+                : null;
+    }
+
     static KeyPart claim(String name) {
         return new Value(
                 "claim:" + name,

@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Creates the rule of one configured policy; a mistake is reported with its property. */
@@ -59,7 +58,7 @@ final class PolicyParser {
         overrides(limits, overrides);
         context.exemptKeys().forEach(overrides::exempt);
         Policy policy = otherwise instanceof LimitOverride.Limited limited ? limited.policy() : anyPolicy(limits);
-        RequestMatcher match = match();
+        RequestMatcher match = new MatchParser(name, properties.match()).parse();
         RetryJitter jitter = jitter();
         OnExceeded onExceeded = new OnExceededParser(name, properties).parse();
         Rule rule = new Rule(
@@ -240,44 +239,6 @@ final class PolicyParser {
                 .map(override -> ((LimitOverride.Limited) override).policy())
                 .findFirst()
                 .orElseThrow(() -> mistake("plans", null, "at least one plan needs a limit"));
-    }
-
-    private RequestMatcher match() {
-        PolicyProperties.Match match = properties.match();
-        for (String method : match.methods()) {
-            if (!HttpMethods.ALL.contains(HttpMethods.seenAs(method.strip()))) {
-                throw mistake(
-                        "match.methods",
-                        method,
-                        Quotation.of(method)
-                                + " is not an HTTP method; write GET, POST, PUT, PATCH, DELETE, OPTIONS or TRACE");
-            }
-        }
-        return new RequestMatcher(
-                patterns("match.paths", match.paths(), false),
-                patterns("match.except-paths", match.exceptPaths(), true),
-                match.methods().stream()
-                        .map(method -> HttpMethods.seenAs(method.strip()))
-                        .collect(Collectors.toSet()),
-                condition(match.when()),
-                match.annotated());
-    }
-
-    private @Nullable Condition condition(@Nullable String when) {
-        if (when == null) {
-            return null;
-        }
-        Condition condition = checked("match.when", when, () -> RequestExpression.condition(when, true));
-        if (condition.isAlways(false)) {
-            throw mistake("match.when", when, "it is never true, so nothing is limited; write mode: off");
-        }
-        return condition;
-    }
-
-    private PathPatterns patterns(String property, List<String> written, boolean exact) {
-        List<String> texts = PathPatterns.rejoined(written);
-        texts.forEach(text -> checked(property, text, () -> new PathPatterns(List.of(text), exact)));
-        return new PathPatterns(texts, exact);
     }
 
     private Cost cost() {

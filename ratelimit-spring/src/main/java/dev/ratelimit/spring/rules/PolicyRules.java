@@ -31,7 +31,7 @@ final class PolicyRules {
      * @param changes what replaces the properties of policies, by policy
      * @param beans the beans that keys and plans may refer to
      * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
-     * @throws RateLimitConfigurationException at the first mistake
+     * @throws RateLimitConfigurationException the first mistake; suppressed, the first ones of other policies
      */
     PolicyRules(
             RateLimitProperties properties,
@@ -54,21 +54,31 @@ final class PolicyRules {
     }
 
     private void parseRules() {
+        List<RateLimitConfigurationException> mistakes = new ArrayList<>();
         properties.policies().forEach((name, policy) -> {
-            List<Rule> own = new PolicyParser(name, policy, context).parse();
-            all.addAll(own);
-            own.stream()
-                    .filter(rule -> modeOf(rule.policy().name()) != Mode.OFF)
-                    .forEach(rules::add);
-            if (own.size() > 1 && properties.policies().containsKey(Rule.concurrencyOf(name))) {
-                throw PolicyParser.mistake(
-                        Rule.concurrencyOf(name),
-                        "",
-                        null,
-                        "this is also the name of the concurrency limit of policy " + Quotation.of(name)
-                                + "; rename one of the two");
+            try {
+                List<Rule> own = new PolicyParser(name, policy, context).parse();
+                all.addAll(own);
+                own.stream()
+                        .filter(rule -> modeOf(rule.policy().name()) != Mode.OFF)
+                        .forEach(rules::add);
+                if (own.size() > 1 && properties.policies().containsKey(Rule.concurrencyOf(name))) {
+                    throw PolicyParser.mistake(
+                            Rule.concurrencyOf(name),
+                            "",
+                            null,
+                            "this is also the name of the concurrency limit of policy " + Quotation.of(name)
+                                    + "; rename one of the two");
+                }
+            } catch (RateLimitConfigurationException e) {
+                mistakes.add(e);
             }
         });
+        if (!mistakes.isEmpty()) {
+            RateLimitConfigurationException first = mistakes.get(0);
+            mistakes.subList(1, mistakes.size()).forEach(first::addSuppressed);
+            throw first;
+        }
         rules.sort(Comparator.comparingInt((Rule rule) -> rule.key().parts().size())
                 .reversed());
     }

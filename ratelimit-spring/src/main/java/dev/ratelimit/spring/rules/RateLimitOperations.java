@@ -189,7 +189,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
      * Reads the policies of the configuration again, and puts them in force if they have changed: all or, with a
      * mistake, none. A mistake is logged as at the start.
      */
-    public void refresh(Environment environment) {
+    public boolean refresh(Environment environment) {
         try {
             WrittenProperties.check(environment);
             RateLimitProperties next = Binder.get(environment)
@@ -199,7 +199,8 @@ public final class RateLimitOperations implements RateLimitPolicies {
                             new NoUnboundElementsBindHandler(new IgnoreTopLevelConverterNotFoundBindHandler()));
             RulesInForce before = rules.inForce();
             List<String> fixed = rules.fixedThatDiffer(next);
-            if (live.configure(next.policies())) {
+            boolean changed = live.configure(next.policies());
+            if (changed) {
                 log.warn("Rate limits have the policies of the changed configuration: {}", names());
                 logDifferences(before, rules.inForce());
             }
@@ -207,12 +208,14 @@ public final class RateLimitOperations implements RateLimitPolicies {
                 log.warn("A changed configuration of {} needs a restart of the application", String.join(", ", fixed));
             }
             refusedConfiguration = null;
+            return changed;
         } catch (RateLimitConfigurationException | BindException e) {
             String mistake = MistakeReport.textOf(e, environment);
             refusedConfiguration = Map.of("since", Instant.now().toString(), "reason", mistake.strip());
             log.error(
                     "The changed configuration of rate limits is not applied, and all policies stay as they are.\n\n{}",
                     mistake);
+            return false;
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
@@ -335,9 +336,25 @@ public final class RequestRules {
         StartupReport report = new StartupReport(properties, stages, unintended);
         report.policies(parsed.configured(), parsed.annotated().named());
         parsed.annotated().inline().forEach(report::active);
+        report.warnOfExemptKeys(parsed.active());
         if (parsed.active().isEmpty()) {
             report.nothing();
         }
+    }
+
+    /** Warns about rules for authenticated callers, if probably nobody is authenticated. */
+    public void warnOfAuthenticated() {
+        StartupReport.warnOfAuthenticated(parsed.active());
+    }
+
+    /**
+     * Warns about paths, methods and path variables that no route has.
+     *
+     * @param contextPath as for {@link #report}
+     * @param servletPath as for {@link #report}
+     */
+    public void compareWith(Routes routes, String contextPath, String servletPath) {
+        new UnansweredPatterns(routes, new UnintendedPatterns(contextPath, servletPath)).warnOf(inForce);
     }
 
     /** Logs how much memory the keys of all rules may use. */
@@ -347,7 +364,8 @@ public final class RequestRules {
 
     /** Warns about policies whose full limit each instance applies while a store on another machine does not answer. */
     public void warnOfWholeShare() {
-        StartupReport.warnOfWholeShare(properties, names());
+        StartupReport.warnOfWholeShare(
+                properties, policiesInForce().stream().map(Policy::name).toList());
     }
 
     /** The names of all policies, including those that are off. */
@@ -355,12 +373,9 @@ public final class RequestRules {
         return new TreeSet<>(inForce.byPolicy().keySet());
     }
 
-    /** The names of all policies in force. */
-    public List<String> names() {
-        return parsed.active().stream()
-                .map(rule -> rule.policy().name())
-                .distinct()
-                .toList();
+    /** The policies in force. */
+    public List<Policy> policiesInForce() {
+        return parsed.active().stream().map(Rule::policy).distinct().toList();
     }
 
     /** The name of a policy that lets requests wait, before Spring Security if there is any; {@code null} if none does. */
