@@ -109,6 +109,13 @@ public final class Seam {
                 : 0;
     }
 
+    /** The number by which permits of this charge are known that are held. */
+    public static long id(Decision decision, Charge charge) {
+        return decision.receipt() instanceof Receipt receipt
+                ? receipt.of(charge).stamp().id()
+                : 0;
+    }
+
     /** Whether a refusal came from what is known of former answers, without asking a server. */
     public static boolean fromCache(Decision decision) {
         return decision.receipt() == null;

@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("ArrayRecordComponent") // nobody compares them
 record Asked(String key, char algorithm, ByteBuffer numbers, boolean taken, long[] state) {
 
+    /** Where the number of a charge is among the numbers. */
+    private static final int ID = 4 * Double.BYTES;
+
     /** Reads a command, and its reply if that is known. */
     static List<Asked> of(String operation, String[] keys, byte[][] arguments, long @Nullable [] answer) {
         // the time, and the question; a void charge has no more
@@ -42,9 +45,14 @@ record Asked(String key, char algorithm, ByteBuffer numbers, boolean taken, long
         return asked;
     }
 
+    /** What a script is to do. */
+    static String operation(byte[][] arguments) {
+        return new String(arguments[0], StandardCharsets.US_ASCII);
+    }
+
     /** What a script did, in words. */
     static String text(String[] keys, byte[][] arguments, long[] reply) {
-        String operation = new String(arguments[0], StandardCharsets.US_ASCII);
+        String operation = operation(arguments);
         if (operation.equals("reset")) {
             return operation + " " + String.join(" ", keys);
         }
@@ -83,6 +91,21 @@ record Asked(String key, char algorithm, ByteBuffer numbers, boolean taken, long
 
     long permits() {
         return (long) numbers.getDouble(0);
+    }
+
+    /** What its charge is known by: the number of held permits, and otherwise the time. */
+    long stamp(long atMicros) {
+        return kind() == 'c' ? (long) numbers.getDouble(ID) : atMicros;
+    }
+
+    /** For a refund, the time of its charge. */
+    static long at(byte[][] arguments) {
+        return Long.parseLong(new String(arguments[1], StandardCharsets.US_ASCII));
+    }
+
+    /** Whether a refund returns anything of this limit; without a time, only held permits come back. */
+    boolean isKnown(long atMicros) {
+        return kind() == 'c' || atMicros > 0;
     }
 
     boolean isBucket() {

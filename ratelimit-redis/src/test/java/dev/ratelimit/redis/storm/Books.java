@@ -6,11 +6,10 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Penalty;
 import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.World.Place;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
+import java.util.Set;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -37,12 +36,11 @@ final class Books {
     static final String PREFIX = "storm";
 
     private static final class Account {
-        private long charged;
         private long refunded;
         private long largest;
-        private long granted;
-        /** Permits of calls of which some answer may have come too late. */
-        private long excused;
+
+        /** Whether some answer about it may have come too late. */
+        private boolean doubtful;
 
         /** By the server's time, when it refused last, and when it will admit again. */
         private long refusedNanos;
@@ -50,15 +48,7 @@ final class Books {
         private long availableNanos;
         private boolean reset;
 
-        /** When a server forgot all charges before, by its clock. */
-        private long resetMicros;
-
         private @Nullable Bounds bounds;
-
-        /** By the server's time, what was charged then and is not refunded; and what of it callers hold. */
-        private final Map<Long, Long> chargedAt = new HashMap<>();
-
-        private final Map<Long, Long> grantedAt = new HashMap<>();
 
         /** By the server's time of a charge, when that was. */
         private final Map<Long, Long> nowAt = new HashMap<>();
@@ -84,6 +74,7 @@ final class Books {
     /** Whether servers admit no sooner than they said: nothing is returned, nor do slots refund what others refused. */
     private final boolean lasting;
 
+    private final Ledger ledger;
     private final Map<String, Account> accounts = new HashMap<>();
     private final Map<Resetting, Reset> resets = new HashMap<>();
 
@@ -102,6 +93,7 @@ final class Books {
         this.single = setup.masters() == 1;
         this.lasting = single && prompt && steady && !leased;
         this.penalties = new Penalties(world, steady);
+        this.ledger = new Ledger(world);
         this.states = new States(world);
         this.leases = new Leased(world, setup);
     }
@@ -114,35 +106,32 @@ final class Books {
         return Seam.keys(PREFIX, charge).stream().map(this::account).toList();
     }
 
-    private static String operation(byte[][] arguments) {
-        return new String(arguments[0], StandardCharsets.US_ASCII);
-    }
-
-    /** Records that a server ran a script. */
-    void ran(String[] keys, byte[][] arguments, long[] reply) {
-        String operation = operation(arguments);
+    /** Records that a server ran a script for an instance. */
+    void ran(Place place, String[] keys, byte[][] arguments, long[] reply) {
+        String operation = Asked.operation(arguments);
+        ledger.executed(arguments);
         if (operation.equals("reset")) {
             states.reset(keys);
             for (String key : keys) {
-                account(key).resetMicros = reply[0];
+                ledger.reset(key);
             }
             return;
         }
         for (Asked asked : Asked.of(operation, keys, arguments, reply)) {
             requireState(operation, asked, reply[0], arguments);
-            if (asked.taken()) {
-                if (operation.equals("charge")) {
-                    charged(asked, reply[0]);
-                } else if (operation.equals("refund")) {
-                    refunded(asked, reply[0], Long.parseLong(new String(arguments[1], StandardCharsets.US_ASCII)));
-                }
+            if (asked.taken() && operation.equals("charge")) {
+                ledger.charged(place, arguments, asked, reply[0]);
+                charged(asked, reply[0]);
+            } else if (asked.taken() && operation.equals("refund") && asked.isKnown(Asked.at(arguments))) {
+                ledger.refunded(asked, Asked.at(arguments));
+                refunded(asked, reply[0], Asked.at(arguments));
             }
         }
     }
 
     private void requireState(String operation, Asked asked, long nowMicros, byte[][] arguments) {
-        if (steady && operation.equals("refund") && asked.taken()) {
-            states.refunded(asked, nowMicros, Long.parseLong(new String(arguments[1], StandardCharsets.US_ASCII)));
+        if (steady && operation.equals("refund") && asked.taken() && asked.isKnown(Asked.at(arguments))) {
+            states.refunded(asked, nowMicros, Asked.at(arguments));
         } else if (steady && asked.state().length > 0) {
             states.asked(asked, nowMicros, operation.equals("charge") && asked.taken());
         }
@@ -150,9 +139,7 @@ final class Books {
 
     private void charged(Asked asked, long nowMicros) {
         Account account = account(asked.key());
-        account.charged += asked.permits();
         account.largest = Math.max(account.largest, asked.permits());
-        account.chargedAt.merge(nowMicros, asked.permits(), Long::sum);
         long unused = account.nowAt.merge(nowMicros, world.now(), Math::min);
         leases.charged(asked, nowMicros);
         if (asked.algorithm() == 'f') {
@@ -163,39 +150,33 @@ final class Books {
     private void refunded(Asked asked, long nowMicros, long chargedMicros) {
         String key = asked.key();
         account(key).refunded += asked.permits();
-        check(key);
-        requireCharged(key, chargedMicros, asked.permits());
         leases.refunded(asked, nowMicros, chargedMicros);
         if (leased && prompt && asked.isBucket()) {
             leases.requireUnfilled(asked, nowMicros, chargedMicros, account(key).largest);
         }
     }
 
-    /** Records that an instance sends a script, or gets the reply to it. */
-    void passed(Place place, String[] keys, byte[][] arguments, long @Nullable [] reply) {
-        if (leased && operation(arguments).equals("charge")) {
-            for (Asked asked : Asked.of("charge", keys, arguments, reply)) {
-                if (reply == null) {
-                    leases.requireSmall(place, asked);
-                } else {
-                    leases.told(place, asked);
-                    leases.answered(place, asked);
-                }
+    /** Records that an instance sends a script. */
+    void sends(Place place, String[] keys, byte[][] arguments) {
+        String operation = Asked.operation(arguments);
+        for (Asked asked : operation.equals("reset") ? List.<Asked>of() : Asked.of(operation, keys, arguments, null)) {
+            if (operation.equals("refund")) {
+                ledger.sendsRefund(arguments, asked, Asked.at(arguments));
+            } else if (leased && operation.equals("charge")) {
+                leases.requireSmall(place, asked);
             }
         }
     }
 
-    /** A refund returns what was charged at the time that it names, and only once. */
-    private void requireCharged(String key, long atMicros, long permits) {
-        Map<Long, Long> chargedAt = account(key).chargedAt;
-        long charged = chargedAt.getOrDefault(atMicros, 0L);
-        world.require(
-                permits <= charged,
-                "%d permits of %s are refunded to a time when %d were charged and not refunded",
-                permits,
-                key,
-                charged);
-        chargedAt.put(atMicros, charged - permits);
+    /** Records that an instance gets the reply to a script, which is {@code null} if the server refused it. */
+    void told(Place place, String[] keys, byte[][] arguments, long @Nullable [] reply) {
+        ledger.told(arguments);
+        if (leased && reply != null && Asked.operation(arguments).equals("charge")) {
+            for (Asked asked : Asked.of("charge", keys, arguments, reply)) {
+                leases.told(place, asked);
+                leases.answered(place, asked);
+            }
+        }
     }
 
     /** Records a decision that a caller got. */
@@ -211,9 +192,8 @@ final class Books {
     private void granted(Place place, Decision decision, Charge charge, Told told, long began) {
         String key = told.key();
         Account account = account(key);
-        account.granted += charge.permits();
         long chargedNanos = Seam.serverNanos(decision, charge);
-        account.grantedAt.merge(chargedNanos / 1000, charge.permits(), Long::sum);
+        ledger.granted(stamped(decision, charge, told), charge.permits());
         Bounds bounds = account.bounds;
         if (bounds == null) {
             bounds = new Bounds(world, key, told.limit(), leased ? Leased.LEASE_NANOS : 0);
@@ -230,7 +210,6 @@ final class Books {
                     charge,
                     (began - charged) / 1e9);
         }
-        check(key);
         requireAvailable(account, charge, chargedNanos);
         Reset reset = resets.get(new Resetting(place, key));
         world.require(
@@ -242,6 +221,12 @@ final class Books {
                 !steady || ends == null || World.EPOCH_NANOS + began <= ends * 1000 + SLACK_NANOS,
                 "%s is spent after its window has ended",
                 charge);
+    }
+
+    private static Ledger.Stamped stamped(Decision decision, Charge charge, Told told) {
+        return new Ledger.Stamped(
+                told.key(),
+                told.limit().concurrency() ? Seam.id(decision, charge) : Seam.serverNanos(decision, charge) / 1000);
     }
 
     /** Records when servers will admit again what they have refused. */
@@ -269,7 +254,7 @@ final class Books {
         if (penalty != null) {
             world.require(
                     account.refusedNanos > 0
-                            || account.excused > 0
+                            || account.doubtful
                             || !lasting
                             || status.nextAvailableNanos() >= penalty.duration().toNanos() - PROMPT_NANOS,
                     "%s is refused without a penalty",
@@ -302,11 +287,11 @@ final class Books {
         for (Charge charge : decision.charges()) {
             if (Seam.byServer(decision, charge)) {
                 long permits = part.applyAsLong(charge);
-                for (Account account : accounts(charge)) {
-                    account.granted -= permits;
-                    account.grantedAt.merge(Seam.serverNanos(decision, charge) / 1000, -permits, Long::sum);
-                    if (account.bounds != null) {
-                        account.bounds.returned(decision, charge, permits);
+                for (Told told : Told.of(decision, charge)) {
+                    ledger.granted(stamped(decision, charge, told), -permits);
+                    Bounds bounds = account(told.key()).bounds;
+                    if (bounds != null) {
+                        bounds.returned(decision, charge, permits);
                     }
                 }
             }
@@ -338,58 +323,29 @@ final class Books {
         });
     }
 
-    /** Excuses permits that servers may have charged although the caller got another answer. */
-    void excuse(Charge charge) {
-        accounts(charge).forEach(account -> account.excused += charge.permits());
-    }
-
-    private void check(String key) {
-        Account account = account(key);
-        long charged = account.charged - account.refunded;
-        world.require(
-                account.granted <= charged,
-                "callers hold %d permits of %s, and servers have charged %d",
-                account.granted,
-                key,
-                charged);
+    /** Records that it is not known whether a server has refused this charge. */
+    void doubt(Charge charge) {
+        accounts(charge).forEach(account -> account.doubtful = true);
     }
 
     /**
-     * Once nothing is under way, servers hold no more charges than callers, except for the excused.
+     * Once all is well again and nothing is under way, of each charge only this may be missing that its limit has not
+     * refilled: what instances that have ended knew; rates whose answer or whose refund was lost; and of a lease, what a
+     * bucket has refilled until the lease was found to have ended.
      *
-     * @param certain whether it is known what became of the charges of a key
+     * @param gone the instances that have ended, or were closed amid work
      */
-    void balance(Predicate<String> certain) {
-        accounts.forEach((key, account) -> {
-            long surplus = account.charged - account.refunded - account.granted;
-            world.require(
-                    surplus <= account.excused || !certain.test(key),
-                    "%s: servers have charged %d more than callers hold, and %d may be so",
-                    key,
-                    surplus,
-                    account.excused);
-        });
-    }
-
-    /** The same charge by charge, if none is excused: of a lease, what a bucket refills while it ends late remains. */
-    void balanceCharges(Predicate<String> certain) {
-        accounts.forEach((key, account) -> {
-            Bounds bounds = account.bounds;
-            if (account.excused == 0 && (steady || !account.reset) && bounds != null && certain.test(key)) {
-                account.chargedAt.forEach((at, charged) -> {
-                    if (at <= account.resetMicros) {
-                        return;
-                    }
-                    double most = leased ? leases.mostKept(key, at, single && steady) : 0;
-                    long surplus = charged - account.grantedAt.getOrDefault(at, 0L);
-                    world.require(
-                            surplus <= most,
-                            "%s: of one charge, servers hold %d permits more than callers, not %.2f",
-                            key,
-                            surplus,
-                            most);
-                });
+    void balance(Set<Place> gone, ToLongFunction<String> replenishNanos, ToLongFunction<Place> stoodStill) {
+        ledger.balance(each -> {
+            Ledger.Entry entry = each.getValue();
+            Ledger.Stamped stamped = each.getKey();
+            boolean over = world.now() - entry.chargedNanos() > replenishNanos.applyAsLong(stamped.key());
+            if (over || entry.isReset() || gone.contains(entry.place())) {
+                return Double.MAX_VALUE;
             }
+            double kept =
+                    leased ? leases.mostKept(stamped.key(), stamped.stamp(), stoodStill.applyAsLong(entry.place())) : 0;
+            return (entry.isHeld() ? 0 : entry.unknown()) + kept;
         });
     }
 }

@@ -78,7 +78,12 @@ final class Bounds {
         long whole = version.capacity();
         fullNanos = Math.min(fullNanos, version.replenishNanos());
         capacity = Math.max(capacity, whole);
-        grants.add(new Grant(decision, (double) charge.permits() / whole, atNanos));
+        // when a limit changes, held permits stay the same, and others become a share of the new one
+        grants.add(new Grant(decision, (double) charge.permits() / (isHeld() ? 1 : whole), atNanos));
+    }
+
+    private boolean isHeld() {
+        return limit instanceof Concurrency;
     }
 
     /** Records that a caller is about to return so many permits of a charge. */
@@ -106,7 +111,9 @@ final class Bounds {
             return;
         }
         grants.sort(Comparator.comparingLong(grant -> grant.atNanos));
-        if (limit instanceof SlidingLog || limit instanceof Concurrency) {
+        if (isHeld()) {
+            requireWindow(gains, capacity, capacity);
+        } else if (limit instanceof SlidingLog) {
             requireWindow(gains, 1, 1);
         } else if (limit instanceof FixedWindow) {
             // a clock may jump to the end of another window
@@ -163,9 +170,9 @@ final class Bounds {
             world.require(
                     granted <= most + ROUNDING,
                     "servers granted %.2f of %s in one window, and must not grant more than %.2f",
-                    granted * capacity,
+                    granted * (isHeld() ? 1 : capacity),
                     key,
-                    most * capacity);
+                    most * (isHeld() ? 1 : capacity));
         }
     }
 }

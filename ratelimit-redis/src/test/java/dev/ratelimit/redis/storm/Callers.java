@@ -2,6 +2,7 @@ package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.redis.RedisStore;
@@ -38,6 +39,9 @@ final class Callers {
             this.former = former;
         }
     }
+
+    /** What the round trips of connecting take. */
+    private static final long CONNECT_NANOS = 5_000_000;
 
     private final World world;
     private final Setup setup;
@@ -138,7 +142,7 @@ final class Callers {
         if (instance.failures() > failuresBefore || interrupted) {
             charges.stream()
                     .filter(charge -> interrupted || !isKnown(ask, call, charge, untouched))
-                    .forEach(books::excuse);
+                    .forEach(books::doubt);
         }
         String told = outcome;
         world.note(() -> told.isEmpty() ? ask.toString() : ask + ": " + told);
@@ -182,6 +186,39 @@ final class Callers {
         return charges;
     }
 
+    /** Whether a decision can wait for a connection. */
+    boolean connectInTime() {
+        return setup.connectNanos() + CONNECT_NANOS < setup.deadlineNanos();
+    }
+
+    /** Returns all permits that callers hold of limits that do not refill. */
+    void returnHeld() {
+        for (Call call : calls.values()) {
+            Decision decision = call.decision;
+            if (decision != null && call.charging && decision.admitted() && call.instance.usable()) {
+                List<Charge> held = decision.charges().stream()
+                        .filter(charge -> charge.policy().limits().stream().anyMatch(Limit::concurrency))
+                        .toList();
+                call.decision = null;
+                Actor unused = call.instance.place().start(() -> {
+                    world.note(() -> call.instance.place() + ": returns " + places(decision));
+                    returned(call.instance, decision, held);
+                    call.instance.store().refund(decision, held);
+                });
+            }
+        }
+    }
+
+    /** Records that permits are about to be returned. */
+    private void returned(Instance instance, Decision decision, List<Charge> part) {
+        ToLongFunction<Charge> permits = charge -> part.stream()
+                .filter(returned -> returned.sameBudget(charge))
+                .mapToLong(Charge::permits)
+                .sum();
+        books.returned(decision, permits);
+        shares.returned(instance.place(), decision, permits);
+    }
+
     private void reset(Instance instance, Charge charge) {
         long began = world.now();
         books.reset(charge);
@@ -214,7 +251,7 @@ final class Callers {
                 .toList();
     }
 
-    /** Servers without a fault are used, whatever happens to others. */
+    /** Servers are used with which nothing is wrong, or no longer, whatever happens to others. */
     private void requireAsked(Instance instance, List<Charge> charges, List<Charge> notAsked, List<Charge> untouched) {
         boolean excused = instance.interrupts() > 0 || !charges.stream().allMatch(troubles::untouched);
         for (Charge charge : notAsked) {

@@ -19,8 +19,11 @@ final class Connecting {
     private static final long RETRY_NANOS = 200_000_000;
     private static final int MAX_ATTEMPTS = 3;
 
-    /** Of each link: the one in use, those that it replaced in the last second, and late ones. */
-    private static final long MAX_CONNECTIONS = 6;
+    /** Of each link: the one in use, and late ones. */
+    private static final long MAX_CONNECTIONS = 5;
+
+    /** For how long a connection that was replaced is kept. */
+    private static final double FAREWELL_NANOS = 1.1e9;
 
     /** To a server of a cluster that always answers: its own link, and those that look for any server. */
     private static final int MAX_GOOD_CONNECTIONS = 4;
@@ -105,16 +108,22 @@ final class Connecting {
             throw unable(server, "connection initialization timed out");
         }
         Wire wire = network.open(place, server);
+        world.note(() -> place + ": connects to " + server);
         requireReason(place, server);
         afterwards.getOrDefault(place, connection -> {}).accept(wire);
         long open = network.connections(place, server);
         world.require(
-                open <= MAX_CONNECTIONS * Math.min(2, setup.masters()),
+                open <= maxConnections() * Math.min(2, setup.masters()),
                 "%s has %d connections to %s",
                 place,
                 open,
                 server);
         return wire;
+    }
+
+    /** Besides those in use, a connection may be replaced after each probe. */
+    private long maxConnections() {
+        return MAX_CONNECTIONS + (long) (FAREWELL_NANOS / setup.openForNanos());
     }
 
     /** Checks that an instance keeps a connection on which a server answers, whatever it answers. */

@@ -80,18 +80,21 @@ final class Generator {
                 (random.nextBoolean() ? 3 : 60) * SECOND,
                 0,
                 oneIn(3),
-                oneIn(4) ? random.nextLong(CALLS_NANOS * 2 / 3) : 0);
+                oneIn(4) ? random.nextLong(CALLS_NANOS * 2 / 3) : 0,
+                oneIn(3));
     }
 
     private List<Terms> policies(boolean leased) {
         List<Terms> policies = new ArrayList<>();
         boolean deny = oneIn(3);
-        policies.add(bucket(leased));
+        // what is lost of a slow limit stays lost for as long as a history lasts
+        boolean slow = oneIn(3);
+        policies.add(slow ? slowBucket(leased) : bucket(leased));
         if (random.nextBoolean()) {
-            policies.add(window(leased, deny));
+            policies.add(slow ? slowWindow(deny) : window(leased, deny));
         }
         if (policies.size() > 1 && random.nextBoolean()) {
-            policies.add(third(leased, deny));
+            policies.add(slow ? held(deny) : third(leased, deny));
         }
         return List.copyOf(policies);
     }
@@ -118,6 +121,26 @@ final class Generator {
                 terms("bucket:7/second:20", "bucket:7/second:30"),
                 terms("bucket:30/second:10", "bucket:3/second:10"),
                 terms("bucket:20/second:20+bucket:7/second:30", "bucket:20/second:20+bucket:9/second:30"));
+    }
+
+    private Terms slowBucket(boolean leased) {
+        return leased
+                ? terms("bucket:1/second:300", "bucket:2/second:400")
+                : any(
+                        terms("held:40/10m", "held:60/10m"),
+                        terms("bucket:1/second:200", "bucket:1/second:300"),
+                        terms("bucket:1/second:200+held:60/10m", "bucket:1/second:300+held:60/10m"));
+    }
+
+    private Terms slowWindow(boolean deny) {
+        OnStoreFailure onFailure = deny ? OnStoreFailure.DENY : OnStoreFailure.LOCAL;
+        String limits = any("fixed:300/10m", "sliding:300/10m", "log:300/10m", "interval:300/10m");
+        return new Terms(limits, limits.replace("300", "600"), 0, onFailure, 0);
+    }
+
+    private static Terms held(boolean deny) {
+        OnStoreFailure onFailure = deny ? OnStoreFailure.ALLOW : OnStoreFailure.LOCAL;
+        return new Terms("held:40/10m", "held:60/10m", 0, onFailure, 0);
     }
 
     private Terms window(boolean leased, boolean deny) {

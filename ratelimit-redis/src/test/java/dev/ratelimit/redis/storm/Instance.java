@@ -13,11 +13,14 @@ import dev.ratelimit.redis.storm.Step.Want;
 import dev.ratelimit.redis.storm.World.Place;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** An instance of the application: its store, its limits, and what can be checked by looking at it alone. */
@@ -26,11 +29,8 @@ final class Instance implements RedisStoreListener {
     private static final long SECOND = 1_000_000_000L;
     private static final long CHANGES_NANOS = 8 * SECOND;
 
-    /** Of one server, in that time: it is asked again after 1, 2, 4 and 8 s. */
-    private static final int MAX_CHANGES = 8;
-
-    /** The rounds of questions until a connection is found dead, its server replaced, and another one asked about that. */
-    private static final int MAX_IN_VAIN = 3;
+    /** Of one server, in that time: it is left alone for an interval at least, and longer if it is unstable. */
+    private static final int MAX_CHANGES = 14;
 
     /** When a caller was told of a refusal, and of what wait. */
     private record Refused(long atNanos, long waitNanos) {}
@@ -47,13 +47,13 @@ final class Instance implements RedisStoreListener {
     private final Map<String, Long> returned = new HashMap<>();
     private final Restraint restraint;
     private boolean startedAmidFaults;
+    private final Set<byte[][]> probes = Collections.newSetFromMap(new IdentityHashMap<>());
     private boolean closed;
     private boolean otherLimits;
     private int callers;
     private int failures;
     private int crowded;
     private int interrupts;
-    private int roundsInVain;
 
     Instance(int number, World world, Network network, History history) {
         this.number = number;
@@ -61,7 +61,9 @@ final class Instance implements RedisStoreListener {
         this.network = network;
         this.setup = history.setup();
         this.place = world.place("instance " + number);
-        this.restraint = new Restraint(world, place, setup, !history.keepsAll());
+        boolean holds =
+                setup.policies().stream().anyMatch(terms -> terms.limits().contains("held"));
+        this.restraint = new Restraint(world, place, setup, history.keepsAll() && !setup.leased() && !holds);
     }
 
     Place place() {
@@ -70,10 +72,8 @@ final class Instance implements RedisStoreListener {
 
     /** Opens its store; waits meanwhile. */
     void open() {
-        if (setup.masters() == 1) {
-            network.beforeDecisions(place, this::requireWanted);
-            network.connecting().afterwards(place, restraint::connected);
-        }
+        network.add(this);
+        network.connecting().afterwards(place, connection -> restraint.connected());
         startedAmidFaults = !isReachable();
         Seam.Net net = network.from(place);
         Random random = new Random(setup.seed() + number);
@@ -127,14 +127,34 @@ final class Instance implements RedisStoreListener {
         callers--;
     }
 
-    private void requireWanted(int decisions) {
-        restraint.asked();
+    /** Checks that it may send so many decisions in one command: somebody waits for each, or for a lease. */
+    void sends(int decisions) {
+        if (!setup.isCluster()) {
+            restraint.asked();
+        }
+        long leases = setup.leased() ? (long) setup.keys() * setup.policies().size() : 0;
         world.require(
-                callers >= decisions || store == null || setup.leased(),
+                callers + leases >= decisions
+                        || store == null
+                        // what is written when it goes on was wanted when that was decided
+                        || world.now() - place.stillUntil < setup.deadlineNanos(),
                 "%s sends %d decisions, and %d callers wait",
                 place,
                 decisions,
                 callers);
+    }
+
+    /** Records that it sends a refund. */
+    void refunds() {
+        restraint.refunds();
+    }
+
+    /** Checks that it may send a probe. */
+    void probes(byte[][] probe) {
+        // a server that does not know the script is sent its text
+        if (probes.add(probe) && !setup.isCluster()) {
+            restraint.probes();
+        }
     }
 
     /** Closes its store; waits meanwhile. */
@@ -175,12 +195,11 @@ final class Instance implements RedisStoreListener {
 
     @Override
     public void failed(RedisStoreFailure reason) {
-        // what found no place was never sent
-        failures += reason == RedisStoreFailure.SATURATED ? 0 : 1;
-        crowded += reason == RedisStoreFailure.SATURATED || reason == RedisStoreFailure.MOVING ? 1 : 0;
+        boolean unsent = reason == RedisStoreFailure.SATURATED || reason == RedisStoreFailure.UNSENT;
+        failures += unsent ? 0 : 1;
+        crowded += unsent || reason == RedisStoreFailure.MOVING ? 1 : 0;
         lastFailure = reason;
-        // of leases and of what a cluster gives back, it is told later
-        if (store != null && setup.masters() == 1 && !setup.leased()) {
+        if (store != null && !setup.isCluster()) {
             restraint.failed(reason);
         }
         world.note(() -> place + ": failed with " + reason);
@@ -214,7 +233,6 @@ final class Instance implements RedisStoreListener {
         return interrupts;
     }
 
-    /** Servers that fail again and again are asked less and less often. */
     @Override
     public void changed() {
         RedisStore open = store;
@@ -244,7 +262,7 @@ final class Instance implements RedisStoreListener {
      */
     private void requireReason() {
         RedisStore open = store;
-        if (open != null && !open.available() && setup.masters() == 1 && !setup.leased()) {
+        if (open != null && !open.available() && !setup.isCluster()) {
             world.require(
                     restraint.failures() + world.unfinished(place) + interrupts >= setup.failures(),
                     "%s stops using a server after %d of the last requests failed, and %d calls are under way",
@@ -322,12 +340,6 @@ final class Instance implements RedisStoreListener {
                 status.retryAfterNanos() / 1e9,
                 passed / 1e9,
                 told.waitNanos / 1e9);
-    }
-
-    /** Records a round of questions: whether one was in vain although no server was left alone before or after it. */
-    void asked(boolean inVain) {
-        roundsInVain = inVain ? roundsInVain + 1 : 0;
-        world.require(roundsInVain <= MAX_IN_VAIN, "%s asks in vain, and does not look for another server", place);
     }
 
     /** Records that it has returned permits of a server: what that refused before does not count any more. */

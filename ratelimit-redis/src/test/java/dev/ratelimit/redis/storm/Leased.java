@@ -157,13 +157,13 @@ final class Leased {
     }
 
     /**
-     * How many permits of a charge may remain that nobody holds.
+     * How many permits of a charge may remain that nobody holds: what a bucket has refilled until its lease was ended.
      *
-     * @param timely whether each refund is carried out as soon as it is due
+     * @param stoodStillNanos for how long the instance could not end it
      */
-    double mostKept(String key, long chargedMicros, boolean timely) {
-        Double known = timely ? refilled.get(new Charge(key, chargedMicros)) : null;
+    double mostKept(String key, long chargedMicros, long stoodStillNanos) {
         double fastest = Math.max(perNano(key, false), perNano(key, true));
-        return known == null ? LATE_SECONDS * 1e9 * fastest + 1 : known;
+        double late = LATE_SECONDS * 1e9 + stoodStillNanos;
+        return Math.max(refilled.getOrDefault(new Charge(key, chargedMicros), 0.0), late * fastest + 1);
     }
 }

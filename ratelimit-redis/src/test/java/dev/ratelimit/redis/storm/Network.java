@@ -10,8 +10,8 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
-import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** The servers, and what is between them and the instances. */
@@ -25,6 +25,8 @@ final class Network {
     }
 
     private record Ends(Place place, Server server) {}
+
+    private static final String PROBE = ":~probe:";
 
     private static final long MIN_DELAY_NANOS = 50_000;
     private static final long MAX_DELAY_NANOS = 400_000;
@@ -44,7 +46,8 @@ final class Network {
     private final Connecting connecting;
     private final Map<Place, Integer> interrupts = new HashMap<>();
     private final Map<Place, Long> refreshes = new HashMap<>();
-    private final Map<Place, IntConsumer> beforeDecisions = new HashMap<>();
+    private final Map<Place, Instance> instances = new HashMap<>();
+    private int faults;
     private long calmSince;
     private final Map<String, Server> servers = new HashMap<>();
     private final List<Server> all = new ArrayList<>();
@@ -76,10 +79,6 @@ final class Network {
 
     List<Server> servers() {
         return all;
-    }
-
-    Books books() {
-        return books;
     }
 
     Server server(String address) {
@@ -161,14 +160,20 @@ final class Network {
                 + route(place, server).slowerNanos;
     }
 
-    /** Records that a fault begins or ends. */
-    void disturbed() {
+    /** Records that a fault begins, which also ends. */
+    void faultBegins() {
+        faults++;
         calmSince = world.now();
     }
 
-    /** Whether no fault has begun or ended since then. */
+    void faultEnds() {
+        faults--;
+        calmSince = world.now();
+    }
+
+    /** Whether there has been no fault since then. */
     boolean calmSince(long nanos) {
-        return calmSince < nanos;
+        return faults == 0 && calmSince < nanos;
     }
 
     /** How long a decision waits. */
@@ -197,15 +202,41 @@ final class Network {
         return isWell(place, slots == null ? masters.get(0) : server);
     }
 
-    /** Checks this before an instance sends decisions, given how many. */
-    void beforeDecisions(Place place, IntConsumer check) {
-        beforeDecisions.put(place, check);
+    /** Records which instance lives in a place. */
+    void add(Instance instance) {
+        instances.put(instance.place(), instance);
+    }
+
+    private Instance instance(Place place) {
+        return Objects.requireNonNull(instances.get(place));
+    }
+
+    /** Records that an instance gets a reply, which is {@code null} if the server refuses. */
+    void told(Place place, String[] keys, byte[][] arguments, long @Nullable [] reply) {
+        books.told(place, keys, arguments, reply);
+    }
+
+    /** Records that an instance sends a script. */
+    void sends(Place place, String[] keys, byte[][] arguments) {
+        if (isProbe(keys)) {
+            instance(place).probes(arguments);
+        } else {
+            if (Asked.operation(arguments).equals("refund")) {
+                instance(place).refunds();
+            }
+            books.sends(place, keys, arguments);
+        }
+    }
+
+    /** Whether these are no keys of callers, but those that probes ask for. */
+    static boolean isProbe(String[] keys) {
+        return keys.length == 1 && keys[0].contains(PROBE);
     }
 
     /** Checks that no more commands with decisions are under way than an instance may have. */
     void sent(Place place, Server server, int decisions) {
         if (decisions > 0) {
-            beforeDecisions.getOrDefault(place, count -> {}).accept(decisions);
+            instance(place).sends(decisions);
         }
         long sinceNanos = world.now() - setup.deadlineNanos();
         long underWay = 0;
@@ -302,14 +333,23 @@ final class Network {
     }
 
     /** Runs a script at a server, as far as the server has the slot of its keys. */
-    long[] run(Server server, @Nullable String text, String sha, boolean asking, String[] keys, byte[][] arguments) {
+    long[] run(
+            Place place,
+            Server server,
+            @Nullable String text,
+            String sha,
+            boolean asking,
+            String[] keys,
+            byte[][] arguments) {
         if (slots != null) {
             slots.check(server, keys, asking);
         }
         ScriptServer data = server.data();
         long[] reply = text == null ? data.evalSha(sha, keys, arguments) : data.eval(text, keys, arguments);
         world.note(() -> server + ": " + Asked.text(keys, arguments, reply));
-        books.ran(keys, arguments, reply);
+        if (!isProbe(keys)) {
+            books.ran(place, keys, arguments, reply);
+        }
         return reply;
     }
 

@@ -154,6 +154,7 @@ final class Server {
             Function<Server, T> command = request.sent().command();
             result = command.apply(this);
         } catch (RedisException e) {
+            world.note(() -> this + ": " + e.getMessage());
             failure = e;
         }
         request.wire().reply(request.sent(), result, failure);

@@ -1,10 +1,12 @@
 package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.Charge;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.redis.storm.Step.Want;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The servers, the instances and their settings.
@@ -17,6 +19,7 @@ import java.util.List;
  * @param handshakeNanos how long the client waits for the first reply of a server that has accepted a connection
  * @param farNanos how much longer than in one zone a message takes
  * @param mixed whether all instances but one are of another version, which sends other scripts
+ * @param quiet whether nobody asks while faults that last longer than the calls end
  * @param opensAtNanos when the last instance starts, perhaps amid faults; 0 if before all of them
  */
 record Setup(
@@ -36,7 +39,8 @@ record Setup(
         long handshakeNanos,
         long farNanos,
         boolean mixed,
-        long opensAtNanos) {
+        long opensAtNanos,
+        boolean quiet) {
 
     private static final long MILLI = 1_000_000L;
     private static final long SECOND = 1_000 * MILLI;
@@ -69,7 +73,8 @@ record Setup(
                 fields.time("handshake", HANDSHAKE_NANOS),
                 fields.time("far", 0),
                 fields.flag("mixed"),
-                fields.time("opens-at", 0));
+                fields.time("opens-at", 0),
+                fields.flag("quiet"));
     }
 
     private Fields fields() {
@@ -89,7 +94,8 @@ record Setup(
                 .withTime("handshake", handshakeNanos, HANDSHAKE_NANOS)
                 .withTime("far", farNanos, 0)
                 .with("mixed", mixed, false)
-                .withTime("opens-at", opensAtNanos, 0);
+                .withTime("opens-at", opensAtNanos, 0)
+                .with("quiet", quiet, false);
     }
 
     /** The same with other delays. */
@@ -110,6 +116,16 @@ record Setup(
         return policies.get(want.policy())
                 .policy("p" + want.policy(), changed)
                 .charge("k" + want.key(), want.permits());
+    }
+
+    /** The limits of the key of this name, in their first and in their other version. */
+    List<LimitAlgorithm> limits(String key) {
+        String[] parts = key.split(":");
+        Terms terms = policies.get(Integer.parseInt(parts[1].substring(1)));
+        int number = Integer.parseInt(parts[3]);
+        return Stream.of(false, true)
+                .map(changed -> terms.policy(parts[1], changed).algorithms().get(number))
+                .toList();
     }
 
     /** What applies to a charge while servers do not answer. */

@@ -20,8 +20,11 @@ final class States {
         private double start;
         private double previous;
         private double count;
-        private final List<Long> times = new ArrayList<>();
+        private final List<Permit> permits = new ArrayList<>();
     }
+
+    /** A permit of a log, or one that is held: when it was taken, and what its charge is known by. */
+    private record Permit(long atMicros, long stamp) {}
 
     private final World world;
     private final Map<String, State> states = new HashMap<>();
@@ -74,7 +77,10 @@ final class States {
             }
             default -> {
                 for (long i = 0; i < asked.permits(); i++) {
-                    state.times.remove(chargedMicros);
+                    state.permits.stream()
+                            .filter(permit -> permit.stamp == asked.stamp(chargedMicros))
+                            .findFirst()
+                            .ifPresent(state.permits::remove);
                 }
             }
         }
@@ -97,7 +103,7 @@ final class States {
                 }
                 state.start = state.previous == 0 && state.count == 0 ? now : state.start;
             }
-            default -> state.times.removeIf(time -> time <= now - window);
+            default -> state.permits.removeIf(permit -> permit.atMicros <= now - window);
         }
         state.atMicros = now;
     }
@@ -128,7 +134,7 @@ final class States {
             case 's' -> state.count += permits;
             default -> {
                 for (long i = 0; i < permits; i++) {
-                    state.times.add(now);
+                    state.permits.add(new Permit(now, asked.stamp(now)));
                 }
             }
         }
@@ -143,7 +149,7 @@ final class States {
                         ? new double[] {asked.number(0), 0}
                         : new double[] {state.ends, state.count, state.start};
             case 's' -> new double[] {state.start, state.previous, state.count};
-            default -> new double[] {state.times.size()};
+            default -> new double[] {state.permits.size()};
         };
     }
 }

@@ -2,14 +2,18 @@ package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.Step.Ask;
 import dev.ratelimit.redis.storm.Step.Fault;
 import dev.ratelimit.redis.storm.Step.Trouble;
 import dev.ratelimit.redis.storm.Step.Want;
 import dev.ratelimit.redis.storm.World.Actor;
+import dev.ratelimit.redis.storm.World.Place;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Runs a history, and checks at each step what must hold. */
@@ -21,11 +25,14 @@ final class Storm {
     /** Between two rounds of questions. */
     private static final long BETWEEN_NANOS = 3 * SECOND;
 
-    /** Within this time after the last fault, everything is as before: the first call after 33 s is a probe. */
-    private static final long RECOVERY_NANOS = 39 * SECOND;
+    /** Within this time after the end of any fault, a server is used again, whether or not anybody asks. */
+    static final long RECOVERY_NANOS = 3 * SECOND;
 
-    /** The same if a probe may have to connect first, which takes longer than a decision waits: the next call is one. */
-    private static final long SLOW_RECOVERY_NANOS = RECOVERY_NANOS + BETWEEN_NANOS;
+    /** How long refunds take at most that were kept. */
+    private static final long OWED_NANOS = 3 * SECOND;
+
+    /** The rounds of questions until a connection is found dead, and a server is asked that knows who has taken over. */
+    private static final int MAX_IN_VAIN = 4;
 
     private static final int TOGETHER = 8;
 
@@ -33,9 +40,6 @@ final class Storm {
     private static final int MIN_LAST = 6;
 
     private static final int MAX_LAST = 30;
-
-    /** As many rounds of questions that servers answer suffice: others would only repeat them. */
-    private static final int ENOUGH = 3;
 
     /** How much longer than its deadline a call may take: its thread does not run at once. */
     static final long WAKE_NANOS = 2 * MILLI;
@@ -49,8 +53,6 @@ final class Storm {
     private final List<Instance> instances = new ArrayList<>();
     private final Troubles troubles;
     private final Callers callers;
-    private int withoutServer;
-    private boolean recovering;
 
     private Storm(History history, @Nullable List<String> timeline) {
         this.history = history;
@@ -107,7 +109,7 @@ final class Storm {
         runUntil(begin);
         long calls =
                 begin + history.steps().stream().mapToLong(Step::atNanos).max().orElse(0);
-        long last = calls;
+        long last = Math.max(calls, begin + setup.opensAtNanos());
         for (Step step : history.steps()) {
             Runnable task = step instanceof Ask ask ? () -> callers.start(ask) : () -> begin((Trouble) step);
             world.in(begin + step.atNanos() - world.now(), world.outside(), task);
@@ -116,10 +118,10 @@ final class Storm {
             }
         }
         runUntil(calls + SECOND);
-        while (world.now() < last + SECOND) {
-            askAll();
+        while (world.now() < last && !setup.quiet()) {
+            askAll(false);
         }
-        recover();
+        recover(Math.max(last, world.now()));
         close();
     }
 
@@ -141,47 +143,48 @@ final class Storm {
         }
     }
 
-    /** After the last fault, asks for all keys until servers answer, and requires this once all must be well. */
-    private void recover() {
+    /**
+     * After the last fault, lets all become well again by itself, and requires it: servers are used, what is held comes
+     * back, and each budget balances.
+     */
+    private void recover(long from) {
         troubles.removeForeign();
-        recovering = true;
-        long well = world.now() + recoveryNanos();
-        int rounds = 0;
-        while (world.now() < well && rounds < ENOUGH) {
-            int before = withoutServer;
-            askAll();
-            rounds = withoutServer > before ? 0 : rounds + 1;
+        runUntil(from + RECOVERY_NANOS);
+        for (Instance instance : instances) {
+            require(
+                    !instance.usable() || instance.store().available(),
+                    "%s leaves a server alone although all has been well for %d s",
+                    instance.place(),
+                    RECOVERY_NANOS / SECOND);
         }
-        runUntil(well);
-        for (int i = 0; i < Math.min(setup.maxInFlight(), TOGETHER); i++) {
-            instances.forEach(instance -> askForAll(instance, true));
+        if (!history.none(Fault::killsSilently) || !callers.connectInTime()) {
+            // the first request finds out that its connection is dead, or has to wait too long for one; in a cluster,
+            // each that fails asks another server which one has taken over
+            for (int rounds = setup.isCluster() ? MAX_IN_VAIN : 1; rounds > 0; rounds--) {
+                askAll(false);
+            }
+            runUntil(world.now() + troubles.replacementNanos());
         }
+        callers.returnHeld();
         runUntil(world.now() + SECOND);
-    }
-
-    private void askAll() {
-        instances.forEach(instance -> askForAll(instance, false));
-        runUntil(world.now() + BETWEEN_NANOS);
-    }
-
-    private long recoveryNanos() {
-        boolean slow = setup.connectNanos() + 2 * MILLI >= setup.deadlineNanos();
-        // after a long time without a network, a probe may find out that its connection is dead
-        boolean dead = !history.none(Fault::killsSilently);
-        boolean silent = dead || !history.none(Fault.HANGING);
-        return (slow || dead ? SLOW_RECOVERY_NANOS : RECOVERY_NANOS) + (silent ? setup.handshakeNanos() : 0);
-    }
-
-    private void askForAll(Instance instance, boolean requireWell) {
-        if (!instance.usable()) {
-            return;
+        for (int i = 0; i < Math.min(setup.maxInFlight(), TOGETHER); i++) {
+            askAll(true);
         }
-        Actor unused = instance.place().start(() -> askForEach(instance, requireWell));
+        runUntil(world.now() + OWED_NANOS);
+    }
+
+    private void askAll(boolean requireWell) {
+        for (Instance instance : instances) {
+            if (instance.usable()) {
+                Actor unused = instance.place().start(() -> askForEach(instance, requireWell));
+            }
+        }
+        if (!requireWell) {
+            runUntil(world.now() + BETWEEN_NANOS);
+        }
     }
 
     private void askForEach(Instance instance, boolean requireWell) {
-        boolean available = instance.store().available();
-        int inVain = 0;
         for (int key = 0; key < setup.keys(); key++) {
             Charge charge = instance.charge(new Want(0, key, 0));
             instance.begins();
@@ -191,18 +194,15 @@ final class Storm {
                     : instance.store().peek(List.of(charge));
             instance.ends();
             shares.answered(instance.place(), decision, false, world.now());
-            inVain += Seam.byServer(decision, charge) ? 0 : 1;
             instance.answered(decision, world.now());
             require(
                     !requireWell || Seam.byServer(decision, charge),
                     "%s does not ask for %s although all has been well for %d s: %s",
                     instance.place(),
                     charge,
-                    recoveryNanos() / SECOND,
+                    RECOVERY_NANOS / SECOND,
                     instance.lastFailure());
         }
-        withoutServer += inVain;
-        instance.asked(recovering && inVain > 0 && available && instance.store().available());
     }
 
     private void close(Instance instance) {
@@ -224,18 +224,12 @@ final class Storm {
         }
     }
 
-    /** Whether it is known what became of all that was charged to the key of this name. */
-    private boolean certain(String key) {
-        return history.none(Fault::losesAnswers)
-                || (history.none(Fault.OTHER_LIMITS)
-                        && history.none(Fault.SLOT_MOVES)
-                        && instances.stream()
-                                .allMatch(instance -> troubles.untouched(instance.place(), network.owner(key)))
-                        && troubles.untouchedTogether(key));
-    }
-
     /** After all instances are closed, nothing of them may be left. */
     private void close() {
+        Set<Place> gone = instances.stream()
+                .filter(instance -> !instance.usable())
+                .map(Instance::place)
+                .collect(Collectors.toSet());
         instances.forEach(setup.leased() ? this::closeLeased : this::close);
         runUntil(world.now() + 5 * SECOND);
         for (Instance instance : instances) {
@@ -254,11 +248,15 @@ final class Storm {
                     instance.place());
         }
         books.requireBounds(troubles.gains());
-        books.balanceCharges(this::certain);
-        // of a lease that ends, a bucket gets back only what it has not refilled meanwhile
-        if (!setup.leased()) {
-            books.balance(this::certain);
-        }
+        books.balance(gone, this::replenishNanos, troubles::stoodStill);
         world.throwFailure();
+    }
+
+    /** The time in which the limit of this key, in any version, is full again. */
+    private long replenishNanos(String key) {
+        return setup.limits(key).stream()
+                .mapToLong(LimitAlgorithm::replenishNanos)
+                .min()
+                .orElseThrow();
     }
 }

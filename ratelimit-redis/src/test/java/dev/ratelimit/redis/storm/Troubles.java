@@ -24,6 +24,10 @@ final class Troubles {
     /** Of an algorithm that only a later version has. */
     private static final byte[] FOREIGN = "z;20;1;1;;".getBytes(StandardCharsets.US_ASCII);
 
+    private static final long REPLACE_NANOS = 300_000_000;
+
+    private static final long LEARN_NANOS = 2_500_000_000L;
+
     /** The variants of a fail-over. */
     private static final int TOLD = 1;
 
@@ -54,6 +58,14 @@ final class Troubles {
     /** When a fault and what follows from it are over: a master that was replaced returns later, as a replica. */
     static long end(Trouble trouble) {
         return trouble.atNanos() + (trouble.fault() == Step.Fault.FAIL_OVER ? 2 : 1) * trouble.forNanos();
+    }
+
+    /**
+     * How long it takes at most until a server is used again whose connection was found to be dead: to connect, and in a
+     * cluster perhaps to ask a few servers, one a second, which one has taken over.
+     */
+    long replacementNanos() {
+        return setup.deadlineNanos() + setup.connectNanos() + REPLACE_NANOS + (setup.isCluster() ? LEARN_NANOS : 0);
     }
 
     /** For how long an instance has stood still so far. */
@@ -146,8 +158,9 @@ final class Troubles {
     }
 
     private void later(Trouble trouble, Runnable end) {
+        network.faultBegins();
         world.in(trouble.forNanos(), world.outside(), () -> {
-            network.disturbed();
+            network.faultEnds();
             end.run();
         });
     }
@@ -156,7 +169,8 @@ final class Troubles {
         Server server = current(trouble.server());
         long time = trouble.forNanos();
         touch(trouble, place, server);
-        network.disturbed();
+        network.faultBegins();
+        network.faultEnds();
         switch (trouble.fault()) {
             case KILLED, EMPTIED, VANISHED -> {
                 server.kill(trouble.fault() != Step.Fault.VANISHED);
@@ -273,9 +287,9 @@ final class Troubles {
                     || !network.masters().contains(server)) {
                 return;
             }
-            network.disturbed();
             lost();
             replica.data().restore(older);
+            replica.state(State.HEALTHY);
             server.kill((trouble.variant() & TOLD) != 0);
             network.replace(server, replica);
             if (slots != null) {

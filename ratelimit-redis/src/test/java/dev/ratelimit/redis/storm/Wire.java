@@ -44,6 +44,7 @@ final class Wire implements Seam.Wire {
     private final Place place;
     private final Server server;
     private final Deque<Sent<?>> outstanding = new ArrayDeque<>();
+    private final Deque<Runnable> writes = new ArrayDeque<>();
     private final Deque<Sent<?>> outgoing = new ArrayDeque<>();
     private final Deque<Reply> incoming = new ArrayDeque<>();
 
@@ -105,22 +106,23 @@ final class Wire implements Seam.Wire {
     @Override
     public void write(Runnable writing) {
         lastWrite = Math.max(lastWrite, world.now() + world.random.nextLong(MAX_WRITE_NANOS));
-        world.in(lastWrite - world.now(), place, writing);
+        writes.add(writing);
+        world.in(lastWrite - world.now(), place, () -> writes.remove().run());
     }
 
     @Override
     public CompletableFuture<long[]> script(
             @Nullable String text, String sha, boolean asking, String[] keys, byte[][] arguments) {
         String operation = new String(arguments[0], StandardCharsets.US_ASCII);
-        boolean decision = operation.equals("charge") || operation.equals("peek");
+        boolean decision = (operation.equals("charge") && !Network.isProbe(keys)) || operation.equals("peek");
         Sent<?> former = replying;
         if (decision && former != null && former.arguments == arguments) {
             requireWanted(former);
         }
-        network.books().passed(place, keys, arguments, null);
+        network.sends(place, keys, arguments);
         return send(new Sent<>(
                 long[].class,
-                server -> network.run(server, text, sha, asking, keys, arguments),
+                server -> network.run(place, server, text, sha, asking, keys, arguments),
                 new CompletableFuture<>(),
                 decision,
                 keys,
@@ -270,6 +272,9 @@ final class Wire implements Seam.Wire {
         if (failure == null && !asked.type.isInstance(result)) {
             failure = Seam.unexpectedReply();
         }
+        if (reply.to == asked) {
+            network.told(place, asked.keys, asked.arguments, result instanceof long[] numbers ? numbers : null);
+        }
         if (failure != null) {
             replying = asked;
             asked.answer.completeExceptionally(failure);
@@ -277,9 +282,6 @@ final class Wire implements Seam.Wire {
             return;
         }
         asked.answer.complete(asked.type.cast(result));
-        if (reply.to == asked && result instanceof long[] numbers) {
-            network.books().passed(place, asked.keys, asked.arguments, numbers);
-        }
     }
 
     /** Loses the connection; the client is told. */

@@ -53,7 +53,7 @@ final class World {
         private final String name;
         private long wallOffset;
         /** When something may happen here again. */
-        long stillUntil;
+        long stillUntil = Long.MIN_VALUE / 2;
 
         /** When the instance had started: before that, it waits longer for an answer. */
         long startedNanos = Long.MAX_VALUE;
