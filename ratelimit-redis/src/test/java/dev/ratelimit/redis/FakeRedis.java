@@ -31,6 +31,7 @@ final class FakeRedis extends OneServer implements Scheduler {
     private boolean repliesLate;
     private boolean down;
     private boolean mute;
+    private boolean stalls;
     private int executed;
 
     FakeRedis(FakeTicker time) {
@@ -95,6 +96,11 @@ final class FakeRedis extends OneServer implements Scheduler {
     /** Sets its clock forward, or back if negative. */
     void setClock(long seconds) {
         aheadMicros += seconds * 1_000_000;
+    }
+
+    /** From now on, callers who wait in vain are woken twice as late as they should be. */
+    void stall() {
+        stalls = true;
     }
 
     /** How many scripts it has run. */
@@ -199,7 +205,7 @@ final class FakeRedis extends OneServer implements Scheduler {
     @Override
     public boolean await(CompletableFuture<?> future, long nanos) {
         if (!future.isDone() && nanos > 0) {
-            time.advanceNanos(nanos);
+            time.advanceNanos(stalls ? 2 * nanos : nanos);
         }
         return future.isDone();
     }
