@@ -77,6 +77,12 @@ final class FakeRedis extends OneServer implements Scheduler {
         mute = true;
     }
 
+    /** Loses all connections, and what was received on them before it was executed. */
+    void cutAndForget() {
+        received.clear();
+        cut();
+    }
+
     /** Loses all connections; what was received is still executed some time. */
     void cut() {
         mute = false;

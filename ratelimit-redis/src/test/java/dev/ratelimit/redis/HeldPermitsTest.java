@@ -132,11 +132,7 @@ class HeldPermitsTest {
             held.add(charge(EXPORTS));
         }
         Decision rate = charge(WINDOW);
-        redis.goDown();
-        for (int i = 0; i < 20; i++) {
-            charge(WINDOW);
-        }
-        assertThat(store.available()).isFalse();
+        goDown();
         held.forEach(store::refund);
         store.refund(rate);
         seconds(30);
@@ -162,6 +158,34 @@ class HeldPermitsTest {
         seconds(3);
 
         assertThat(remaining(EXPORTS)).isEqualTo(8);
+    }
+
+    @Test
+    void refund_isLostOnItsWay_isSentAgain() {
+        Decision mine = charge(EXPORTS);
+        redis.hang();
+        store.refund(mine);
+        redis.cutAndForget();
+        redis.goOn();
+        assertThat(remaining(EXPORTS)).isEqualTo(9);
+
+        seconds(3);
+
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @Test
+    @DisplayName("a part is not sent again: nobody could tell whether that is the same part or another one")
+    void refund_ofAPartIsLostOnItsWay_isNotSentAgain() {
+        Decision mine = store.decide(List.of(EXPORTS.charge("k", 5)));
+        redis.hang();
+        store.refund(mine, List.of(EXPORTS.charge("k", 2)));
+        redis.cutAndForget();
+        redis.goOn();
+
+        seconds(3);
+
+        assertThat(remaining(EXPORTS)).isEqualTo(5);
     }
 
     @Test
@@ -231,25 +255,41 @@ class HeldPermitsTest {
     }
 
     @Test
-    @DisplayName("what is owed is bounded in number, and ends when the permits have come back by themselves")
-    void refund_neverAgain_isForgotten() {
+    void refund_untilThePermitsHaveComeBackByThemselves_isForgotten() {
         Decision held = charge(EXPORTS);
-        redis.goDown();
-        for (int i = 0; i < 20; i++) {
-            charge(WINDOW);
-        }
-        for (int i = 0; i < OwedRefunds.MAX + 10; i++) {
+        goDown();
+        store.refund(held);
+        time.advance(Duration.ofMinutes(11));
+        int before = redis.executed();
+
+        redis.comeBack();
+        seconds(5);
+
+        // a probe
+        assertThat(redis.executed() - before).isEqualTo(1);
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @Test
+    void refund_moreThanMayBeOwed_keepsAsManyAsThat() {
+        Decision held = charge(EXPORTS);
+        goDown();
+        for (int i = 0; i < OwedRefunds.MAX + 100; i++) {
             store.refund(held);
         }
-        time.advance(Duration.ofMinutes(11));
-        int alarms = time.alarms();
-        time.advance(Duration.ofSeconds(5));
+        int before = redis.executed();
 
-        // only the probe's
-        assertThat(time.alarms()).isLessThanOrEqualTo(alarms);
         redis.comeBack();
-        seconds(3);
-        assertThat(remaining(EXPORTS)).isEqualTo(10);
+        seconds(5);
+
+        assertThat(redis.executed() - before).isEqualTo(OwedRefunds.MAX + 1);
+    }
+
+    private void goDown() {
+        redis.goDown();
+        while (store.available()) {
+            charge(WINDOW);
+        }
     }
 
     @Test
@@ -268,10 +308,7 @@ class HeldPermitsTest {
     @Test
     @DisplayName("without any request, a server that is back is used again")
     void available_serverIsBack_withoutTraffic() {
-        redis.goDown();
-        for (int i = 0; i < 20; i++) {
-            charge(WINDOW);
-        }
+        goDown();
         seconds(60);
         assertThat(store.available()).isFalse();
 
