@@ -32,6 +32,10 @@ final class FakeRedis extends OneServer implements Scheduler {
     private boolean down;
     private boolean mute;
     private boolean stalls;
+    private boolean losesNext;
+    private int prompt;
+    private @Nullable Wire slow;
+    private Runnable meanwhile = () -> {};
     private int executed;
 
     FakeRedis(FakeTicker time) {
@@ -65,8 +69,25 @@ final class FakeRedis extends OneServer implements Scheduler {
         repliesLate = true;
     }
 
+    /** The same for the first connection, after this many more replies. */
+    void delayRepliesAfter(int replies) {
+        prompt = replies;
+        slow = wires.get(0);
+    }
+
+    /** Never gets the next command. */
+    void loseNextCommand() {
+        losesNext = true;
+    }
+
+    /** Does this while the next caller waits. */
+    void meanwhile(Runnable action) {
+        meanwhile = action;
+    }
+
     void deliver() {
         repliesLate = false;
+        slow = null;
         while (!late.isEmpty()) {
             late.remove().run();
         }
@@ -127,7 +148,7 @@ final class FakeRedis extends OneServer implements Scheduler {
         if (mute || !command.from.open) {
             return;
         }
-        if (repliesLate) {
+        if (repliesLate || (command.from == slow && prompt-- <= 0)) {
             late.add(reply);
         } else {
             reply.run();
@@ -160,6 +181,10 @@ final class FakeRedis extends OneServer implements Scheduler {
             }
             CompletableFuture<long[]> reply = new CompletableFuture<>();
             underWay.add(reply);
+            if (losesNext) {
+                losesNext = false;
+                return reply;
+            }
             received.add(new Received(made, this, reply));
             if (!hangs) {
                 goOn();
@@ -210,6 +235,11 @@ final class FakeRedis extends OneServer implements Scheduler {
 
     @Override
     public boolean await(CompletableFuture<?> future, long nanos) {
+        if (!future.isDone()) {
+            Runnable once = meanwhile;
+            meanwhile = () -> {};
+            once.run();
+        }
         if (!future.isDone() && nanos > 0) {
             time.advanceNanos(stalls ? 2 * nanos : nanos);
         }
