@@ -165,7 +165,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
             report.put(
                     "remark",
                     "the burst is still " + burst
-                            + ", so that many requests are admitted at once; change it as well, to 0"
+                            + ", so at most that many requests are admitted at once; change it as well, to 0"
                             + " for the permits of one period");
         }
         return report;
