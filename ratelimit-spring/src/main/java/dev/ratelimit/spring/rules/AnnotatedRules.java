@@ -285,6 +285,7 @@ final class AnnotatedRules {
                     key.needsSecurity() ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY,
                     null,
                     RetryJitter.DEFAULT,
+                    context.format(),
                     OnExceeded.REJECT,
                     mode == Mode.SHADOW);
         }

@@ -122,6 +122,7 @@ final class ConcurrencyParser {
                         rule.stage(),
                         null,
                         rule.jitter(),
+                        rule.format(),
                         rule.onExceeded(),
                         rule.shadow()));
     }
