@@ -132,6 +132,7 @@ final class ConcurrencyParser {
                         rule.stage(),
                         null,
                         rule.jitter(),
+                        rule.format(),
                         rule.onExceeded(),
                         context.modeOf(half, context.modeOf(name, properties.mode())) == Mode.SHADOW));
     }

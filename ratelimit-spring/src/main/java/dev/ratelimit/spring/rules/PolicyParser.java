@@ -70,6 +70,7 @@ final class PolicyParser {
                 stage(key, match),
                 free(),
                 jitter,
+                RefusalFormat.of("ratelimit.policies." + name + ".response", properties.response(), context.format()),
                 onExceeded,
                 context.modeOf(name, properties.mode()) == Mode.SHADOW);
         return concurrency.withRule(rule);

@@ -66,6 +66,11 @@ public final class RateLimitOperations implements RateLimitPolicies {
         return rules.inForce().rule(name).policy();
     }
 
+    /** The status of a refusal by this policy. */
+    public int refusalStatus(String name) {
+        return rules.inForce().rule(name).format().status();
+    }
+
     @Override
     public Mode mode(String name) {
         RulesInForce now = rules.inForce();
