@@ -9,7 +9,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A number of permits per period, such as {@code "100/minute"}; an algorithm defines how it is applied.
@@ -72,6 +74,15 @@ public record Rate(long permits, TemporalAmount period) {
      * @throws IllegalArgumentException if the text is not a rate; the message describes the mistake
      */
     public static Rate parse(String text) {
+        return parse(text, MisspeltRate::meant);
+    }
+
+    /**
+     * Parses one rate.
+     *
+     * @param meant what was probably meant by a text that is not a rate, or {@code null}
+     */
+    static Rate parse(String text, Function<String, @Nullable String> meant) {
         String rate = text.strip();
         String[] parts = PER.split(rate, 2);
         String count = parts[0].strip();
@@ -79,7 +90,7 @@ public record Rate(long permits, TemporalAmount period) {
         if (period.isEmpty()) {
             throw noPeriod(rate);
         }
-        return new Rate(parsePermits(count, rate), parsePeriod(period, rate));
+        return new Rate(parsePermits(count, rate, meant), parsePeriod(period, rate, meant));
     }
 
     /**
@@ -158,14 +169,14 @@ public record Rate(long permits, TemporalAmount period) {
         return seconds % 60 == 0 ? seconds / 60 + "m" : seconds + "s";
     }
 
-    private static long parsePermits(String count, String rate) {
+    private static long parsePermits(String count, String rate, Function<String, @Nullable String> meant) {
         if (count.isEmpty()) {
             throw new IllegalArgumentException(
                     quote(rate) + " has no number before '/'; write 10/second or 100/minute");
         }
         if (!isNumber(count)) {
-            throw new IllegalArgumentException(quote(rate) + ": " + quote(count)
-                    + " is not a whole number of permits; write digits only, as in 100/minute");
+            throw new IllegalArgumentException(quote(rate) + ": " + quote(count) + " is not a whole number of permits; "
+                    + write(meant.apply(rate), "write digits only, as in 100/minute"));
         }
         try {
             long permits = Long.parseLong(count);
@@ -180,7 +191,7 @@ public record Rate(long permits, TemporalAmount period) {
         }
     }
 
-    private static TemporalAmount parsePeriod(String period, String rate) {
+    private static TemporalAmount parsePeriod(String period, String rate, Function<String, @Nullable String> meant) {
         int digits = 0;
         while (digits < period.length() && isDigit(period.charAt(digits))) {
             digits++;
@@ -206,7 +217,13 @@ public record Rate(long permits, TemporalAmount period) {
             throw new IllegalArgumentException(quote(rate) + ": the period " + quote(period) + " has no unit; write "
                     + quote(period + "s") + ", " + quote(period + "m") + " or " + quote(period + "h"));
         }
-        throw new IllegalArgumentException(quote(rate) + ": unknown period " + quote(period) + "; " + PERIODS);
+        throw new IllegalArgumentException(
+                quote(rate) + ": unknown period " + quote(period) + "; " + write(meant.apply(rate), PERIODS));
+    }
+
+    /** What to write instead, if that can be guessed. */
+    private static String write(@Nullable String meant, String otherwise) {
+        return meant == null ? otherwise : "write " + meant;
     }
 
     private static Duration positive(Duration period, String rate) {

@@ -67,9 +67,20 @@ public enum Algorithm {
         String foreign = foreignOption(given);
         if (foreign != null) {
             throw new IllegalArgumentException(foreign + " is not an option of " + this + ", which has "
-                    + (options.isEmpty() ? "none" : String.join(" and ", options)) + "; remove it");
+                    + (options.isEmpty() ? "none" : String.join(" and ", options)) + "; " + owner(foreign)
+                    + "remove it");
         }
         return factory.apply(rate, given);
+    }
+
+    /** What to write to use the option; empty if no algorithm has it. */
+    private static String owner(String option) {
+        return Arrays.stream(values())
+                .filter(algorithm -> algorithm.options.contains(option))
+                .map(algorithm ->
+                        "write algorithm: " + algorithm + (option.equals("zone") ? " and align: clock" : "") + ", or ")
+                .findFirst()
+                .orElse("");
     }
 
     /**

@@ -99,15 +99,33 @@ class AlgorithmTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "TOKEN_BUCKET|align is not an option of token-bucket, which has burst and refill; remove it",
-                "FIXED_WINDOW|burst is not an option of fixed-window, which has align and zone; remove it",
-                "SLIDING_WINDOW|burst is not an option of sliding-window, which has rounding; remove it",
-                "SLIDING_LOG|burst is not an option of sliding-log, which has none; remove it"
+                "TOKEN_BUCKET|align is not an option of token-bucket, which has burst and refill; write algorithm: fixed-window, or remove it",
+                "FIXED_WINDOW|burst is not an option of fixed-window, which has align and zone; write algorithm: token-bucket, or remove it",
+                "SLIDING_WINDOW|burst is not an option of sliding-window, which has rounding; write algorithm: token-bucket, or remove it",
+                "SLIDING_LOG|burst is not an option of sliding-log, which has none; write algorithm: token-bucket, or remove it"
             })
     void limit_foreignOption_isRefused(Algorithm algorithm, String message) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> algorithm.limit(RATE, EVERY_OPTION))
                 .withMessage(message);
+    }
+
+    @Test
+    void limit_zone_belongsToWindowsThatFollowTheClock() {
+        LimitOptions zone = LimitOptions.NONE.with("zone", BERLIN);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Algorithm.TOKEN_BUCKET.limit(RATE, zone))
+                .withMessageEndingWith("write algorithm: fixed-window and align: clock, or remove it");
+    }
+
+    @Test
+    void limit_unknownOption_isRefused() {
+        LimitOptions colour = LimitOptions.NONE.with("colour", "red");
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Algorithm.SLIDING_LOG.limit(RATE, colour))
+                .withMessage("colour is not an option of sliding-log, which has none; remove it");
     }
 
     @Test

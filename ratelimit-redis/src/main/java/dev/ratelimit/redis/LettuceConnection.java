@@ -61,9 +61,9 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
                     encode(made, out);
                     return;
                 }
-                completeExceptionally(StoreFailure.unsent("nobody waits for the answer any more", null));
+                completeExceptionally(StoreFailure.stalled("nobody waits for the answer any more", null));
             } catch (RuntimeException | Error e) {
-                completeExceptionally(StoreFailure.unsent("the command could not be composed: " + e, e));
+                completeExceptionally(StoreFailure.stalled("the command could not be composed: " + e, e));
             }
             // the client expects a reply to whatever it writes
             out.writerIndex(start);

@@ -85,7 +85,7 @@ final class Node implements Probing.Patient {
     /** Sends a batch that the caller awaits until the deadline, unless the server is known to fail. */
     @SuppressWarnings("FutureReturnValueIgnored") // PendingBatch handles its own failures
     PendingBatch send(Batch batch, Operation operation, long atMicros) {
-        PendingBatch sent = new PendingBatch(batch, operation == Operation.REFUND, scheduler);
+        PendingBatch sent = new PendingBatch(batch, operation == Operation.REFUND, ticker, scheduler);
         executor.run(sent, this, operation, atMicros).whenComplete(sent::arrived);
         return sent;
     }

@@ -1,6 +1,7 @@
 package dev.ratelimit.redis;
 
 import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.redis.Node.Entry;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -26,6 +27,7 @@ final class PendingBatch {
 
     private final Batch batch;
     private final boolean urgent;
+    private final Ticker ticker;
     private final Scheduler scheduler;
     private final CompletableFuture<Answer> answer = new CompletableFuture<>();
 
@@ -45,9 +47,10 @@ final class PendingBatch {
      * @param urgent whether servers admit it beyond the maximum in flight
      */
     @SuppressWarnings("FutureReturnValueIgnored") // leave() handles its own failures
-    PendingBatch(Batch batch, boolean urgent, Scheduler scheduler) {
+    PendingBatch(Batch batch, boolean urgent, Ticker ticker, Scheduler scheduler) {
         this.batch = batch;
         this.urgent = urgent;
+        this.ticker = ticker;
         this.scheduler = scheduler;
         ended.whenComplete((nothing, failure) -> leave(failure == null ? null : precise(failure)));
     }
@@ -58,8 +61,16 @@ final class PendingBatch {
         return told.reason() == RedisStoreFailure.TIMEOUT && progress == Progress.QUEUED ? unsent() : told;
     }
 
+    /** If even its caller was woken late, for example after a garbage collection, the answer may lie here unread. */
+    private StoreFailure late(long waitedNanos, long patienceNanos) {
+        boolean overslept = patienceNanos > 0 && waitedNanos - patienceNanos > patienceNanos / 2;
+        return overslept
+                ? StoreFailure.stalled("this instance stood still while it waited for Redis", null)
+                : precise(new TimeoutException());
+    }
+
     private static StoreFailure unsent() {
-        return StoreFailure.unsent("the deadline passed before the command was sent to Redis", null);
+        return StoreFailure.stalled("the deadline passed before the command was sent to Redis", null);
     }
 
     Batch batch() {
@@ -199,8 +210,9 @@ final class PendingBatch {
      */
     Answer get(long patienceNanos) {
         try {
+            long from = ticker.nanos();
             if (!Timeout.await(answer, patienceNanos, scheduler)) {
-                throw precise(new TimeoutException());
+                throw late(ticker.nanos() - from, patienceNanos);
             }
             return answer.join();
         } catch (CompletionException e) {

@@ -6,8 +6,8 @@ import java.util.Locale;
 public enum RedisStoreFailure {
     /** Redis did not answer before the deadline. */
     TIMEOUT,
-    /** The deadline passed before this instance got to send the command: it has too much to do. */
-    UNSENT,
+    /** This instance did not get to send the command in time, or stood still while the deadline passed. */
+    STALLED,
     /** There is no connection. */
     CONNECTION,
     /** The maximum number of requests is already waiting for an answer. */

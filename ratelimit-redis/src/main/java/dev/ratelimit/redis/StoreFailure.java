@@ -6,6 +6,7 @@ import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisLoadingException;
 import io.lettuce.core.RedisReadOnlyException;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
@@ -32,9 +33,9 @@ final class StoreFailure extends RuntimeException {
         this.reason = reason;
     }
 
-    /** The failure of a command that did not leave this instance. */
-    static StoreFailure unsent(String message, @Nullable Throwable cause) {
-        return new StoreFailure(RedisStoreFailure.UNSENT, message, cause);
+    /** The failure of a command that says nothing about the server: the fault lies with this instance. */
+    static StoreFailure stalled(String message, @Nullable Throwable cause) {
+        return new StoreFailure(RedisStoreFailure.STALLED, message, cause);
     }
 
     RedisStoreFailure reason() {
@@ -44,7 +45,7 @@ final class StoreFailure extends RuntimeException {
     /** Whether it is the server's failure, and not that of one request or of this instance. */
     boolean ofServer() {
         return switch (reason) {
-            case WRONG_TYPE, SCRIPT, MOVING, OPEN, SATURATED, UNSENT, INTERRUPTED -> false;
+            case WRONG_TYPE, SCRIPT, MOVING, OPEN, SATURATED, STALLED, INTERRUPTED -> false;
             default -> true;
         };
     }
@@ -52,7 +53,7 @@ final class StoreFailure extends RuntimeException {
     /** Whether it reveals the server's state, healthy or not. */
     boolean showsServerState() {
         return switch (reason) {
-            case MOVING, OPEN, SATURATED, UNSENT, INTERRUPTED -> false;
+            case MOVING, OPEN, SATURATED, STALLED, INTERRUPTED -> false;
             default -> true;
         };
     }
@@ -60,7 +61,7 @@ final class StoreFailure extends RuntimeException {
     /** Whether a server replied, and this instance did not give up by itself. */
     boolean replied() {
         return switch (reason) {
-            case TIMEOUT, CONNECTION, OPEN, SATURATED, UNSENT, INTERRUPTED -> false;
+            case TIMEOUT, CONNECTION, OPEN, SATURATED, STALLED, INTERRUPTED -> false;
             default -> true;
         };
     }
@@ -86,7 +87,8 @@ final class StoreFailure extends RuntimeException {
         }
         return cause instanceof TimeoutException
                 ? new StoreFailure(RedisStoreFailure.TIMEOUT, "Redis did not answer in time")
-                : new StoreFailure(reason(cause), String.valueOf(cause.getMessage()), cause);
+                : new StoreFailure(
+                        reason(cause), Objects.requireNonNullElseGet(cause.getMessage(), cause::toString), cause);
     }
 
     /** The server's own reply, if any: when it rejects a connection, its reply is a cause of the client's exception. */

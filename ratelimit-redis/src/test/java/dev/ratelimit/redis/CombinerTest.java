@@ -83,7 +83,7 @@ class CombinerTest {
                 Posted first = posted.remove();
                 Call call = first.call.get();
                 if (call == null) {
-                    first.reply.completeExceptionally(StoreFailure.unsent("nobody waits", null));
+                    first.reply.completeExceptionally(StoreFailure.stalled("nobody waits", null));
                 } else {
                     sent.add(new Sent(call, first.reply));
                 }
@@ -286,7 +286,7 @@ class CombinerTest {
     @DisplayName("if all of a command have given up by the time it is written, nothing is asked")
     void charge_allGaveUp_nothingIsSent() {
         PendingBatch impatient = send(USER.charge("k", 2));
-        assertThat(failure(impatient)).isEqualTo(RedisStoreFailure.UNSENT);
+        assertThat(failure(impatient)).isEqualTo(RedisStoreFailure.STALLED);
         wire.write();
 
         assertThat(wire.sent).isEmpty();
@@ -300,7 +300,7 @@ class CombinerTest {
     @DisplayName("commands that were never written say nothing about the server, however many")
     void charge_neverWritten_doesNotOpenTheBreaker() {
         for (int i = 0; i < 2 * Breaker.WINDOW; i++) {
-            assertThat(failure(send(USER.charge("k")))).isEqualTo(RedisStoreFailure.UNSENT);
+            assertThat(failure(send(USER.charge("k")))).isEqualTo(RedisStoreFailure.STALLED);
         }
 
         assertThat(node.available()).isTrue();

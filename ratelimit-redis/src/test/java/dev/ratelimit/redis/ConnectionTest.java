@@ -227,7 +227,7 @@ class ConnectionTest {
             }
 
             assertThat(scene.events.failures(RedisStoreFailure.SATURATED)).isZero();
-            assertThat(scene.events.failures(RedisStoreFailure.UNSENT)).isBetween(14, 16);
+            assertThat(scene.events.failures(RedisStoreFailure.STALLED)).isBetween(14, 16);
             assertThat(scene.store.available()).isTrue();
         }
     }

@@ -31,6 +31,7 @@ final class FakeRedis extends OneServer implements Scheduler {
     private boolean repliesLate;
     private boolean down;
     private boolean mute;
+    private boolean stalls;
     private int executed;
 
     FakeRedis(FakeTicker time) {
@@ -97,6 +98,11 @@ final class FakeRedis extends OneServer implements Scheduler {
         aheadMicros += seconds * 1_000_000;
     }
 
+    /** From now on, callers who wait in vain are woken twice as late as they should be. */
+    void stall() {
+        stalls = true;
+    }
+
     /** How many scripts it has run. */
     int executed() {
         return executed;
@@ -144,7 +150,7 @@ final class FakeRedis extends OneServer implements Scheduler {
             }
             Call made = call.get();
             if (made == null) {
-                return CompletableFuture.failedFuture(StoreFailure.unsent("nobody waits", null));
+                return CompletableFuture.failedFuture(StoreFailure.stalled("nobody waits", null));
             }
             CompletableFuture<long[]> reply = new CompletableFuture<>();
             underWay.add(reply);
@@ -199,7 +205,7 @@ final class FakeRedis extends OneServer implements Scheduler {
     @Override
     public boolean await(CompletableFuture<?> future, long nanos) {
         if (!future.isDone() && nanos > 0) {
-            time.advanceNanos(nanos);
+            time.advanceNanos(stalls ? 2 * nanos : nanos);
         }
         return future.isDone();
     }

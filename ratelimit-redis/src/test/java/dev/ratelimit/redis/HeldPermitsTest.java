@@ -253,6 +253,19 @@ class HeldPermitsTest {
     }
 
     @Test
+    @DisplayName("a caller that slept much longer than it waited says nothing about the server")
+    void decide_instanceStandsStill_serverIsNotLeftAlone() {
+        redis.hang();
+        redis.stall();
+        for (int i = 0; i < 3 * Breaker.WINDOW; i++) {
+            charge(EXPORTS);
+        }
+
+        assertThat(store.available()).isTrue();
+        assertThat(events.failures(RedisStoreFailure.STALLED)).isEqualTo(3 * Breaker.WINDOW);
+    }
+
+    @Test
     @DisplayName("without any request, a server that is back is used again")
     void available_serverIsBack_withoutTraffic() {
         redis.goDown();

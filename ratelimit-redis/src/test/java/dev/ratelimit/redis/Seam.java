@@ -153,7 +153,7 @@ public final class Seam {
             }
             Call made = call.get();
             if (made == null) {
-                return CompletableFuture.failedFuture(StoreFailure.unsent("nobody waits", null));
+                return CompletableFuture.failedFuture(StoreFailure.stalled("nobody waits", null));
             }
             return wire.script(
                     made.whole() ? made.script().text() : null,

@@ -53,7 +53,8 @@ public interface RateLimitPolicies {
     Charge charge(String policy, String... key);
 
     /**
-     * {@return the status of each limit for a key; empty for keys that are unlimited or blocked} Takes nothing.
+     * {@return the status of each limit for a key, as its next request would find it; empty for keys that are unlimited
+     * or blocked} Takes nothing. Plans are unknown here, so keys with a plan have the limits of those without.
      *
      * @param policy its name
      * @param key one plain value for each part of the policy's key; none if all callers share one budget

@@ -46,7 +46,7 @@ class ArchitectureTest {
             .haveNameMatching(
                     ".*\\.(RateLimitProperties|RequestRules|RequestLimiter|ChargedRequest|Endpoint|EndpointResolver"
                             + "|OutcomeCounter|RateLimitOperations|CallLimiter|SharedChanges|Changes"
-                            + "|WaitingRequests)");
+                            + "|WaitingRequests|UnknownPolicyException|StaleVersionException|Routes)");
 
     @ArchTest
     static final ArchRule security_isNeededForClaimsAndCallersOnly = noClasses()

@@ -195,7 +195,7 @@ final class Instance implements RedisStoreListener {
 
     @Override
     public void failed(RedisStoreFailure reason) {
-        boolean unsent = reason == RedisStoreFailure.SATURATED || reason == RedisStoreFailure.UNSENT;
+        boolean unsent = reason == RedisStoreFailure.SATURATED || reason == RedisStoreFailure.STALLED;
         failures += unsent ? 0 : 1;
         crowded += unsent || reason == RedisStoreFailure.MOVING ? 1 : 0;
         lastFailure = reason;

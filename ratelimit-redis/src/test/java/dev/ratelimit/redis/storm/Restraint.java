@@ -122,7 +122,7 @@ final class Restraint {
     /** Checks that the server is not used any more once callers were told of enough failures. */
     void failed(RedisStoreFailure reason) {
         boolean ofServer = switch (reason) {
-            case WRONG_TYPE, SCRIPT, MOVING, OPEN, SATURATED, UNSENT, INTERRUPTED -> false;
+            case WRONG_TYPE, SCRIPT, MOVING, OPEN, SATURATED, STALLED, INTERRUPTED -> false;
             default -> true;
         };
         if (reason == RedisStoreFailure.WRONG_TYPE || reason == RedisStoreFailure.SCRIPT) {

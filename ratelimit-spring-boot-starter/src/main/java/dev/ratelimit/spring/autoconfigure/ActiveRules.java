@@ -26,9 +26,13 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.RegistrationBean;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.event.GenericApplicationListener;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.core.annotation.Order;
+import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.filter.ForwardedHeaderFilter;
 import org.springframework.web.filter.HiddenHttpMethodFilter;
 import org.springframework.web.filter.UrlHandlerFilter;
@@ -51,6 +55,9 @@ final class ActiveRules implements SmartInitializingSingleton {
 
     /** The name of the filter before Spring Security, if there are two stages. */
     static final String BEFORE_SECURITY = "dev.ratelimit.filterBeforeSecurity";
+
+    private static final String CONTEXT_PATH = "server.servlet.context-path";
+    private static final String SERVLET_PATH = "spring.mvc.servlet.path";
 
     private final ApplicationContext context;
     private final RateLimitProperties properties;
@@ -92,13 +99,11 @@ final class ActiveRules implements SmartInitializingSingleton {
                 ticker());
         beans.addTo(rules);
         rules.enforce(endpoints);
-        rules.report(
-                context.containsBean(BEFORE_SECURITY),
-                context.getEnvironment().getProperty("server.servlet.context-path", ""),
-                context.getEnvironment().getProperty("spring.mvc.servlet.path", ""));
+        rules.report(context.containsBean(BEFORE_SECURITY), property(CONTEXT_PATH), property(SERVLET_PATH));
         warnOfOthers(new ServletWarnings(
                 context.getEnvironment(), !properties.trustedProxies().isEmpty()));
         tellOfStore();
+        compareWithRoutesOnceRefreshed();
         String waiting = rules.firstToLetWait();
         if (waiting != null) {
             boolean early = context.containsBean(BEFORE_SECURITY) && rules.letWaitBeforeSecurity();
@@ -107,18 +112,49 @@ final class ActiveRules implements SmartInitializingSingleton {
         }
     }
 
+    /** Added now, it comes after the listeners of others, which may add routes. */
+    private void compareWithRoutesOnceRefreshed() {
+        if (context instanceof ConfigurableApplicationContext configurable) {
+            configurable.addApplicationListener(
+                    GenericApplicationListener.forEventType(ContextRefreshedEvent.class, event -> {
+                        // the context of the actuator's own port is a child, whose events come here, too
+                        if (event.getApplicationContext() == context) {
+                            compareWithRoutes();
+                        }
+                    }));
+        }
+    }
+
+    /** Warns about paths, methods and path variables that nothing in the application has, as far as it can be asked. */
+    void compareWithRoutes() {
+        if (properties.enabled() && context instanceof WebApplicationContext web) {
+            rules.compareWith(
+                    RouteSurvey.of(web, handlerMappings(), context.containsBean(BEFORE_SECURITY)),
+                    property(CONTEXT_PATH),
+                    property(SERVLET_PATH));
+        }
+    }
+
+    private String property(String name) {
+        return context.getEnvironment().getProperty(name, "");
+    }
+
     private void warnOfOthers(ServletWarnings report) {
         report.warnOfContainer();
         report.warnOfRewriting(
                 comesLater(UrlHandlerFilter.class), comesLater(HiddenHttpMethodFilter.class), firstStage());
         report.warnOfOtherDispatchers(otherDispatchers());
         report.warnOfForwardedHeaderFilter(forwardsBefore());
+        if (!context.containsBean(BEFORE_SECURITY) && !OtherFilters.mayAuthenticate(context)) {
+            rules.warnOfAuthenticated();
+        }
     }
 
     private void tellOfStore() {
         if (context.containsBean(RedisStoreConfiguration.CLIENT)) {
             rules.warnOfWholeShare();
         }
+        context.getBeanProvider(StoreWarmUp.class).ifAvailable(warmUp -> warmUp.ask(rules.policiesInForce()));
         context.getBeanProvider(InMemoryStore.class).ifUnique(rules::reportMemory);
         context.getBeanProvider(PolicyObserver.class).forEach(observer -> observer.watch(rules.allNames()));
     }

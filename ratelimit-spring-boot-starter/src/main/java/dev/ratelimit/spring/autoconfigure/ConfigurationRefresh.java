@@ -14,10 +14,18 @@ final class ConfigurationRefresh implements GenericApplicationListener {
 
     private final Environment environment;
     private final ObjectProvider<RateLimitOperations> operations;
+    private final ObjectProvider<PolicyObserver> observers;
+    private final ActiveRules rules;
 
-    ConfigurationRefresh(Environment environment, ObjectProvider<RateLimitOperations> operations) {
+    ConfigurationRefresh(
+            Environment environment,
+            ObjectProvider<RateLimitOperations> operations,
+            ObjectProvider<PolicyObserver> observers,
+            ActiveRules rules) {
         this.environment = environment;
         this.operations = operations;
+        this.observers = observers;
+        this.rules = rules;
     }
 
     @Override
@@ -27,6 +35,10 @@ final class ConfigurationRefresh implements GenericApplicationListener {
 
     @Override
     public void onApplicationEvent(ApplicationEvent event) {
-        operations.getObject().refresh(environment);
+        RateLimitOperations refreshed = operations.getObject();
+        if (refreshed.refresh(environment)) {
+            rules.compareWithRoutes();
+        }
+        observers.forEach(observer -> observer.watch(refreshed.names()));
     }
 }

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletMapping;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.MappingMatch;
@@ -9,16 +10,20 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.security.Principal;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpMethod;
 import org.springframework.util.LinkedMultiValueMap;
 import org.springframework.util.MultiValueMap;
 import org.springframework.web.util.UriUtils;
@@ -36,6 +41,9 @@ final class ExplainedRequest implements InvocationHandler {
     private final String address;
     private final MultiValueMap<String, String> headers;
     private final Map<String, Object> attributes = new HashMap<>();
+
+    private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
+    private static final List<HttpMethod> METHODS = List.of(HttpMethod.values());
 
     /** The mapping of a dispatcher servlet for all paths. */
     private enum ToSpringMvc implements HttpServletMapping {
@@ -88,8 +96,12 @@ final class ExplainedRequest implements InvocationHandler {
      */
     record RequestFacts(String method, String target, String address, List<String> headers) {
 
-        /** Validates the path and the headers. */
+        /** Validates the method, the path and the headers. */
         RequestFacts {
+            if (METHODS.stream().noneMatch(known -> known.name().equals(method))) {
+                throw new IllegalArgumentException(
+                        "method must be an HTTP method in capital letters, such as GET, but was '" + method + "'");
+            }
             if (!target.startsWith("/")) {
                 throw new IllegalArgumentException("path must start with / but was '" + target + "'");
             }
@@ -130,15 +142,16 @@ final class ExplainedRequest implements InvocationHandler {
             case "getDispatcherType" -> DispatcherType.REQUEST;
             case "getHttpServletMapping" -> ToSpringMvc.INSTANCE;
             case "getLocale" -> Locale.ROOT;
-            case "getContentLength" -> -1;
-            case "getContentLengthLong" -> -1L;
             case "getContentType" -> headers.getFirst("Content-Type");
             case "getHeader" -> headers.getFirst(first);
             case "getHeaders" -> Collections.enumeration(headers.getOrDefault(first, List.of()));
             case "getHeaderNames" -> Collections.enumeration(headers.keySet());
+            case "getIntHeader" -> Integer.parseInt(Objects.requireNonNullElse(headers.getFirst(first), "-1"));
+            case "getCookies" -> cookies();
             case "getParameter" -> parameters().getFirst(first);
             case "getParameterValues" -> values(first);
             case "getParameterNames" -> Collections.enumeration(parameters().keySet());
+            case "getParameterMap" -> parameterMap();
             case "getAttribute" -> attributes.get(first);
             case "setAttribute" -> attributes.put(first, Objects.requireNonNull(arguments)[1]);
             case "removeAttribute" -> attributes.remove(first);
@@ -153,6 +166,27 @@ final class ExplainedRequest implements InvocationHandler {
     private String @Nullable [] values(String name) {
         List<String> values = parameters().get(name);
         return values == null ? null : values.toArray(String[]::new);
+    }
+
+    private Map<String, String[]> parameterMap() {
+        Map<String, String[]> map = new LinkedHashMap<>();
+        parameters().forEach((name, values) -> map.put(name, values.toArray(String[]::new)));
+        return map;
+    }
+
+    /** Those of all Cookie headers, without pairs that are none; {@code null} if there are none, as servers return it. */
+    private Cookie @Nullable [] cookies() {
+        List<Cookie> cookies = new ArrayList<>();
+        for (String line : headers.getOrDefault("Cookie", List.of())) {
+            for (String pair : line.split(";", -1)) {
+                int equals = pair.indexOf('=');
+                String name = equals < 0 ? "" : pair.substring(0, equals).strip();
+                if (TOKEN.matcher(name).matches()) {
+                    cookies.add(new Cookie(name, pair.substring(equals + 1).strip()));
+                }
+            }
+        }
+        return cookies.isEmpty() ? null : cookies.toArray(Cookie[]::new);
     }
 
     private MultiValueMap<String, String> parameters() {
@@ -171,15 +205,16 @@ final class ExplainedRequest implements InvocationHandler {
         return UriUtils.decode(text.replace('+', ' '), StandardCharsets.UTF_8);
     }
 
+    /** As servers answer: -1 for the length of no body and for the number in no header. */
     private static @Nullable Object nothing(Class<?> type) {
         if (type == boolean.class) {
             return false;
         }
         if (type == int.class) {
-            return 0;
+            return -1;
         }
         if (type == long.class) {
-            return 0L;
+            return -1L;
         }
         if (type == Enumeration.class) {
             return Collections.emptyEnumeration();

@@ -5,7 +5,6 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
@@ -19,30 +18,37 @@ final class MemoryStoreMeters implements PolicyObserver, AutoCloseable {
 
     private final MeterRegistry registry;
     private final ObjectProvider<InMemoryStore> stores;
-    private final List<Meter> meters = new ArrayList<>();
+    private final MetersByPolicy meters;
 
     MemoryStoreMeters(MeterRegistry registry, ObjectProvider<InMemoryStore> stores) {
         this.registry = registry;
         this.stores = stores;
+        this.meters = new MetersByPolicy(registry, this::metersOf);
     }
 
     @Override
     public void watch(Collection<String> policies) {
-        stores.ifUnique(store -> policies.forEach(policy -> watch(store, policy)));
+        meters.watch(policies);
     }
 
-    private void watch(InMemoryStore store, String policy) {
-        meters.add(Gauge.builder("ratelimit.keys", store, memory -> (double) memory.keys(policy))
-                .description("Keys in memory, over all limits of the policy")
-                .tag("policy", policy)
-                .register(registry));
-        meters.add(Gauge.builder("ratelimit.memory", store, memory -> (double) memory.bytes(policy))
-                .description("Memory used by the tables of the policy")
-                .baseUnit("bytes")
-                .tag("policy", policy)
-                .register(registry));
-        meters.add(evictions(store, policy, "full", InMemoryStore::evictedFull));
-        meters.add(evictions(store, policy, "active", InMemoryStore::evictedActive));
+    private List<Meter> metersOf(String policy) {
+        InMemoryStore store = stores.getIfUnique();
+        return store == null ? List.of() : metersOf(store, policy);
+    }
+
+    private List<Meter> metersOf(InMemoryStore store, String policy) {
+        return List.of(
+                Gauge.builder("ratelimit.keys", store, memory -> (double) memory.keys(policy))
+                        .description("Keys in memory, over all limits of the policy")
+                        .tag("policy", policy)
+                        .register(registry),
+                Gauge.builder("ratelimit.memory", store, memory -> (double) memory.bytes(policy))
+                        .description("Memory used by the tables of the policy")
+                        .baseUnit("bytes")
+                        .tag("policy", policy)
+                        .register(registry),
+                evictions(store, policy, "full", InMemoryStore::evictedFull),
+                evictions(store, policy, "active", InMemoryStore::evictedActive));
     }
 
     @FunctionalInterface
@@ -58,9 +64,8 @@ final class MemoryStoreMeters implements PolicyObserver, AutoCloseable {
                 .register(registry);
     }
 
-    /** The registry may outlive the store. */
     @Override
     public void close() {
-        meters.forEach(registry::remove);
+        meters.close();
     }
 }

@@ -5,12 +5,15 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.OutcomeCounter;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 
 /**
- * Counts the outcomes of requests: {@code ratelimit.requests} with {@code policy} and {@code outcome}. An admitted
+ * Counts the outcomes of requests: {@code ratelimit.requests} with {@code policy} and {@code outcome}, and times their
+ * waits: {@code ratelimit.wait}. An admitted
  * request counts under each policy that applied, a refused one under each policy that refused it. No tag contains data
  * of a request.
  */
@@ -30,6 +33,16 @@ final class MeteredOutcomeCounter implements OutcomeCounter {
     public Runnable held(Charge charge) {
         return held.computeIfAbsent(charge.policy().name(), name -> new HeldPermitMeters(name, registry, ticker))
                 .hold(charge.permits(), charge.policy().limits().get(0).replenishNanos());
+    }
+
+    @Override
+    public void waited(String policy, OutcomeCounter.Outcome outcome, long nanos) {
+        Timer.builder("ratelimit.wait")
+                .description("How long requests waited for their permits")
+                .tag("policy", policy)
+                .tag("outcome", outcome.tag())
+                .register(registry)
+                .record(nanos, TimeUnit.NANOSECONDS);
     }
 
     @Override

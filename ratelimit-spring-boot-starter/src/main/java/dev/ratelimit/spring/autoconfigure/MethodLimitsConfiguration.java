@@ -8,6 +8,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
@@ -51,7 +52,8 @@ class MethodLimitsConfiguration {
     }
 
     @Bean("dev.ratelimit.refusalResolver")
-    RefusalResolver rateLimitRefusalResolver(RequestLimiter limiter, ActiveRules rules, RateLimitFilters filters) {
-        return new RefusalResolver(limiter.calls(), rules.paths(), filters.cors());
+    RefusalResolver rateLimitRefusalResolver(
+            RequestLimiter limiter, ActiveRules rules, RateLimitFilters filters, ApplicationContext context) {
+        return new RefusalResolver(limiter.calls(), rules.paths(), filters.cors(), new RefusalHandlers(context));
     }
 }

@@ -2,7 +2,7 @@ package dev.ratelimit.spring.autoconfigure;
 
 import java.util.Collection;
 
-/** Receives the policies in force at the start. */
+/** Receives all policies at the start, and again whenever a changed configuration has others. */
 @FunctionalInterface
 interface PolicyObserver {
 

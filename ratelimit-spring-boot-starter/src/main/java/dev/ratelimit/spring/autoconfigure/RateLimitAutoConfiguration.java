@@ -114,6 +114,7 @@ public final class RateLimitAutoConfiguration {
                                 context.getEnvironment()::resolveRequiredPlaceholders,
                                 context.getBeanProvider(LimitValidator.class).getIfAvailable(() -> limit -> {})),
                         store);
+        operations.identify(Operator::name);
         context.getBeanProvider(WaitingRequests.class).ifAvailable(operations::watch);
         context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
         context.getBeanProvider(SharedChanges.class).ifAvailable(operations::share);
@@ -129,7 +130,14 @@ public final class RateLimitAutoConfiguration {
          */
         @Bean("dev.ratelimit.rulesBeforeTheServer")
         WebServerFactoryCustomizer<WebServerFactory> rateLimitRulesBeforeTheServer(
-                RateLimitProperties properties, ObjectProvider<ActiveRules> rules, ApplicationContext context) {
+                RateLimitProperties properties,
+                ObjectProvider<ActiveRules> rules,
+                ObjectProvider<InMemoryStore> memory,
+                ApplicationContext context) {
+            if (properties.store().type() == RateLimitProperties.Store.Type.REDIS) {
+                // without the dependencies, this is the starter's, which then refuses to be created
+                memory.ifAvailable(store -> {});
+            }
             if (properties.enabled()) {
                 RequestRules.checkUnread(context);
             }

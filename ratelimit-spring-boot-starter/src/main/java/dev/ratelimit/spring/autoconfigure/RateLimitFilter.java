@@ -48,7 +48,11 @@ final class RateLimitFilter extends OncePerRequestFilter {
         if (isAsyncDispatch(request)) {
             return !isResumed(request);
         }
-        return request.getMethod().equals("OPTIONS") && limiter.isFreePreflight(new ServletWebRequest(request, paths));
+        return mayBePreflight(request) && limiter.isFreePreflight(new ServletWebRequest(request, paths));
+    }
+
+    private static boolean mayBePreflight(HttpServletRequest request) {
+        return request.getMethod().equals("OPTIONS");
     }
 
     @Override
@@ -92,12 +96,19 @@ final class RateLimitFilter extends OncePerRequestFilter {
             HttpServletResponse answer = HeldPermits.watched(request, response, charged);
             (resumed ? ResumedRequest.on(chain) : chain)
                     .doFilter(request, hasHeaders ? new RedirectWithout(limiter.headers(), answer) : answer);
+            if (first && mayBePreflight(request) && limiter.isRefundedPreflight(web) && succeeded(request, response)) {
+                charged.refund();
+            }
         } finally {
             if (first) {
                 charged.countAdmitted();
                 HeldPermits.releaseAfter(request, charged);
             }
         }
+    }
+
+    private static boolean succeeded(HttpServletRequest request, HttpServletResponse response) {
+        return !request.isAsyncStarted() && response.getStatus() / 100 == 2;
     }
 
     /** Refuses without {@code sendError}: in an error dispatch, Spring Security may turn it into a 401. */

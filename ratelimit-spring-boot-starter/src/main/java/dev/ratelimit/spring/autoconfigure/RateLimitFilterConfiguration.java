@@ -46,8 +46,11 @@ class RateLimitFilterConfiguration {
 
     @Bean("dev.ratelimit.configurationRefresh")
     ConfigurationRefresh rateLimitConfigurationRefresh(
-            Environment environment, ObjectProvider<RateLimitOperations> operations) {
-        return new ConfigurationRefresh(environment, operations);
+            Environment environment,
+            ObjectProvider<RateLimitOperations> operations,
+            ObjectProvider<PolicyObserver> observers,
+            ActiveRules rules) {
+        return new ConfigurationRefresh(environment, operations, observers, rules);
     }
 
     @Bean("dev.ratelimit.requestLimiter")

@@ -3,6 +3,7 @@ package dev.ratelimit.spring.autoconfigure;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.rules.OutcomeCounter;
+import dev.ratelimit.spring.rules.RateLimitOperations;
 import dev.ratelimit.spring.rules.WaitingRequests;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
@@ -35,5 +36,10 @@ class RateLimitMetricsConfiguration {
     @Bean("dev.ratelimit.memoryStoreMeters")
     MemoryStoreMeters rateLimitMemoryStoreMeters(MeterRegistry registry, ObjectProvider<InMemoryStore> stores) {
         return new MemoryStoreMeters(registry, stores);
+    }
+
+    @Bean("dev.ratelimit.changeMeters")
+    ChangeMeters rateLimitChangeMeters(MeterRegistry registry, ObjectProvider<RateLimitOperations> operations) {
+        return new ChangeMeters(registry, operations);
     }
 }

@@ -1,10 +1,13 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.autoconfigure.ExplainedRequest.RequestFacts;
 import dev.ratelimit.spring.rules.RateLimitOperations;
+import dev.ratelimit.spring.rules.StaleVersionException;
+import dev.ratelimit.spring.rules.UnknownPolicyException;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -15,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +31,7 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.http.HttpStatus;
 import org.springframework.util.MimeType;
 import org.springframework.util.MimeTypeUtils;
 import org.springframework.web.context.request.RequestContextHolder;
@@ -43,12 +48,15 @@ final class RateLimitsEndpoint {
     static final String ID = "ratelimits";
 
     /** In place of a policy's name. */
-    private static final String EXPLAIN = "explain";
+    static final String EXPLAIN = "explain";
 
-    private static final String PAGE = "page";
+    /** In place of a policy's name. */
+    static final String PAGE = "page";
 
-    /** What selects the policy of a change. */
+    /** The rest of the path, which names a policy; a name may contain slashes. */
     static final String POLICY = "policy";
+
+    private static final Set<String> EXPLAINED = Set.of("method", "path", "user", "address", "header");
 
     private static final MimeType HTML = new MimeType("text", "html", StandardCharsets.UTF_8);
 
@@ -79,6 +87,10 @@ final class RateLimitsEndpoint {
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("writable", writable);
         all.put("changesLast", operations.changesLast());
+        Map<String, Object> refused = operations.refusedConfiguration();
+        if (refused != null) {
+            all.put("refusedConfiguration", refused);
+        }
         all.put("store", store.get());
         all.put("policies", operations.report(showsKeys(security)));
         return all;
@@ -88,21 +100,35 @@ final class RateLimitsEndpoint {
         return properties.showKeys().isShown(security, properties.roles());
     }
 
+    /** What the rest of the path names; {@code null} without one. */
+    static @Nullable String nameOf(@Nullable Object policy) {
+        return policy instanceof String[] segments ? String.join("/", segments) : null;
+    }
+
+    /** The parameters of a question about this; {@code null} for all policies. */
+    static Set<String> parametersOf(@Nullable String name) {
+        return name == null ? Set.of() : name.equals(EXPLAIN) ? EXPLAINED : Set.of("key");
+    }
+
     /**
      * A policy, or the state of a key under it; under the name {@code explain}, what would become of a request; under
      * the name {@code page}, a page for people.
      *
-     * @param name the policy's
+     * @param policy its name
      * @param key the plain value of the key, one for each part
      * @param path of the request to explain, perhaps with a query
      */
     @ReadOperation(produces = {MimeTypeUtils.APPLICATION_JSON_VALUE, MimeTypeUtils.TEXT_HTML_VALUE})
     WebEndpointResponse<Object> read(
-            SecurityContext security, @Selector String name, @Nullable Object key, @Nullable String path) {
-        if (name.equals(PAGE) && key == null) {
+            SecurityContext security,
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] policy,
+            @Nullable Object key,
+            @Nullable String path) {
+        String name = String.join("/", policy);
+        if (name.equals(PAGE)) {
             return new WebEndpointResponse<>(page(), HTML);
         }
-        return answer(() -> name.equals(EXPLAIN) && path != null
+        return answer(() -> name.equals(EXPLAIN)
                 ? explain(path, showsKeys(security))
                 : operations.report(name, key == null ? null : values(key), showsKeys(security)));
     }
@@ -111,7 +137,10 @@ final class RateLimitsEndpoint {
      * Explains a request with the {@code method}, {@code address}, {@code user} and {@code header} that the parameters
      * of this request say.
      */
-    private Map<String, Object> explain(String path, boolean showKeys) {
+    private Map<String, Object> explain(@Nullable String path, boolean showKeys) {
+        if (path == null) {
+            throw new IllegalArgumentException("explain needs the path of a request; write explain?path=/orders/1");
+        }
         HttpServletRequest asked =
                 ((ServletRequestAttributes) RequestContextHolder.currentRequestAttributes()).getRequest();
         String[] headers = asked.getParameterValues("header");
@@ -126,33 +155,52 @@ final class RateLimitsEndpoint {
     /**
      * Changes a policy.
      *
+     * @param policy its name
      * @param limit as in the configuration, such as 100/minute
      * @param burst the maximum number of permits in a token bucket; 0 for the permits of one period
      * @param mode enforce, shadow or off
      * @param restore true to return to the configuration before anything else is changed
+     * @param version what is changed, as it was read; whatever is in force if it is left out
      */
     @WriteOperation
     WebEndpointResponse<Object> change(
-            @Selector String policy,
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] policy,
             @Nullable String limit,
-            @Nullable Long burst,
+            @Nullable String burst,
             @Nullable String mode,
-            @Nullable Boolean restore) {
+            @Nullable String restore,
+            @Nullable String version) {
         return answer(() -> {
-            boolean restored = Boolean.TRUE.equals(restore);
-            Change change = new Change(limit == null ? null : limit.strip(), burst, mode == null ? null : modeOf(mode));
-            boolean changed = limit != null || burst != null || mode != null;
-            if (restored && changed) {
-                operations.replace(policy, change);
-            } else if (restored) {
-                operations.restore(policy);
-            } else if (changed) {
-                operations.change(policy, change);
-            } else if (restore == null) {
+            Change change = new Change(
+                    limit == null ? null : limit.strip(),
+                    burst == null ? null : burstOf(burst),
+                    mode == null ? null : modeOf(mode));
+            boolean restored = restore != null && isTrue(restore);
+            if (!restored && limit == null && burst == null && mode == null) {
                 throw new IllegalArgumentException("nothing to change; write limit, burst, mode or restore");
             }
-            return operations.report(policy, null, false);
+            return operations.edit(String.join("/", policy), change, restored, version);
         });
+    }
+
+    private static long burstOf(String text) {
+        try {
+            long burst = Long.parseLong(text.strip());
+            if (burst >= 0) {
+                return burst;
+            }
+        } catch (NumberFormatException e) {
+            // refused below
+        }
+        throw new IllegalArgumentException(
+                "burst must be a whole number, 0 for the permits of one period, but was '" + text + "'");
+    }
+
+    private static boolean isTrue(String text) {
+        if (!text.equals("true") && !text.equals("false")) {
+            throw new IllegalArgumentException("restore must be true or false but was '" + text + "'");
+        }
+        return text.equals("true");
     }
 
     private static Mode modeOf(String text) {
@@ -166,12 +214,14 @@ final class RateLimitsEndpoint {
     /**
      * Resets a key to a full budget.
      *
+     * @param policy its name
      * @param key the plain value of the key, one for each part
      */
     @DeleteOperation
-    WebEndpointResponse<Object> reset(@Selector String policy, @Nullable Object key) {
+    WebEndpointResponse<Object> reset(
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] policy, @Nullable Object key) {
         return answer(() -> {
-            if (!operations.reset(policy, values(key).toArray(String[]::new))) {
+            if (!operations.reset(String.join("/", policy), values(key).toArray(String[]::new))) {
                 throw new IllegalStateException(
                         "the store does not answer; the key is not reset, unless the store has received that. Look at the"
                                 + " key before you try again");
@@ -183,16 +233,24 @@ final class RateLimitsEndpoint {
     private WebEndpointResponse<Object> answer(Supplier<Object> work) {
         try {
             return new WebEndpointResponse<>(work.get(), MimeTypeUtils.APPLICATION_JSON);
+        } catch (UnknownPolicyException e) {
+            return error(e, WebEndpointResponse.STATUS_NOT_FOUND);
         } catch (IllegalArgumentException | RateLimitConfigurationException e) {
-            return mistake(String.valueOf(e.getMessage()));
-        } catch (IllegalStateException e) {
-            return error(String.valueOf(e.getMessage()), WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+            return error(e, WebEndpointResponse.STATUS_BAD_REQUEST);
+        } catch (StaleVersionException e) {
+            return error(e, HttpStatus.CONFLICT.value());
+        } catch (IllegalStateException | StoreUnavailableException e) {
+            return error(e, WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
         }
     }
 
     /** The answer to a question or a change that is wrong. */
     static WebEndpointResponse<Object> mistake(String message) {
         return error(message, WebEndpointResponse.STATUS_BAD_REQUEST);
+    }
+
+    private static WebEndpointResponse<Object> error(RuntimeException cause, int status) {
+        return error(String.valueOf(cause.getMessage()), status);
     }
 
     private static WebEndpointResponse<Object> error(String message, int status) {

@@ -40,9 +40,9 @@ class RateLimitsEndpointConfiguration {
         return () -> Map.of("type", store instanceof InMemoryStore ? "memory" : "custom", "available", true);
     }
 
-    @Bean("dev.ratelimit.endpointFields")
-    static KnownFields rateLimitKnownFields() {
-        return new KnownFields();
+    @Bean("dev.ratelimit.endpointArguments")
+    static EndpointArguments rateLimitEndpointArguments() {
+        return new EndpointArguments();
     }
 
     @Bean("dev.ratelimit.endpoint")

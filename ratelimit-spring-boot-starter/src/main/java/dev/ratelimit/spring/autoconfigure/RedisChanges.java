@@ -1,25 +1,15 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.Scheduler;
-import dev.ratelimit.spring.Mode;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.Changes;
 import dev.ratelimit.spring.rules.RateLimitOperations;
 import dev.ratelimit.spring.rules.SharedChanges;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URLDecoder;
-import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.TreeMap;
 import java.util.UUID;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,13 +17,14 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.ReturnType;
 
 /**
  * Shares the changes of policies by one key in Redis that each instance reads once a second, on a thread and a connection
- * of its own. The key lives as long as an instance does. Whoever knows a later version than Redis, which may have lost
- * its data, writes it again. Thread-safe.
+ * of its own. Whoever reads also writes what Redis does not know: {@link Changes} says why all come to agree. The key
+ * lives as long as an instance does. Thread-safe.
+ *
+ * <p>A change is lost only if Redis loses its data within a second of the change, before another instance has read it,
+ * and the instance that made the change ends within that second as well.
  */
 final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCloseable {
 
@@ -48,18 +39,34 @@ final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCloseable
     private static final int PHASE = Integer.MAX_VALUE - 4096;
 
     private enum Operation {
-        /** Read, unless this instance knows a later version. */
+        /** Tell, read, and change something, if this instance knew everything. */
         JOIN,
-        /** Write, unless another instance was first. */
-        REPLACE,
-        /** Delete, unless another instance is running. */
+        /** Tell, and take the changes away, unless another instance is running. */
         LEAVE
     }
 
-    private final RedisStoreClient client;
+    /** Where the key is. */
+    interface Server extends AutoCloseable {
+
+        /**
+         * Runs a script.
+         *
+         * @return the reply, a list of texts
+         * @throws DataAccessException if there is no answer
+         */
+        List<byte[]> eval(byte[] script, byte[]... keyAndArguments);
+
+        /** Connects anew for the next script. */
+        void reconnect();
+
+        @Override
+        void close();
+    }
+
+    private final Server server;
     private final byte[] script = script();
-    private final byte[] key;
-    private final byte[] instance = bytes(UUID.randomUUID().toString());
+    private final String key;
+    private final String instance = UUID.randomUUID().toString();
     private final ObjectProvider<RateLimitOperations> operations;
     private final Scheduler scheduler;
     private @Nullable Thread reader;
@@ -71,16 +78,12 @@ final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCloseable
     /**
      * Creates an instance that does not read yet.
      *
-     * @param client to be closed by this
+     * @param server to be closed by this
      * @param scheduler tells when to read
      */
-    RedisChanges(
-            RedisStoreClient client,
-            String prefix,
-            ObjectProvider<RateLimitOperations> operations,
-            Scheduler scheduler) {
-        this.client = client;
-        this.key = bytes(prefix + ":{changes}");
+    RedisChanges(Server server, String prefix, ObjectProvider<RateLimitOperations> operations, Scheduler scheduler) {
+        this.server = server;
+        this.key = prefix + ":{changes}";
         this.operations = operations;
         this.scheduler = scheduler;
     }
@@ -106,10 +109,12 @@ final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCloseable
         }
     }
 
-    private void read() {
+    /** Tells what this instance knows, and adopts what it does not know. */
+    void read() {
         try {
             RateLimitOperations adopting = operations.getObject();
-            adopting.adopt(send(Operation.JOIN, adopting.changes()));
+            adopting.adopt(
+                    send(Operation.JOIN, adopting.changes(), Changes.NONE).all());
         } catch (IllegalStateException e) {
             // logged; what is in force stays in force
         } catch (RuntimeException e) {
@@ -118,35 +123,39 @@ final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCloseable
     }
 
     @Override
-    public Changes replace(Changes next) {
-        return send(Operation.REPLACE, next);
+    public Answer exchange(Changes known, Changes change) {
+        return send(Operation.JOIN, known, change);
     }
 
-    private synchronized Changes send(Operation operation, Changes changes) {
+    private synchronized Answer send(Operation operation, Changes known, Changes change) {
         if (stopped && operation != Operation.LEAVE) {
             throw new IllegalStateException("the application is stopping");
         }
-        try (RedisConnection connection = client.factory().getConnection()) {
-            List<byte[]> reply = Objects.requireNonNull(connection
-                    .scriptingCommands()
-                    .eval(
-                            script,
-                            ReturnType.MULTI,
-                            1,
-                            key,
-                            bytes(operation.name()),
-                            instance,
-                            bytes(Long.toString(ALIVE.toMillis())),
-                            bytes(Long.toString(changes.version())),
-                            bytes(written(changes.byPolicy()))));
-            Changes now = new Changes(Long.parseLong(text(reply.get(0))), read(text(reply.get(1))));
+        try {
+            List<byte[]> reply = server.eval(
+                    script,
+                    bytes(key),
+                    bytes(operation.name()),
+                    bytes(instance),
+                    bytes(Long.toString(ALIVE.toMillis())),
+                    bytes(known.toString()),
+                    bytes(change.toString()));
+            Answer answer = new Answer(
+                    Changes.parse(text(reply.get(2))), text(reply.get(0)).equals("1"));
+            if (text(reply.get(1)).equals("1")) {
+                log.warn(
+                        "The key {} in Redis had a value that is none of changes of rate limits; it was replaced by those"
+                                + " that this instance knows. Give the other writer another key, or this application"
+                                + " another ratelimit.store.redis.prefix",
+                        key);
+            }
             if (failing) {
                 log.info("Changes of rate limits are shared with other instances again");
             }
             failing = false;
-            return now;
+            return answer;
         } catch (DataAccessException | IllegalArgumentException e) {
-            client.reconnect();
+            server.reconnect();
             if (!failing && !stopped) {
                 log.warn("Changes of rate limits are not shared with other instances at the moment: {}", e.toString());
             }
@@ -156,40 +165,6 @@ final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCloseable
                             + " the change. Look at the policy before you try again",
                     e);
         }
-    }
-
-    /** A line for each policy: name, limit, burst and mode, each encoded, and empty if it is not changed. */
-    private static String written(Map<String, Change> changes) {
-        return new TreeMap<>(changes)
-                .entrySet().stream()
-                        .map(one -> Stream.of(
-                                        one.getKey(),
-                                        Objects.toString(one.getValue().limit(), ""),
-                                        Objects.toString(one.getValue().burst(), ""),
-                                        Objects.toString(one.getValue().mode(), ""))
-                                .map(value -> URLEncoder.encode(value, StandardCharsets.UTF_8))
-                                .collect(Collectors.joining(" ")))
-                        .collect(Collectors.joining("\n"));
-    }
-
-    private static Map<String, Change> read(String written) {
-        Map<String, Change> changes = new HashMap<>();
-        written.lines().forEach(line -> {
-            String[] values = line.split(" ", -1);
-            if (values.length != 4) {
-                throw new IllegalArgumentException("not a change: '" + line + "'");
-            }
-            for (int i = 0; i < values.length; i++) {
-                values[i] = URLDecoder.decode(values[i], StandardCharsets.UTF_8);
-            }
-            changes.put(
-                    values[0],
-                    new Change(
-                            values[1].isEmpty() ? null : values[1],
-                            values[2].isEmpty() ? null : Long.valueOf(values[2]),
-                            values[3].isEmpty() ? null : Mode.valueOf(values[3])));
-        });
-        return changes;
     }
 
     @Override
@@ -202,26 +177,30 @@ final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCloseable
         return PHASE;
     }
 
-    /** The last instance takes the changes with it. */
     @Override
     public void stop() {
         Thread thread = reader;
         reader = null;
         if (thread != null) {
-            stopped = true;
             thread.interrupt();
-            try {
-                Changes unused = send(Operation.LEAVE, Changes.NONE);
-            } catch (IllegalStateException e) {
-                // Redis forgets this instance by itself
-            }
+            leave();
+        }
+    }
+
+    /** Shares nothing from now on. The last instance takes the changes with it. */
+    void leave() {
+        stopped = true;
+        try {
+            Answer unused = send(Operation.LEAVE, operations.getObject().changes(), Changes.NONE);
+        } catch (IllegalStateException e) {
+            // Redis forgets this instance by itself
         }
     }
 
     @Override
     public void close() {
         stop();
-        client.close();
+        server.close();
     }
 
     private static byte[] script() {

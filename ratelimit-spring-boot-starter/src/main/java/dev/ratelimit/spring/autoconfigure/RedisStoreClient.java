@@ -8,8 +8,12 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.ReturnType;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceSslClientConfigurationBuilder;
@@ -19,7 +23,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * A client for the same servers as the application's own client, with the same settings. The store does not share it,
  * because it changes options. Not a bean of a Spring Data type, so that nobody mistakes it for the application's.
  */
-final class RedisStoreClient implements AutoCloseable {
+final class RedisStoreClient implements RedisChanges.Server {
 
     /** The timeout of a connection attempt, whatever the application configures for its commands. */
     static final Duration PATIENCE = Duration.ofSeconds(3);
@@ -92,8 +96,17 @@ final class RedisStoreClient implements AutoCloseable {
         return factory;
     }
 
+    @Override
+    public List<byte[]> eval(byte[] script, byte[]... keyAndArguments) {
+        try (RedisConnection connection = factory.getConnection()) {
+            return Objects.requireNonNull(
+                    connection.scriptingCommands().eval(script, ReturnType.MULTI, 1, keyAndArguments));
+        }
+    }
+
     /** Drops a connection that failed, so that the next command opens another one, to the servers of then. */
-    void reconnect() {
+    @Override
+    public void reconnect() {
         try {
             factory.resetConnection();
             if (factory.getRequiredNativeClient() instanceof RedisClusterClient cluster) {

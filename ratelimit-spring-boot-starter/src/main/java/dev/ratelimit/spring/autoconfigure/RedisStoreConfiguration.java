@@ -13,6 +13,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
@@ -94,6 +95,20 @@ class RedisStoreConfiguration {
     @Bean("dev.ratelimit.limitValidator")
     LimitValidator rateLimitLimitValidator() {
         return RedisStore::check;
+    }
+
+    @Bean("dev.ratelimit.storeWarmUp")
+    StoreWarmUp rateLimitStoreWarmUp(RedisStore store, RateLimitProperties properties, ObjectProvider<Ticker> ticker) {
+        return new RedisWarmUp(
+                store,
+                store::available,
+                ticker.getIfAvailable(Ticker::system),
+                properties.store().redis());
+    }
+
+    @Bean("dev.ratelimit.slowHealthCheck")
+    SlowHealthCheck rateLimitSlowHealthCheck(ApplicationContext context) {
+        return new SlowHealthCheck(context);
     }
 
     private static RateLimitConfigurationException mistake(String reason) {

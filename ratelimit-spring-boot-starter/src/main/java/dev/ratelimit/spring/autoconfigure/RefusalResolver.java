@@ -2,6 +2,7 @@ package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.rules.CallLimiter;
+import dev.ratelimit.spring.rules.ChargedRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -14,17 +15,22 @@ import org.springframework.core.Ordered;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
 
-/** Answers a request whose handler throws {@link RateLimitExceededException} as if the filter had refused it. */
+/**
+ * Answers a request whose handler throws {@link RateLimitExceededException} as if the filter had refused it, unless the
+ * application has an {@code @ExceptionHandler} for that, which then writes the answer.
+ */
 final class RefusalResolver implements HandlerExceptionResolver, Ordered {
 
     private final CallLimiter limiter;
     private final ServletPaths paths;
     private final CorsHeaders cors;
+    private final RefusalHandlers handlers;
 
-    RefusalResolver(CallLimiter limiter, ServletPaths paths, CorsHeaders cors) {
+    RefusalResolver(CallLimiter limiter, ServletPaths paths, CorsHeaders cors, RefusalHandlers handlers) {
         this.limiter = limiter;
         this.paths = paths;
         this.cors = cors;
+        this.handlers = handlers;
     }
 
     /** Before Spring's own: a handler of all exceptions would otherwise turn refusals into errors. */
@@ -42,11 +48,13 @@ final class RefusalResolver implements HandlerExceptionResolver, Ordered {
         try {
             response.resetBuffer();
             cors.write(request, response);
-            limiter.writeRefusal(
-                    refusal,
-                    RateLimitFilter.chargedOf(request),
-                    new ServletWebRequest(request, paths),
-                    new ServletWebResponse(response));
+            ChargedRequest charged = RateLimitFilter.chargedOf(request);
+            ServletWebResponse to = new ServletWebResponse(response);
+            if (handlers.answer(handler, thrown)) {
+                limiter.prepareRefusal(refusal, charged, to);
+                return null;
+            }
+            limiter.writeRefusal(refusal, charged, new ServletWebRequest(request, paths), to);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -1,13 +1,23 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import jakarta.servlet.http.HttpServletRequest;
+import java.io.FileNotFoundException;
+import java.io.IOException;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
 import org.springframework.http.server.PathContainer;
+import org.springframework.web.context.WebApplicationContext;
+import org.springframework.web.context.support.ServletContextResource;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.handler.AbstractUrlHandlerMapping;
+import org.springframework.web.servlet.resource.CachingResourceResolver;
+import org.springframework.web.servlet.resource.EncodedResourceResolver;
+import org.springframework.web.servlet.resource.PathResourceResolver;
 import org.springframework.web.servlet.resource.ResourceHandlerUtils;
 import org.springframework.web.servlet.resource.ResourceHttpRequestHandler;
 import org.springframework.web.servlet.resource.ResourceResolver;
@@ -18,7 +28,38 @@ import org.springframework.web.util.pattern.PathPattern;
 /** Distinguishes static files from paths without a handler, as Spring MVC's handler of static files will. */
 final class StaticFiles {
 
+    /** Resolvers that find a file under its own name. */
+    private static final List<Class<?>> BY_NAME =
+            List.of(PathResourceResolver.class, CachingResourceResolver.class, EncodedResourceResolver.class);
+
     private StaticFiles() {}
+
+    /** Whether the handler, which serves all paths, may have a file with a path that the pattern matches. */
+    static boolean mayMatch(ResourceHttpRequestHandler files, String pattern, WebApplicationContext context) {
+        String below = pattern.substring(1).replaceAll("\\{\\*[^}]*}", "**").replaceAll("\\{[^/]*}", "*");
+        return files.getResourceResolvers().stream().anyMatch(resolver -> !BY_NAME.contains(resolver.getClass()))
+                || files.getLocations().stream()
+                        .anyMatch(location -> mayHave(location, below, context)
+                                || mayHave(location, below.toLowerCase(Locale.ROOT), context));
+    }
+
+    private static boolean mayHave(Resource location, String below, WebApplicationContext context) {
+        try {
+            if (location instanceof ClassPathResource classes) {
+                return exists(context.getResources("classpath*:" + classes.getPath() + below));
+            }
+            if (location instanceof ServletContextResource root) {
+                return exists(context.getResources(root.getPath() + below));
+            }
+            return true;
+        } catch (IOException e) {
+            return !(e instanceof FileNotFoundException);
+        }
+    }
+
+    private static boolean exists(Resource[] found) {
+        return Stream.of(found).anyMatch(Resource::isReadable);
+    }
 
     /** Whether the handler serves static files and has none for this path. */
     static boolean isMissing(HandlerMapping mapping, Object handler, HttpServletRequest request, PathContainer path) {

@@ -4,7 +4,6 @@ import dev.ratelimit.spring.rules.WaitingRequests;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
@@ -14,26 +13,31 @@ final class WaitingMeters implements PolicyObserver, AutoCloseable {
 
     private final MeterRegistry registry;
     private final ObjectProvider<WaitingRequests> requests;
-    private final List<Meter> meters = new ArrayList<>();
+    private final MetersByPolicy meters;
 
     WaitingMeters(MeterRegistry registry, ObjectProvider<WaitingRequests> requests) {
         this.registry = registry;
         this.requests = requests;
+        this.meters = new MetersByPolicy(registry, this::metersOf);
     }
 
     @Override
     public void watch(Collection<String> policies) {
-        requests.ifUnique(waiting -> waiting.policies()
-                .forEach(policy ->
-                        meters.add(Gauge.builder("ratelimit.waiting", waiting, all -> (double) all.waiting(policy))
-                                .description("Requests that wait for their permits or for their refusal")
-                                .tag("policy", policy)
-                                .register(registry))));
+        meters.watch(policies);
     }
 
-    /** The registry may outlive the requests. */
+    private List<Meter> metersOf(String policy) {
+        WaitingRequests waiting = requests.getIfUnique();
+        return waiting == null || !waiting.policies().contains(policy)
+                ? List.of()
+                : List.of(Gauge.builder("ratelimit.waiting", waiting, all -> (double) all.waiting(policy))
+                        .description("Requests that wait for their permits or for their refusal")
+                        .tag("policy", policy)
+                        .register(registry));
+    }
+
     @Override
     public void close() {
-        meters.forEach(registry::remove);
+        meters.close();
     }
 }

@@ -77,7 +77,10 @@ class ConfigurationMistakesTest {
                 "limit=9/s,permits=#request.contentLength > 5 | is never a number, but of type Boolean; write a number",
                 "limit=9/s,match.when=#request.method | login.match.when: the expression is neither true nor false, but of type String; compare it",
                 "limit=9/s,algorithm=fixed-window,burst=3 | login.burst: burst is not an option of fixed-window, which has align and zone",
-                "limit=9/s,rounding=floor | login.rounding: rounding is not an option of token-bucket, which has burst and refill",
+                "limit=9/s,rounding=floor | login.rounding: rounding is not an option of token-bucket, which has burst and refill; write algorithm: sliding-window, or remove it",
+                "limit=9/s,zone=Europe/Zurich | login.zone: zone is not an option of token-bucket, which has burst and refill; write algorithm: fixed-window and align: clock, or remove it",
+                "limit=0.5/second | login.limit: '0.5/second': '0.5' is not a whole number of permits; write 1/2s",
+                "limit=1,000/minute | login.limit: '1,000/minute': '1,000' is not a whole number of permits; write 1000/minute",
                 "limit=9/s; 99/m,burst=3 | login.burst: burst needs a policy with a single limit, but this one has 2",
                 "limit=9/s,burst=0 | login.burst: burst must be at least 1 but was 0",
                 "limit=9/s,algorithm=fixed-window,zone=Europe/Berlin | login.zone: a zone needs windows aligned with the clock; write align: clock",
@@ -125,6 +128,9 @@ class ConfigurationMistakesTest {
                 "limit=9/s,retry-jitter.min=2s | login.retry-jitter: max must be from min (PT2S) to 365 days but was PT1S",
                 "limit=9/s,match.paths=api/** | login.match.paths: 'api/**' must start with '/'",
                 "limit=9/s,match.paths=/a{b | login.match.paths: ",
+                "limit=9/s,match.annotated=true,match.paths=/a | login.match.paths: with match.annotated: true, the policy applies where annotations name it, whatever their paths and methods; remove one of the two",
+                "limit=9/s,match.annotated=true,match.except-paths=/a | login.match.except-paths: with match.annotated: true",
+                "limit=9/s,match.annotated=true,match.methods=GET | login.match.methods: with match.annotated: true",
                 "limit=9/s,match.methods=FETCH | login.match.methods: 'FETCH' is not an HTTP method; write GET, POST, PUT",
                 "limit=1/292y | unknown period '292y'",
                 "limit=9/s,penalty=0s | penalty must be above 0 and at most 365 days but was PT0S; write 10m, for example",
@@ -247,6 +253,16 @@ class ConfigurationMistakesTest {
     static class Neither {
         @GetMapping("/")
         @RateLimited
+        String create() {
+            return "";
+        }
+    }
+
+    @RestController
+    static class Both {
+
+        @GetMapping("/")
+        @RateLimited(value = "5/minute", policy = "login")
         String create() {
             return "";
         }
@@ -419,6 +435,7 @@ class ConfigurationMistakesTest {
         String login = "ratelimit.policies.login.limit=9/s";
         fails(List.of(Unknown.class), login, "ratelimit.policies.api.limit=9/s");
         fails(List.of(Neither.class), login);
+        fails(List.of(Both.class), login);
         fails(List.of(Mixed.class), login);
         fails(List.of(Garbage.class), login);
         fails(List.of(TooDear.class), login);
@@ -426,7 +443,8 @@ class ConfigurationMistakesTest {
 
         assertThat(output)
                 .contains("@RateLimited on Unknown.create(): names policy 'x', which does not exist")
-                .contains("@RateLimited on Neither.create(): it needs either a limit")
+                .contains("@RateLimited on Neither.create(): it needs a limit")
+                .contains("@RateLimited on Both.create(): it has both a limit and the name of a policy")
                 .contains("@RateLimited on Mixed.create(): policy 'login' has its own name, burst, algorithm and key")
                 .contains("@RateLimited on Garbage.create(): '5 a minute' is not a limit")
                 .contains("@RateLimited on TooDear.create(): permits must be from 0 to 5")

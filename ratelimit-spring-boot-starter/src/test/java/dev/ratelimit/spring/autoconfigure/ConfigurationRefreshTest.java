@@ -8,6 +8,8 @@ import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.TestApi;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +30,7 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
+import tools.jackson.databind.JsonNode;
 
 /** The configuration changes while the application runs, and Spring Cloud tells so. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -69,6 +72,7 @@ class ConfigurationRefreshTest extends AppPerTest {
     void start() {
         start(
                 List.of(TestApi.class, Pages.class, Clouds.class),
+                "management.endpoints.web.exposure.include=ratelimits",
                 "p.limit=10/hour",
                 "p.match.paths=/any",
                 "ratelimit.policies.q.limit=100/hour");
@@ -118,7 +122,8 @@ class ConfigurationRefreshTest extends AppPerTest {
                 "key= | ratelimit.policies.p.key: has no value",
                 "max-keys=5 | max-keys cannot be changed while the application runs",
                 "on-store-failure=deny | on-store-failure cannot be changed while the application runs",
-                "count=401 | count cannot be changed while the application runs"
+                "count=401 | count cannot be changed while the application runs",
+                "on-exceeded.action=wait | on-exceeded cannot be changed while the application runs"
             })
     void mistake_changesNothing_andIsReportedAsAtTheStart(String property, String message, CapturedOutput output) {
         refresh("ratelimit.policies.q.limit=7/hour", P + property);
@@ -155,5 +160,90 @@ class ConfigurationRefreshTest extends AppPerTest {
         refresh("spring.application.name=other");
 
         assertThat(output).doesNotContain("changed configuration");
+    }
+
+    @Test
+    void newPolicyThatLetsRequestsWait_needsARestart(CapturedOutput output) {
+        refresh("ratelimit.policies.r.limit=1/hour", "ratelimit.policies.r.on-exceeded.action=wait");
+
+        assertThat(output)
+                .contains("ratelimit.policies.r.on-exceeded")
+                .contains("on-exceeded cannot be changed while the application runs");
+        assertThat(app.bean(RateLimitPolicies.class).names()).containsExactly("p", "q");
+    }
+
+    @Test
+    void propertyThatIsReadAtTheStartOnly_isLogged(CapturedOutput output) {
+        refresh("ratelimit.trusted-proxies=10.0.0.0/8", "ratelimit.exempt.paths=/free", "ratelimit.enabled=true");
+
+        assertThat(output)
+                .contains("A changed configuration of ratelimit.trusted-proxies, ratelimit.exempt needs a restart");
+    }
+
+    @Test
+    void differences_areLogged(CapturedOutput output) {
+        refresh(P + "limit=20/hour", "ratelimit.policies.r.limit=1/hour");
+
+        assertThat(output)
+                .contains(
+                        "Rate limit 'p' was 'p': 10/hour (token-bucket) shared by all callers, on /any, and is 'p': 20/hour"
+                                + " (token-bucket) shared by all callers, on /any")
+                .contains("Rate limit 'r' was absent, and is 'r': 1/hour (token-bucket)")
+                .doesNotContain("Rate limit 'q' was");
+    }
+
+    @Test
+    void refusedConfiguration_isShown_untilAnotherIsApplied() {
+        MeterRegistry registry = app.bean(MeterRegistry.class);
+        refresh(P + "limit=ten/hour");
+
+        JsonNode refused = new ActuatorClient(app).get("").json().get("refusedConfiguration");
+
+        assertThat(refused.get("reason").asString()).contains("'ten' is not a whole number of permits");
+        assertThat(Instant.parse(refused.get("since").asString()))
+                .isBefore(Instant.now().plusSeconds(1));
+        assertThat(registry.get("ratelimit.configuration.refused").gauge().value())
+                .isEqualTo(1);
+        refresh();
+        assertThat(new ActuatorClient(app).get("").json().has("refusedConfiguration"))
+                .isFalse();
+        assertThat(registry.get("ratelimit.configuration.refused").gauge().value())
+                .isZero();
+    }
+
+    @Test
+    void meters_areThoseOfThePoliciesInForce() {
+        MeterRegistry registry = app.bean(MeterRegistry.class);
+        refresh("ratelimit.policies.q.mode=off", "ratelimit.policies.r.limit=1/hour");
+        app.get("/any");
+        assertThat(policiesOf(registry, "ratelimit.keys")).containsExactlyInAnyOrder("p", "q", "r");
+        assertThat(registry.get("ratelimit.keys").tag("policy", "r").gauge().value())
+                .isEqualTo(1);
+
+        refresh();
+
+        assertThat(policiesOf(registry, "ratelimit.keys")).containsExactlyInAnyOrder("p", "q");
+        assertThat(policiesOf(registry, "ratelimit.evictions")).containsOnly("p", "q");
+        assertThat(policiesOf(registry, "ratelimit.changed")).containsExactlyInAnyOrder("p", "q");
+    }
+
+    private static List<String> policiesOf(MeterRegistry registry, String name) {
+        return registry.find(name).meters().stream()
+                .map(meter -> String.valueOf(meter.getId().getTag("policy")))
+                .toList();
+    }
+
+    @Test
+    void changeByAnOperator_isMeasured() {
+        MeterRegistry registry = app.bean(MeterRegistry.class);
+        assertThat(registry.get("ratelimit.changed").tag("policy", "p").gauge().value())
+                .isZero();
+
+        app.bean(RateLimitPolicies.class).change("p", Change.toLimit("50/hour"));
+
+        assertThat(registry.get("ratelimit.changed").tag("policy", "p").gauge().value())
+                .isEqualTo(1);
+        assertThat(registry.get("ratelimit.changed").tag("policy", "q").gauge().value())
+                .isZero();
     }
 }

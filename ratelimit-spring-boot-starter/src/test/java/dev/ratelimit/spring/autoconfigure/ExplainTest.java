@@ -68,6 +68,10 @@ class ExplainTest extends AppPerTest {
             "ratelimit.policies.callers.overrides.evil=blocked",
             "ratelimit.policies.callers.overrides.vip=unlimited",
             "ratelimit.policies.callers.overrides.big=7/minute",
+            "ratelimit.policies.sessions.limit=2/hour",
+            "ratelimit.policies.sessions.key=cookie:sid, #request.cookies.size()",
+            "ratelimit.policies.sessions.missing-key=skip",
+            "ratelimit.policies.sessions.match.paths=/callable",
             "ratelimit.policies.hidden.limit=1/hour",
             "ratelimit.policies.hidden.mode=shadow",
             "ratelimit.policies.hidden.match.paths=/deferred",
@@ -199,6 +203,11 @@ class ExplainTest extends AppPerTest {
         check("GET /callable", "X-Caller: evil");
         check("GET /callable", "X-Caller: vip");
         check("GET /callable", "X-Caller: big");
+        check("GET /callable", "X-Caller: big", "Cookie: sid=y; theme=dark");
+        check("GET /callable", "X-Caller: big", "Cookie: theme=dark;sid=y ;;=x; a b=c");
+        check("GET /callable", "X-Caller: big", "Cookie: sid=y; theme=dark");
+        check("GET /callable", "X-Caller: big", "Cookie: sid=z");
+        check("GET /callable", "X-Caller: big", "Cookie: theme=dark");
         check("GET /deferred");
         check("GET /deferred");
         check("GET /stream?size=3");

@@ -66,7 +66,7 @@ class ManagementExemptionTest extends AppPerTest {
         assertThat(app.get("/actuator").status()).isEqualTo(200);
         assertThat(app.get("/actuator/metrics/ratelimit.requests").status()).isEqualTo(200);
         assertThat(app.send("HEAD /actuator/health HTTP/1.1").status()).isEqualTo(200);
-        assertThat(app.counted("p", "exempt")).isEqualTo(5);
+        assertThat(app.counted("p", "exempt")).isZero();
         assertThat(app.counted("p", "admitted")).isEqualTo(1);
     }
 
@@ -245,7 +245,7 @@ class ManagementExemptionTest extends AppPerTest {
         assertThat(app.getAs("alice", "/actuator/health").status()).isEqualTo(429);
         assertThat(app.get("/actuator/health").status()).isEqualTo(200);
         assertThat(app.counted("p", "admitted")).isEqualTo(3);
-        assertThat(app.counted("p", "exempt")).isEqualTo(19);
+        assertThat(app.counted("p", "exempt")).isZero();
     }
 
     @Test

@@ -122,7 +122,7 @@ class MetricsTest {
                     .containsExactly(
                             "",
                             "ratelimit.shadow-policy=tried",
-                            "ratelimit.policy=tight,wide ratelimit.result=refused ratelimit.shadow-policy=tried");
+                            "ratelimit.policy=tight,wide ratelimit.result=refused");
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.spring.RunningApp;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,13 +15,21 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.tomcat.autoconfigure.servlet.TomcatServletWebServerAutoConfiguration;
+import org.springframework.boot.web.server.servlet.context.AnnotationConfigServletWebServerApplicationContext;
+import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 
 /**
  * Files with one typical mistake each: the report is complete and printed once, without a stack trace or a started
@@ -69,5 +78,23 @@ class MistakenFilesTest {
                 .containsOnlyOnce("APPLICATION FAILED TO START")
                 .doesNotContain("\tat ")
                 .doesNotContain("Error starting Tomcat");
+    }
+
+    @Test
+    void redis_withoutItsDependency_isMissedBeforeTheServerStarts(CapturedOutput output) {
+        new WebApplicationContextRunner(AnnotationConfigServletWebServerApplicationContext::new)
+                .withConfiguration(AutoConfigurations.of(
+                        TomcatServletWebServerAutoConfiguration.class,
+                        DispatcherServletAutoConfiguration.class,
+                        WebMvcAutoConfiguration.class,
+                        RateLimitAutoConfiguration.class))
+                .withClassLoader(new FilteredClassLoader(RedisStore.class))
+                .withPropertyValues("server.port=0", "ratelimit.store.type=redis", "ratelimit.policies.a=5/minute")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("redis needs a dependency that is missing"));
+
+        assertThat(output).doesNotContain("Error starting Tomcat");
     }
 }

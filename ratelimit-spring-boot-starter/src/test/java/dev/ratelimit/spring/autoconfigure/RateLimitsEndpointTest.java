@@ -3,10 +3,13 @@ package dev.ratelimit.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.AppPerTest;
+import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimitPolicies;
+import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.TestApi;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -14,21 +17,30 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.actuate.audit.AuditEvent;
 import org.springframework.boot.actuate.audit.AuditEventRepository;
 import org.springframework.boot.actuate.audit.InMemoryAuditEventRepository;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The actuator endpoint on a running server. */
+@ExtendWith(OutputCaptureExtension.class)
 @Tag("servers")
 class RateLimitsEndpointTest extends AppPerTest {
 
@@ -57,6 +69,28 @@ class RateLimitsEndpointTest extends AppPerTest {
                     new Class<?>[] {RateLimitStore.class},
                     (proxy, method, arguments) ->
                             method.getName().equals("reset") ? false : method.invoke(memory, arguments));
+        }
+    }
+
+    /** A store whose server does not answer. */
+    @Configuration(proxyBeanMethods = false)
+    static class Down {
+
+        @Bean
+        RateLimitStore store() {
+            return (RateLimitStore) Proxy.newProxyInstance(
+                    getClass().getClassLoader(), new Class<?>[] {RateLimitStore.class}, (proxy, method, arguments) -> {
+                        throw new StoreUnavailableException("p", Duration.ofSeconds(1), "no answer");
+                    });
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Plans {
+
+        @Bean
+        PlanResolver plans() {
+            return request -> request.header("X-Plan");
         }
     }
 
@@ -118,6 +152,30 @@ class RateLimitsEndpointTest extends AppPerTest {
     }
 
     @Test
+    void ownRequests_areNotCounted() {
+        ActuatorClient actuator = app("ratelimit.policies.everywhere.limit=9/hour");
+        for (int i = 0; i < 5; i++) {
+            actuator.get("/page");
+        }
+
+        JsonNode counts = policy(actuator, "everywhere").get("counts");
+
+        assertThat(counts.valueStream().mapToLong(JsonNode::asLong).sum()).isZero();
+    }
+
+    @Test
+    void blockedKeys_areAmongTheMostRefused() {
+        ActuatorClient actuator = app(SHOW, "p.overrides.evil=blocked");
+        askOrders(5, "evil");
+
+        JsonNode most = policy(actuator, "p").get("mostRefused");
+
+        assertThat(policy(actuator, "p").get("counts").get("refused").asLong()).isEqualTo(5);
+        assertThat(most.get(0).get("key").get(0).asString()).isEqualTo("evil");
+        assertThat(most.get(0).get("refused").asLong()).isEqualTo(5);
+    }
+
+    @Test
     void keys_areHashed_unlessTheyAreShown() {
         ActuatorClient actuator = app();
         askOrders(5, "alice");
@@ -161,10 +219,98 @@ class RateLimitsEndpointTest extends AppPerTest {
     }
 
     @Test
+    void state_ofAKey_saysWhatItsNextRequestIsTold() {
+        ActuatorClient actuator = app("p.penalty=2h", "p.permits=2", "p.limit=3/hour", "p.overrides.evil=blocked");
+        JsonNode fresh = actuator.get("/p?key=a").json();
+        assertThat(fresh.get("admitted").asBoolean()).isTrue();
+        assertThat(fresh.get("permits").asLong()).isEqualTo(2);
+        assertThat(fresh.has("retryAfter")).isFalse();
+
+        askOrders(1, "a");
+        JsonNode used = actuator.get("/p?key=a").json();
+        assertThat(used.get("admitted").asBoolean()).isFalse();
+        assertThat(used.get("retryAfter").asDouble()).isEqualTo(1200);
+        assertThat(remaining(actuator, "/p?key=a")).isEqualTo(1);
+
+        askOrders(1, "a");
+        JsonNode penalized = actuator.get("/p?key=a").json();
+        assertThat(penalized.get("admitted").asBoolean()).isFalse();
+        assertThat(penalized.get("retryAfter").asDouble()).isEqualTo(7200);
+        assertThat(penalized.get("limits").get(0).get("admitted").asBoolean()).isFalse();
+        assertThat(app.get("/orders/1", "X-Id: a").header("Retry-After")).startsWith("720");
+        assertThat(actuator.get("/p?key=evil").json().get("admitted").asBoolean())
+                .isFalse();
+        assertThat(actuator.get("/p?key=evil").json().get("override").asString())
+                .isEqualTo("blocked");
+    }
+
+    @Test
+    void state_underAShadow_isThatOfAnAdmittedRequest() {
+        ActuatorClient actuator = app("p.mode=shadow");
+        askOrders(3, "a");
+
+        JsonNode state = actuator.get("/p?key=a").json();
+
+        assertThat(state.get("admitted").asBoolean()).isTrue();
+        assertThat(state.get("limits").get(0).get("admitted").asBoolean()).isFalse();
+    }
+
+    @Test
+    void state_ofAKeyWhoseOwnerMayHaveAPlan_isToldForEachPlan() {
+        start(
+                List.of(TestApi.class, Plans.class),
+                EXPOSED,
+                "p.key=header:X-Id",
+                "p.limit=2/hour",
+                "p.plans.pro=8/hour",
+                "p.plans.none=blocked",
+                "p.overrides.vip=5/hour");
+        ActuatorClient actuator = new ActuatorClient(app);
+        for (int i = 0; i < 4; i++) {
+            assertThat(app.get("/any", "X-Id: a", "X-Plan: pro").status()).isEqualTo(200);
+        }
+
+        JsonNode plans = actuator.get("/p?key=a").json().get("plans");
+
+        assertThat(plans.valueStream().map(plan -> plan.get("plan").asString()))
+                .containsExactly("default", "none", "pro");
+        assertThat(plans.get(2).get("limits").get(0).get("capacity").asLong()).isEqualTo(8);
+        assertThat(plans.get(2).get("limits").get(0).get("remaining").asLong()).isEqualTo(4);
+        assertThat(plans.get(1).get("override").asString()).isEqualTo("blocked");
+        assertThat(plans.get(0).get("limits").get(0).get("capacity").asLong()).isEqualTo(2);
+        assertThat(remaining(actuator, "/p?key=vip")).isEqualTo(5);
+        assertThat(app.get("/any", "X-Id: a", "X-Plan: pro").header("RateLimit"))
+                .startsWith("\"p\";r=3;");
+    }
+
+    @Test
+    void state_ofAPolicyWithConcurrency_hasBoth_andTheHalfHasItsOwnPath() {
+        ActuatorClient actuator = app(WRITABLE, "p.concurrency=4");
+
+        JsonNode limits = actuator.get("/p?key=a").json().get("limits");
+
+        assertThat(limits.valueStream().map(limit -> limit.get("capacity").asLong()))
+                .containsExactly(2L, 4L);
+        assertThat(remaining(actuator, "/p/concurrency?key=a")).isEqualTo(4);
+        assertThat(actuator.get("/p/concurrency").json().get("limit").asString())
+                .isEqualTo("4");
+    }
+
+    @Test
+    void storeThatDoesNotAnswer_isToldWithItsReason() {
+        start(List.of(TestApi.class, Down.class), EXPOSED, "p.limit=2/hour", "p.key=header:X-Id");
+
+        ActuatorClient.Answer answer = new ActuatorClient(app).get("/p?key=a");
+
+        assertThat(answer.status()).isEqualTo(503);
+        assertThat(answer.json().get("error").asString()).isEqualTo("policy p could not be checked: no answer");
+    }
+
+    @Test
     void questions_thatAreWrong_areAnsweredWithTheReason() {
         ActuatorClient actuator = app();
 
-        assertThat(actuator.get("/q").status()).isEqualTo(400);
+        assertThat(actuator.get("/q").status()).isEqualTo(404);
         assertThat(actuator.get("/q").json().get("error").asString()).contains("there is no policy 'q'");
         assertThat(actuator.get("/p?key=a&key=b").json().get("error").asString())
                 .contains("has 1 part: [header:x-id], but there are 2 values");
@@ -172,6 +318,100 @@ class RateLimitsEndpointTest extends AppPerTest {
                 .contains("path must start with /");
         assertThat(actuator.get("/explain?path=/&header=X").json().get("error").asString())
                 .contains("write X-Api-Key: a");
+    }
+
+    @Test
+    void questions_withWhatNobodyReads_areAnsweredWithWhatThereIs() {
+        ActuatorClient actuator = app();
+        Map<String, String> errors = Map.of(
+                "?x=1", "there is no parameter 'x'",
+                "/p?ky=a", "there is no parameter 'ky'; write key",
+                "/p?key=a&path=/", "there is no parameter 'path'; write key",
+                "/explain?path=/&usr=x", "there is no parameter 'usr'; write address, header, method, path, user",
+                "/explain", "explain needs the path of a request; write explain?path=/orders/1",
+                "/explain?pth=/", "there is no parameter 'pth'; write address, header, method, path, user",
+                "/explain?path=/&address=300.1.1.1", "'300.1.1.1' is not an address; write 10.0.0.7 or 2001:db8::1",
+                "/explain?path=/&address=", "'' is not an address; write 10.0.0.7 or 2001:db8::1",
+                "/explain?path=/&method=get",
+                        "method must be an HTTP method in capital letters, such as GET, but was 'get'",
+                "/explain?path=/&method=", "method must be an HTTP method in capital letters, such as GET, but was ''");
+
+        errors.forEach((question, error) -> {
+            ActuatorClient.Answer answer = actuator.get(question);
+            assertThat(answer.status()).as(question).isEqualTo(400);
+            assertThat(answer.json().get("error").asString()).as(question).isEqualTo(error);
+        });
+        assertThat(actuator.get("/p?continue").status()).isEqualTo(200);
+        assertThat(actuator.get("/page?continue").status()).isEqualTo(200);
+    }
+
+    @Test
+    void path_namesThePolicy_andNothingElseDoes() {
+        ActuatorClient actuator = app(WRITABLE, "ratelimit.policies.a.limit=7/hour");
+        askOrders(2, "x");
+
+        assertThat(actuator.post("/p", Map.of("policy", "a", "mode", "off")).status())
+                .isEqualTo(400);
+        assertThat(actuator.post("/p?policy=a", Map.of("mode", "off")).status()).isEqualTo(400);
+        assertThat(actuator.post("/p?mode=off", Map.of()).status()).isEqualTo(400);
+        assertThat(actuator.post("/p?mode=off", Map.of("limit", "9/hour")).status())
+                .isEqualTo(400);
+        assertThat(actuator.delete("/a?policy=p&key=x").status()).isEqualTo(400);
+        assertThat(actuator.get("/a?policy=p").json().get("error").asString())
+                .isEqualTo("there is no field 'policy': the path names the policy");
+
+        assertThat(policy(actuator, "a").has("changed")).isFalse();
+        assertThat(policy(actuator, "p").has("changed")).isFalse();
+        assertThat(remaining(actuator, "/p?key=x")).isZero();
+    }
+
+    private static long remaining(ActuatorClient actuator, String state) {
+        return actuator.get(state).json().get("limits").get(0).get("remaining").asLong();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a/b", "a b:c.d%e+f&g~h", "a;b?c#d", "...", "a/page", "list"})
+    void policy_ofAnyName_canBeReadChangedAndReset(String name) {
+        ActuatorClient actuator = app(
+                WRITABLE, "ratelimit.policies[" + name + "].limit=7/hour", "ratelimit.policies[" + name + "].key=ip");
+        String path = "/"
+                + Stream.of(name.split("/"))
+                        .map(ActuatorClient::encoded)
+                        .collect(Collectors.joining("/"))
+                        .replace("+", "%20");
+
+        assertThat(actuator.get(path).json().get("name").asString()).isEqualTo(name);
+        assertThat(actuator.post(path, Map.of("limit", "9/hour")).status()).isEqualTo(200);
+        assertThat(remaining(actuator, path + "?key=10.0.0.1")).isEqualTo(9);
+        assertThat(actuator.delete(path + "?key=10.0.0.1").status()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {".", "..", "a/../b", "/a", "a/", "a//b", "page", "explain"})
+    void policy_thatCouldNotBeAddressed_stopsTheStart(String name) {
+        new WebApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        RateLimitAutoConfiguration.class,
+                        WebMvcAutoConfiguration.class,
+                        DispatcherServletAutoConfiguration.class))
+                .withPropertyValues("ratelimit.policies[" + name + "].limit=1/hour")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("actuator")
+                        .hasMessageContaining("rename"));
+    }
+
+    @Test
+    void answers_areKeptByNobody_andShownInNoFrame() throws Exception {
+        app();
+        for (String path : List.of("", "/p", "/page", "/p?ky=a")) {
+            RawResponse response = app.get("/actuator/ratelimits" + path);
+
+            assertThat(response.header("Cache-Control")).isEqualTo("no-store");
+            assertThat(response.header("Content-Security-Policy")).isEqualTo("frame-ancestors 'none'");
+            assertThat(response.header("X-Frame-Options")).isEqualTo("DENY");
+        }
     }
 
     @Test
@@ -191,7 +431,7 @@ class RateLimitsEndpointTest extends AppPerTest {
     }
 
     @Test
-    void change_andReset_applyAtOnce_andAreAudited() {
+    void change_andReset_applyAtOnce_andAreAudited(CapturedOutput output) {
         ActuatorClient actuator = app(WRITABLE);
         askOrders(3, "a");
         assertThat(actuator.get("").json().get("writable").asBoolean()).isTrue();
@@ -221,7 +461,13 @@ class RateLimitsEndpointTest extends AppPerTest {
                 .hasSize(4)
                 .allMatch(event -> "p".equals(event.getData().get("policy")));
         assertThat(events.get(0).getPrincipal()).isEqualTo("anonymous");
-        assertThat(events.get(0).getData()).containsEntry("change", "limit 4/hour, mode shadow");
+        assertThat(events.get(0).getData())
+                .containsEntry("change", "limit 4/hour, mode shadow")
+                .containsEntry("from", "2/hour (token-bucket), mode enforce")
+                .containsEntry("to", "4/hour (token-bucket), mode shadow");
+        assertThat(output)
+                .contains("Rate limit 'p' was changed by 'anonymous' from 2/hour (token-bucket), mode enforce to")
+                .containsPattern("Rate limit 'p': key #[0-9a-f]{12} was reset by 'anonymous'");
         assertThat(Objects.requireNonNull(events.get(2).getData().get("reset")).toString())
                 .matches("#[0-9a-f]{12}");
     }
@@ -241,6 +487,53 @@ class RateLimitsEndpointTest extends AppPerTest {
         assertThat(policy(actuator, "p").has("changed")).isFalse();
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{'burst': 1.5} | burst must be a whole number, 0 for the permits of one period, but was '1.5'",
+                "{'burst': true} | burst must be a whole number, 0 for the permits of one period, but was 'true'",
+                "{'burst': -1} | burst must be a whole number, 0 for the permits of one period, but was '-1'",
+                "{'burst': 9223372036854775808} | burst must be a whole number, 0 for the permits of one period, but"
+                        + " was '9223372036854775808'",
+                "{'restore': 'yes'} | restore must be true or false but was 'yes'",
+                "{'restore': false} | nothing to change; write limit, burst, mode or restore",
+                "{'version': 'abc'} | nothing to change; write limit, burst, mode or restore"
+            })
+    void change_withAWrongValue_isRefusedWithTheReason(String body, String error) {
+        ActuatorClient actuator = app(WRITABLE);
+
+        ActuatorClient.Answer answer = actuator.post("/p", JsonMapper.shared().readTree(body.replace('\'', '"')));
+
+        assertThat(answer.status()).isEqualTo(400);
+        assertThat(answer.json().get("error").asString()).isEqualTo(error);
+    }
+
+    @Test
+    void change_ofAVersionThatIsNotInForce_isRefused() {
+        ActuatorClient actuator = app(WRITABLE);
+        String seen = policy(actuator, "p").get("version").asString();
+        actuator.post("/p", Map.of("mode", "shadow"));
+
+        ActuatorClient.Answer answer = actuator.post("/p", Map.of("limit", "9/hour", "version", seen));
+
+        assertThat(answer.status()).isEqualTo(409);
+        assertThat(answer.json().get("error").asString())
+                .isEqualTo("the policy was changed meanwhile, and is 2/hour (token-bucket), mode shadow now; look at it"
+                        + " before you change it");
+        assertThat(policy(actuator, "p").get("limit").asString()).isEqualTo("2/hour");
+        JsonNode now = actuator.get("/p").json();
+        assertThat(actuator.post(
+                                "/p",
+                                Map.of(
+                                        "limit",
+                                        "9/hour",
+                                        "version",
+                                        now.get("version").asString()))
+                        .status())
+                .isEqualTo(200);
+    }
+
     @Test
     void field_thatIsUnknown_changesNothing() {
         ActuatorClient actuator = app(WRITABLE);
@@ -249,10 +542,10 @@ class RateLimitsEndpointTest extends AppPerTest {
 
         assertThat(answer.status()).isEqualTo(400);
         assertThat(answer.json().get("error").asString())
-                .isEqualTo("there is no field 'limitt'; write limit, burst, mode, restore");
+                .isEqualTo("there is no field 'limitt'; write burst, limit, mode, restore, version");
         assertThat(policy(actuator, "p").has("changed")).isFalse();
         assertThat(actuator.delete("/p?key=a&kye=b").json().get("error").asString())
-                .isEqualTo("there is no field 'kye'; write key");
+                .isEqualTo("there is no parameter 'kye'; write key");
     }
 
     @Test

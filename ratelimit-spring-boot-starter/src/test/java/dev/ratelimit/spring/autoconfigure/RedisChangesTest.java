@@ -25,8 +25,14 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** Changes of policies while several instances run on one Redis. Budgets are so slow that the time does not matter. */
+@ExtendWith(OutputCaptureExtension.class)
 @Tag("servers")
 @Tag("slow")
 class RedisChangesTest {
@@ -239,13 +245,10 @@ class RedisChangesTest {
 
         RunningApp last = Stream.of(first, second)
                 .max(Comparator.comparing(
-                        app -> app.bean(RateLimitOperations.class).changes().version()))
+                        app -> app.bean(RateLimitOperations.class).changes().latest()))
                 .orElseThrow();
         awaitSame(last, first, second);
 
-        Changes changes = last.bean(RateLimitOperations.class).changes();
-        assertThat(changes.version()).isEqualTo(160);
-        assertThat(changes.byPolicy()).containsEntry("p", new Change("4000/day", 40L, null));
         assertThat(limit(first)).isEqualTo(limit(second)).isEqualTo(TokenBucket.of(Rate.parse("4000/day"), 40));
         assertThat(first.bean(RateLimitPolicies.class).policy("q"))
                 .isEqualTo(second.bean(RateLimitPolicies.class).policy("q"));
@@ -264,15 +267,79 @@ class RedisChangesTest {
     }
 
     @Test
-    void foreignValueAtTheKey_changesNothing() {
+    void change_rightAfterRedisLostItsData_isInForce_andSoAreThoseBefore() {
         RunningApp first = start();
-        server().ask(redis -> redis.set("ratelimit:{changes}", "not ours"));
+        RunningApp second = start();
+        RateLimitPolicies policies = first.bean(RateLimitPolicies.class);
+        for (int i = 1; i <= 5; i++) {
+            policies.change("p", Change.toLimit(i + "0/day"));
+            awaitSame(first, second);
+            server().ask(redis -> redis.flushall());
 
+            policies.change("q", Change.toLimit(i + "1/day"));
+
+            assertThat(limit(first)).isEqualTo(bucket(i + "0/day"));
+            awaitSame(first, second);
+            for (RunningApp app : List.of(first, second)) {
+                assertThat(limit(app)).isEqualTo(bucket(i + "0/day"));
+                assertThat(app.bean(RateLimitPolicies.class).policy("q").limits())
+                        .containsExactly(bucket(i + "1/day"));
+            }
+        }
+    }
+
+    @Test
+    void change_thatOnlyItsInstanceKnows_isNotUndoneByAnothersAfterALoss() {
+        RunningApp first = start();
+        RunningApp second = start();
+        first.bean(RateLimitPolicies.class).change("p", Change.toLimit("100/day"));
+        server().ask(redis -> redis.flushall());
+
+        second.bean(RateLimitPolicies.class).change("p", Change.toMode(Mode.SHADOW));
+
+        assertThat(limit(first)).isEqualTo(bucket("100/day"));
         first.ticker().advance(INTERVAL);
+        await().until(() -> {
+            first.ticker().advance(INTERVAL);
+            return first.bean(RateLimitPolicies.class).mode("p") == Mode.SHADOW;
+        });
+        awaitSame(first, second);
+        assertThat(limit(first)).isEqualTo(limit(second)).isEqualTo(bucket("100/day"));
+    }
 
-        assertThatThrownBy(() -> first.bean(RateLimitPolicies.class).change("p", Change.toLimit("5/day")))
-                .isInstanceOf(IllegalStateException.class);
-        assertThat(limit(first)).isEqualTo(bucket("1000/day"));
+    @ParameterizedTest
+    @ValueSource(strings = {"string", "list"})
+    void foreignValueAtTheKey_isReplaced_withAWarning(String type, CapturedOutput output) {
+        RunningApp first = start();
+        first.bean(RateLimitPolicies.class).change("q", Change.toLimit("7/day"));
+        server().ask(redis -> {
+            redis.del("ratelimit:{changes}");
+            return type.equals("list")
+                    ? redis.rpush("ratelimit:{changes}", "not ours")
+                    : redis.set("ratelimit:{changes}", "limit q 5 1%2Fday and more\n");
+        });
+
+        first.bean(RateLimitPolicies.class).change("p", Change.toLimit("5/day"));
+
+        assertThat(limit(first)).isEqualTo(bucket("5/day"));
+        assertThat(output).contains("The key ratelimit:{changes} in Redis had a value that is none of changes");
+        RunningApp second = start();
+        assertThat(limit(second)).isEqualTo(bucket("5/day"));
+        assertThat(second.bean(RateLimitPolicies.class).policy("q").limits()).containsExactly(bucket("7/day"));
+    }
+
+    @Test
+    void deploymentOfAnotherLimit_tellsThatTheChangeStillApplies(CapturedOutput output) {
+        RunningApp first = start();
+        first.bean(RateLimitPolicies.class).change("p", Change.toLimit("50/day"));
+
+        RunningApp second = start("ratelimit.policies.p.limit=2000/day");
+
+        assertThat(limit(second)).isEqualTo(bucket("50/day"));
+        assertThat(output)
+                .contains("Rate limit 'p' was changed by another instance: it is 50/day (token-bucket), mode enforce,"
+                        + " and its configuration here, 2000/day (token-bucket), mode enforce, does not apply until it"
+                        + " is restored");
     }
 
     @Test

@@ -22,6 +22,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.data.redis.autoconfigure.health.DataRedisHealthContributorAutoConfiguration;
+import org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
@@ -110,6 +112,7 @@ class RedisStoreConfigurationTest {
                 .hasSingleBean(RateLimiter.class)
                 .hasSingleBean(RedisConnectionFactory.class)
                 .hasSingleBean(HealthIndicator.class)
+                .hasSingleBean(StoreWarmUp.class)
                 .hasBean("stringRedisTemplate"));
     }
 
@@ -142,6 +145,33 @@ class RedisStoreConfigurationTest {
     void healthSwitchedOff_isNotThere() {
         redis.withPropertyValues("management.health.rate-limit-store.enabled=false")
                 .run(context -> assertThat(context).doesNotHaveBean(HealthIndicator.class));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            value = {
+                "spring.data.redis.port=1, true",
+                "spring.data.redis.timeout=30s, true",
+                "spring.data.redis.timeout=1s, false",
+                "management.health.redis.enabled=false, false"
+            })
+    void healthOfRedis_thatWouldHang_isWarnedOf(String property, boolean warned, CapturedOutput output) {
+        redis.withConfiguration(AutoConfigurations.of(
+                        HealthContributorAutoConfiguration.class, DataRedisHealthContributorAutoConfiguration.class))
+                .withPropertyValues(property)
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output.toString().contains("and is down, although limits go on"))
+                .isEqualTo(warned);
+    }
+
+    @Test
+    void healthOfRedis_whileLimitsAreInMemory_isNotWarnedOf(CapturedOutput output) {
+        memory.withConfiguration(AutoConfigurations.of(
+                        HealthContributorAutoConfiguration.class, DataRedisHealthContributorAutoConfiguration.class))
+                .run(context -> assertThat(context).hasBean("redisHealthContributor"));
+
+        assertThat(output).doesNotContain("although limits go on");
     }
 
     @Test

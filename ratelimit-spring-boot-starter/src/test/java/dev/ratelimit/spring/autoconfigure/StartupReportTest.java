@@ -200,7 +200,12 @@ class StartupReportTest {
                 "ratelimit.exempt.paths=/** | ratelimit.exempt.paths: /** is every path, so nothing is limited",
                 "ratelimit.exempt.paths=/{*all} | ratelimit.exempt.paths: /{*all} is every path, so nothing is limited",
                 "ratelimit.exempt.when=true | ratelimit.exempt.when: true is always true, so nothing is limited",
-                "ratelimit.exempt.addresses=0.0.0.0/0 | 0.0.0.0/0 is every address, so nobody is limited"
+                "ratelimit.exempt.when=#request.getHeader('X-Probe') == 'yes' | depends only on what clients send",
+                "ratelimit.exempt.addresses=0.0.0.0/0 | 0.0.0.0/0 is every address, so nobody is limited",
+                "ratelimit.forwarded-header=x-forwarded-for | ratelimit.forwarded-header has no effect without ratelimit.trusted-proxies",
+                "ratelimit.exempt.keys=monitor | ratelimit.exempt.keys: no key can be 'monitor', as no policy has a key, so nobody is exempt",
+                "ratelimit.policies.api.missing-key=skip | Rate limit 'api' has no key, so missing-key: skip has no effect",
+                "ratelimit.policies.api.key=header:X-Forwarded-For | Rate limit 'api' is by header:x-forwarded-for, which clients can write as they like"
             })
     @DisplayName("F11 a setting that is probably unintended causes a warning")
     void setting_probablyUnintended_isWarnedOf(String property, String warning, CapturedOutput output) {
@@ -208,6 +213,69 @@ class StartupReportTest {
                 .run(context -> assertThat(context).hasNotFailed());
 
         assertThat(output).contains("WARN").contains(warning);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "#request.getHeader('X-Probe') == 'yes' && #ip == '10.0.0.7'",
+                "#request.isUserInRole('MONITOR')",
+                "#principal?.name == 'monitor'",
+                "#request.userPrincipal != null",
+                "#request.session != null",
+                "#request.getAttribute('monitor') == true"
+            })
+    void exemptionByMoreThanWhatClientsSend_isNotWarnedOf(String condition, CapturedOutput output) {
+        runner.withPropertyValues("ratelimit.policies.api.limit=1/second", "ratelimit.exempt.when=" + condition)
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output).doesNotContain("WARN");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "user, endpoint | missing-key=reject | Rate limit 'api' is by user, endpoint, which no request lacks, so missing-key: reject has no effect. Write principal in place of user",
+                "ip | missing-key=reject | Rate limit 'api' is by ip, which no request lacks, so missing-key: reject has no effect. Remove it",
+                "user | overrides[10.0.0.7]=unlimited | Rate limit 'api' has an override for '10.0.0.7', but it is by user, so this is the name of a user",
+                "principal | overrides[10.0.0.0/8]=unlimited | Rate limit 'api' has an override for '10.0.0.0/8', but it is by principal",
+                "ip, method | exempt.keys=dev-id-1 | no key can be 'dev-id-1', as all keys are of ip, method, so nobody is exempt",
+                "user | exempt.keys=10.0.0.7 | no key can be '10.0.0.7', as all keys are of user, so nobody is exempt. Write addresses to ratelimit.exempt.addresses"
+            })
+    void key_thatIsProbablyUnintended_isWarnedOf(String key, String property, String warning, CapturedOutput output) {
+        startWithKey(key, property);
+
+        assertThat(output).contains("WARN").contains(warning);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "principal | missing-key=reject",
+                "user, header:X-Tenant | missing-key=skip",
+                "user | missing-key=ip",
+                "user | overrides.alice=unlimited",
+                "header:CF-Connecting-IP | overrides[10.0.0.7]=unlimited",
+                "ip | overrides[10.0.0.7]=unlimited",
+                "ip | exempt.keys=10.0.0.7",
+                "header:X-Id | exempt.keys=10.0.0.7",
+                "#request.getHeader('X') | exempt.keys=bob",
+                "user | exempt.keys=bob"
+            })
+    void key_thatMayBeIntended_isNotWarnedOf(String key, String property, CapturedOutput output) {
+        startWithKey(key, property);
+
+        assertThat(output).doesNotContain("WARN");
+    }
+
+    private void startWithKey(String key, String property) {
+        runner.withPropertyValues(
+                        "ratelimit.policies.api.limit=1/second",
+                        "ratelimit.policies.api.key=" + key,
+                        (property.startsWith("exempt") ? "ratelimit." : "ratelimit.policies.api.") + property)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @ParameterizedTest

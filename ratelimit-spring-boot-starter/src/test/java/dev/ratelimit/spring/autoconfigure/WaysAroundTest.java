@@ -141,7 +141,9 @@ class WaysAroundTest extends AppPerTest {
         "ip, /orders/1, Sec-WebSocket-Protocol: guess",
         "header:Referer, /orders/1, Referer: guess",
         "query:key, /orders/1?key=guess, Accept: */*",
-        "query:key, /orders/1?key=guess&key=x, Accept: */*"
+        "query:key, /orders/1?key=guess&key=x, Accept: */*",
+        "ip, /orders/1?access_token=guess, Accept: */*",
+        "ip, /orders/1;jsessionid=guess, Accept: */*"
     })
     void preflight_withAnythingThatMayBeACredential_isCharged(String key, String path, String header) {
         start(
@@ -160,12 +162,18 @@ class WaysAroundTest extends AppPerTest {
         assertThat(app.bean(ApiKeys.class).checks).hasValueLessThanOrEqualTo(3);
     }
 
-    @Test
-    void preflight_asBrowsersAndProxiesSendIt_isFree() {
-        start(List.of(TestApi.class), "p.limit=1/hour", "p.key=header:X-Api-Key", "ratelimit.policies.q.limit=1/hour");
+    @ParameterizedTest
+    @ValueSource(strings = {"/orders/1", "/orders/1?page=2"})
+    void preflight_asBrowsersAndProxiesSendIt_isFree(String path) {
+        start(
+                List.of(TestApi.class),
+                "p.limit=1/hour",
+                "p.key=header:X-Api-Key",
+                "ratelimit.policies.q.limit=1/hour",
+                "ratelimit.policies.q.algorithm=sliding-log");
 
         List<Integer> statuses = fiveTimes(
-                "OPTIONS /orders/1?page=2 HTTP/1.1",
+                "OPTIONS " + path + " HTTP/1.1",
                 "Origin: https://x.example",
                 "Access-Control-Request-Method: GET",
                 "Access-Control-Request-Headers: x-api-key, authorization",
@@ -181,20 +189,46 @@ class WaysAroundTest extends AppPerTest {
                 "X-Forwarded-For: 192.0.2.1",
                 "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
 
-        assertThat(statuses).doesNotContain(429);
+        assertThat(statuses).containsOnly(200);
+        assertThat(app.get("/orders/1").status()).isEqualTo(200);
+        assertThat(app.get("/orders/1").status()).isEqualTo(429);
+    }
+
+    @Test
+    void preflight_withACredential_thatSucceeds_isCharged() {
+        start(List.of(TestApi.class), "p.limit=2/hour");
+
+        assertThat(fiveTimes(
+                        "OPTIONS /orders/1 HTTP/1.1",
+                        "Origin: https://x.example",
+                        "Access-Control-Request-Method: GET",
+                        "Authorization: Basic YWxpY2U6c2VjcmV0"))
+                .containsExactly(200, 200, 429, 429, 429);
     }
 
     @ParameterizedTest
-    @CsvSource({"/free, X-Api-Key: guess", "/account, X-Auth-Token: guess", "/account?key=guess, Accept: */*"})
-    void exemptPlace_isNoneToTryKeysAt(String path, String header) {
+    @CsvSource({
+        "GET /free, X-Api-Key: guess",
+        "GET /account, X-Auth-Token: guess",
+        "GET /account?key=guess, Accept: */*",
+        "GET /account?access_token=guess, Accept: */*",
+        "GET /free;token=guess, Accept: */*",
+        "GET /account, Cookie: token=guess",
+        "POST /account, Content-Type: application/x-www-form-urlencoded",
+        "GET /any?probe=yes, Accept: */*",
+        "GET /any?probe=yes, Authorization: Bearer guess",
+        "GET /actuator/health?access_token=guess, Accept: */*",
+        "GET /actuator/health, Cookie: token=guess",
+    })
+    void exemptPlace_isNoneToTryKeysAt(String request, String header) {
         start(
                 List.of(RunningApp.WithSecurity.class, ApiKeys.class, Account.class),
                 "p.limit=2/hour",
-                "p.key=query:key",
-                "p.missing-key=ip",
-                "ratelimit.exempt.paths=/account");
+                "p.key=ip",
+                "ratelimit.exempt.paths=/account",
+                "ratelimit.exempt.when=#request.getParameter('probe') == 'yes'");
 
-        assertThat(fiveTimes("GET " + path + " HTTP/1.1", header)).containsExactly(401, 401, 429, 429, 429);
+        assertThat(fiveTimes(request + " HTTP/1.1", header)).containsExactly(401, 401, 429, 429, 429);
     }
 
     @Test
@@ -204,9 +238,30 @@ class WaysAroundTest extends AppPerTest {
                 "p.limit=1/hour",
                 "ratelimit.exempt.paths=/account");
 
-        for (String header : List.of("User-Agent: kube-probe/1.33", "Cookie: seen=1", "If-None-Match: x")) {
+        for (String header : List.of("User-Agent: kube-probe/1.33", "If-None-Match: x")) {
             assertThat(fiveTimes("GET /account HTTP/1.1", header)).containsOnly(401);
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/account?page=1, Accept: */*",
+        "/account, Cookie: seen=1",
+        "/free?page=1, Accept: */*",
+        "/who?user=probe, Accept: */*",
+        "/actuator/health?x=1, Cookie: seen=1"
+    })
+    void exemptPlace_withAQueryOrACookie_costsNothingOnceSpringSecurityHasLetItPass(String path, String header) {
+        start(
+                List.of(RunningApp.WithSecurity.class, StagesTest.Users.class, Account.class),
+                "p.limit=2/hour",
+                "p.key=ip",
+                "ratelimit.exempt.paths=/account",
+                "ratelimit.exempt.when=#request.getParameter('user') == 'probe'");
+
+        assertThat(IntStream.range(0, 5)
+                        .map(i -> app.getAs("alice", path, header).status()))
+                .containsOnly(200);
     }
 
     @Test

@@ -48,6 +48,16 @@ record AddressRange(long high, long low, int prefix, boolean v4) {
         return prefix;
     }
 
+    /** Whether {@link #parse} accepts the text. */
+    static boolean isAddress(String text) {
+        try {
+            parse(text);
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
     /** Whether the network contains the address. */
     boolean contains(IpAddress address) {
         return v4 == address.isV4()

@@ -132,7 +132,7 @@ final class AnnotatedRules {
                 // checked each time, so it cannot overflow
                 parser.checkSum(costs.merge(rule.policy().name(), annotation.permits(), Long::sum), rule);
                 rules.add(rule);
-                addConcurrency(rule, rules);
+                addConcurrency(rule, annotation.mode(), rules);
             }
         }
         all.addAll(rules);
@@ -168,11 +168,12 @@ final class AnnotatedRules {
     }
 
     /** A policy may also limit how many requests there are at once. */
-    private void addConcurrency(Rule rule, List<Rule> rules) {
+    private void addConcurrency(Rule rule, Mode mode, List<Rule> rules) {
         Rule beside = policies.get(Rule.concurrencyOf(rule.policy().name()));
         if (beside != null && rules.stream().noneMatch(other -> other.policy().equals(beside.policy()))) {
             named.add(beside.policy().name());
-            rules.add(rule.shadow() ? beside.withCost(Cost.of(1)).inShadow() : beside.withCost(Cost.of(1)));
+            Rule own = beside.withCost(Cost.of(1));
+            rules.add(mode == Mode.SHADOW ? own.inShadow() : own);
         }
     }
 
@@ -240,7 +241,9 @@ final class AnnotatedRules {
                 String policy = resolved(annotation.policy());
                 if (limits.isBlank() == policy.isBlank()) {
                     throw mistake(
-                            "it needs either a limit or the name of a policy; write \"5/minute\" or policy = \"...\"");
+                            limits.isBlank()
+                                    ? "it needs a limit or the name of a policy; write \"5/minute\" or policy = \"...\""
+                                    : "it has both a limit and the name of a policy, which has its own; remove one of them");
                 }
                 Rule rule = policy.isBlank() ? inline(limits, place) : of(policy);
                 if (rule != null) {
@@ -259,11 +262,12 @@ final class AnnotatedRules {
 
         private Rule inline(String limits, int place) {
             String name = name(place);
+            Rule.checkName(name);
             Change change = context.changeOf(name);
             if (annotation.permits() == 0 && annotation.mode() != Mode.OFF) {
                 throw mistake("permits = 0 limits nothing; write mode = Mode.OFF, or @RateLimitExempt instead");
             }
-            Long burst = context.burstOf(name, annotation.burst() == 0 ? null : annotation.burst());
+            Long burst = WrittenLimit.changed(annotation.burst() == 0 ? null : annotation.burst(), change);
             LimitParser parser = new LimitParser(
                     LimitParser.algorithm(resolved(annotation.algorithm())),
                     LimitOptions.NONE.with("burst", burst),

@@ -19,17 +19,34 @@ class AppliedRules {
     /** A required part of the rule's key that the request has no value for. */
     record Lack(Rule rule, KeyPart part) {}
 
-    /** Exempts the request from no rule. */
-    static final Predicate<Rule> NO_EXEMPTION = rule -> false;
+    /**
+     * Rules that the request is exempt from, even if they match it.
+     *
+     * @param from whether it is exempt from a rule
+     * @param counted whether it counts as exempt under them; otherwise it is none of their business
+     */
+    record Exemption(Predicate<Rule> from, boolean counted) {
 
-    /** Rules that charge nothing. */
-    record Uncharged(Rule rule, Outcome outcome) {}
+        /** From no rule. */
+        static final Exemption NONE = new Exemption(rule -> false, true);
+
+        /** From all rules. */
+        static final Exemption ALL = new Exemption(rule -> true, true);
+    }
+
+    /**
+     * A rule that charges nothing.
+     *
+     * @param outcome of the request under it
+     * @param key whose request it refuses; {@code null} if it is admitted, or has no key
+     * @param counted whether the request counts under it
+     */
+    record Uncharged(Rule rule, Outcome outcome, @Nullable String key, boolean counted) {}
 
     /** All rules, by the names of their policies. */
     Map<String, Rule> rules;
 
-    /** The rules that the request is exempt from, even if they match it. */
-    private final Predicate<Rule> exempt;
+    private final Exemption exemption;
 
     /** One for each budget. */
     final List<Charge> charges = new ArrayList<>(4);
@@ -56,15 +73,15 @@ class AppliedRules {
 
     private @Nullable Lack lack;
 
-    AppliedRules(Map<String, Rule> rules, Predicate<Rule> exempt) {
+    AppliedRules(Map<String, Rule> rules, Exemption exemption) {
         this.rules = rules;
-        this.exempt = exempt;
+        this.exemption = exemption;
     }
 
     /** Applies a rule to a matching request. */
     void add(Rule rule, RequestContext context) {
-        if (exempt.test(rule)) {
-            addUncharged(rule, Outcome.EXEMPT);
+        if (exemption.from().test(rule)) {
+            addExempt(rule, exemption);
             return;
         }
         if (rule.shadow()) {
@@ -74,7 +91,7 @@ class AppliedRules {
         if (override instanceof LimitOverride.Limited limited) {
             charge(rule, limited, context);
         } else if (override == LimitOverride.Fixed.BLOCKED) {
-            addRefused(rule);
+            addRefused(rule, rule.key().of(context));
         } else {
             addUncharged(rule, override == LimitOverride.Fixed.EXEMPT ? Outcome.EXEMPT : Outcome.UNLIMITED);
         }
@@ -94,7 +111,7 @@ class AppliedRules {
                 KeyPart part = rule.key().missingPart(context);
                 lack = part == null ? null : new Lack(rule, part);
             }
-            addRefused(rule);
+            addRefused(rule, null);
         }
     }
 
@@ -103,8 +120,15 @@ class AppliedRules {
         return shadows.contains(policy);
     }
 
-    private void addRefused(Rule rule) {
-        addUncharged(rule, rule.shadow() ? Outcome.SHADOW_REFUSED : Outcome.REFUSED);
+    private void addRefused(Rule rule, @Nullable String key) {
+        Outcome outcome = rule.shadow() ? Outcome.SHADOW_REFUSED : Outcome.REFUSED;
+        uncharged = plus(uncharged, new Uncharged(rule, outcome, key, true));
+        denied |= outcome == Outcome.REFUSED;
+    }
+
+    /** Notes that the request is exempt from a rule. */
+    void addExempt(Rule rule, Exemption by) {
+        uncharged = plus(uncharged, new Uncharged(rule, Outcome.EXEMPT, null, by.counted()));
     }
 
     /** An endpoint may name a policy several times, at costs that add up. */
@@ -120,8 +144,7 @@ class AppliedRules {
     }
 
     void addUncharged(Rule rule, Outcome outcome) {
-        uncharged = plus(uncharged, new Uncharged(rule, outcome));
-        denied |= outcome == Outcome.REFUSED;
+        uncharged = plus(uncharged, new Uncharged(rule, outcome, null, true));
     }
 
     /** The same list with one more element; only a list that is needed is created. */
@@ -131,9 +154,8 @@ class AppliedRules {
         return all;
     }
 
-    /** The rules that the request is exempt from, even if they match it. */
-    Predicate<Rule> exempt() {
-        return exempt;
+    Exemption exemption() {
+        return exemption;
     }
 
     /** Takes out a policy in shadow mode, so that the others can be charged; returns whether it was one. */

@@ -98,6 +98,16 @@ record BudgetKey(List<KeyPart> parts, MissingKey missing) {
         return true;
     }
 
+    /** For logs: what happens if no request has a value for a part. */
+    String ifAlwaysMissing() {
+        return switch (missing) {
+            case IP -> "callers are identified by their address instead";
+            case SHARED -> "all callers share one budget";
+            case SKIP -> "it limits nobody";
+            case REJECT -> "it refuses every request";
+        };
+    }
+
     /** For logs: {@code by user, endpoint}. */
     @Override
     public String toString() {

@@ -63,6 +63,17 @@ public final class CallLimiter {
         refusals.write(refusal, charged, request, response);
     }
 
+    /**
+     * Sets the status and the limits of such an answer, which the application writes itself.
+     *
+     * @param charged what the request was charged; {@code null} if it was not
+     * @param response not committed yet
+     */
+    public void prepareRefusal(
+            RateLimitExceededException refusal, @Nullable ChargedRequest charged, WebResponse response) {
+        refusals.prepare(refusal, charged, response);
+    }
+
     /** A call of a method. Used by one thread. */
     public final class Call {
 

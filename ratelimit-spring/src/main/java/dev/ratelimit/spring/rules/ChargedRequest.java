@@ -81,9 +81,9 @@ public final class ChargedRequest {
             refuse(charges);
             return;
         }
-        if (charges.exempt() != StageCharges.NO_EXEMPTION) {
+        if (!charges.exemption().equals(AppliedRules.Exemption.NONE)) {
             // earlier stages could not know this
-            stages.forEach(stage -> stage.exempt(charges.exempt()));
+            stages.forEach(stage -> stage.exempt(charges.exemption()));
         }
         add(charges);
         if (last) {
@@ -313,6 +313,13 @@ public final class ChargedRequest {
         boolean first = !closed;
         closed = true;
         return first;
+    }
+
+    /** Refunds all charges, unless they are final. */
+    public void refund() {
+        if (close()) {
+            stages.forEach(StageCharges::refund);
+        }
     }
 
     /** Refunds the charges that are free for all these statuses, unless they are final. */

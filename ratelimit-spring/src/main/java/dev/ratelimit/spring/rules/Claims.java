@@ -23,7 +23,10 @@ final class Claims {
         if (value == null) {
             value = in(authentication.getCredentials(), name);
         }
-        boolean one = value instanceof CharSequence || value instanceof Number || value instanceof Boolean;
+        if (value instanceof Number number) {
+            return NumberText.of(number);
+        }
+        boolean one = value instanceof CharSequence || value instanceof Boolean;
         return one ? String.valueOf(value) : null;
     }
 

@@ -18,7 +18,7 @@ final class ClientAddress {
     private static final String FORWARDED = "Forwarded";
     private static final String X_FORWARDED_FOR = "X-Forwarded-For";
 
-    private enum Found {
+    enum Found {
         CLIENT,
         UNREADABLE,
         NOBODY
@@ -105,7 +105,7 @@ final class ClientAddress {
     }
 
     /** Several lines form one list (RFC 9110, section 5.3), so the last line is the rightmost. */
-    private Found findInLines(List<String> lines, boolean pairs, IpAddress address) {
+    Found findInLines(List<? extends CharSequence> lines, boolean pairs, IpAddress address) {
         Found found = Found.NOBODY;
         for (int i = lines.size() - 1; i >= 0 && found == Found.NOBODY; i--) {
             found = findInLine(lines.get(i), pairs, address);
@@ -113,9 +113,9 @@ final class ClientAddress {
         return found;
     }
 
-    private Found findInLine(String line, boolean pairs, IpAddress address) {
+    private Found findInLine(CharSequence line, boolean pairs, IpAddress address) {
         for (int end = line.length(); end >= 0; ) {
-            int comma = pairs ? commaBefore(line, end) : line.lastIndexOf(',', end - 1);
+            int comma = pairs ? commaBefore(line, end) : Tokens.lastIndexOf(line, ',', end);
             int from = skipBlanks(line, comma + 1, end);
             if (from < end) {
                 boolean read = pairs ? readFor(line, from, end, address) : readItem(line, from, end, address);
@@ -132,7 +132,7 @@ final class ClientAddress {
     }
 
     /** The last comma before {@code end} outside of quoted strings, or -1. */
-    private static int commaBefore(String line, int end) {
+    private static int commaBefore(CharSequence line, int end) {
         for (int i = end - 1; i >= 0; i--) {
             char c = line.charAt(i);
             if (c == ',') {
@@ -145,16 +145,16 @@ final class ClientAddress {
         return -1;
     }
 
-    private static int openingQuote(String line, int closing) {
-        int quote = line.lastIndexOf('"', closing - 1);
+    private static int openingQuote(CharSequence line, int closing) {
+        int quote = Tokens.lastIndexOf(line, '"', closing);
         while (quote > 0 && line.charAt(quote - 1) == '\\') {
-            quote = line.lastIndexOf('"', quote - 1);
+            quote = Tokens.lastIndexOf(line, '"', quote);
         }
         return quote;
     }
 
     /** Reads the value of {@code for} of an element such as {@code for=10.0.0.7;proto=https} (RFC 7239, section 4). */
-    private static boolean readFor(String line, int from, int to, IpAddress address) {
+    private static boolean readFor(CharSequence line, int from, int to, IpAddress address) {
         int at = from;
         while (at < to) {
             int name = skipBlanks(line, at, to);
@@ -168,7 +168,7 @@ final class ClientAddress {
             if (quoted && !endsPair(line, stop, to)) {
                 return false;
             }
-            if (value - 1 - name == 3 && line.regionMatches(true, name, "for", 0, 3)) {
+            if (isFor(line, name, value - 1)) {
                 return readItem(line, quoted ? value + 1 : value, stop, address);
             }
             int next = Tokens.indexOf(line, ';', stop, to);
@@ -177,13 +177,20 @@ final class ClientAddress {
         return false;
     }
 
+    private static boolean isFor(CharSequence line, int from, int to) {
+        return to - from == 3
+                && (line.charAt(from) | 0x20) == 'f'
+                && (line.charAt(from + 1) | 0x20) == 'o'
+                && (line.charAt(from + 2) | 0x20) == 'r';
+    }
+
     /** Whether the quoted string ends here and only the next pair follows. */
-    private static boolean endsPair(String line, int closing, int to) {
+    private static boolean endsPair(CharSequence line, int closing, int to) {
         int next = skipBlanks(line, closing + 1, to);
         return closing < to && (next == to || line.charAt(next) == ';');
     }
 
-    private static int closingQuote(String line, int opening, int to) {
+    private static int closingQuote(CharSequence line, int opening, int to) {
         int at = opening + 1;
         while (at < to && line.charAt(at) != '"') {
             at += line.charAt(at) == '\\' ? 2 : 1;
@@ -191,7 +198,7 @@ final class ClientAddress {
         return at;
     }
 
-    private static boolean readItem(String line, int from, int to, IpAddress address) {
+    private static boolean readItem(CharSequence line, int from, int to, IpAddress address) {
         int end = to;
         while (end > from && isBlank(line.charAt(end - 1))) {
             end--;
@@ -199,7 +206,7 @@ final class ClientAddress {
         return address.read(line, from, end);
     }
 
-    private static int skipBlanks(String line, int from, int to) {
+    private static int skipBlanks(CharSequence line, int from, int to) {
         int at = from;
         while (at < to && isBlank(line.charAt(at))) {
             at++;

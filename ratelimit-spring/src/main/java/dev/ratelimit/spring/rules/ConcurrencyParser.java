@@ -4,9 +4,12 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.LimitOptions;
+import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 /** Creates the rule of a policy's concurrency limit beside its rate; a mistake is reported with its property. */
 final class ConcurrencyParser {
@@ -97,10 +100,17 @@ final class ConcurrencyParser {
             return List.of(rule);
         }
         LimitParser parser = new LimitParser(Algorithm.CONCURRENCY, LimitOptions.NONE, maxHold, context.store());
-        String written = properties.concurrency().toString();
+        String half = Rule.concurrencyOf(name);
+        Change change = context.changeOf(half);
+        Long burst = change.burst();
+        if (burst != null && burst != 0) {
+            throw PolicyParser.mistake(half, "burst", burst, "a limit of requests at once has no burst; remove it");
+        }
+        String written = Objects.requireNonNullElse(
+                change.limit(), properties.concurrency().toString());
         Policy policy;
         try {
-            policy = new Policy(Rule.concurrencyOf(name), parser.parse(written));
+            policy = new Policy(half, parser.parse(written));
         } catch (IllegalArgumentException e) {
             throw mistake("concurrency", written, String.valueOf(e.getMessage()));
         }
@@ -123,7 +133,7 @@ final class ConcurrencyParser {
                         null,
                         rule.jitter(),
                         rule.onExceeded(),
-                        rule.shadow()));
+                        context.modeOf(half, context.modeOf(name, properties.mode())) == Mode.SHADOW));
     }
 
     private RateLimitConfigurationException mistake(String property, Object written, String reason) {

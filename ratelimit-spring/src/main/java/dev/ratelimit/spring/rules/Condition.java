@@ -9,12 +9,14 @@ import org.jspecify.annotations.Nullable;
  * @param written the text of the condition
  * @param test whether it holds for a request
  * @param needsPrincipal whether it is unknown before Spring Security has run
+ * @param chosenByClients whether it reads nothing but what clients choose
  * @param constant its value for every request; {@code null} if it depends on the request
  */
 record Condition(
         String written,
         Predicate<RequestContext> test,
         boolean needsPrincipal,
+        boolean chosenByClients,
         @Nullable Boolean constant) {
 
     /** Whether it has this value for every request. */

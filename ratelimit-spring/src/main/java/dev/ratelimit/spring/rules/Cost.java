@@ -17,6 +17,11 @@ record Cost(String written, Set<String> arguments, ToLongFunction<RequestContext
         return written.equals("1");
     }
 
+    /** What one request costs, as far as that is known without it; at least 1, as nothing can be asked for 0. */
+    long typical() {
+        return written.startsWith("#") ? 1 : Math.max(1, Long.parseLong(written));
+    }
+
     /** The same cost for all requests. */
     static Cost of(long permits) {
         return new Cost(Long.toString(permits), Set.of(), context -> permits);

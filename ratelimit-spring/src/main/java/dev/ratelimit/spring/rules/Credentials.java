@@ -1,13 +1,19 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.spring.WebRequest;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
 import org.springframework.http.HttpHeaders;
 
 /**
- * Detects requests that may try a password, a token or a key. Which headers the application reads is unknown, so any
- * header may hold a credential, except those that browsers, probes and proxies are known to send for other purposes.
+ * Where a request may carry a password, a token or a key: in a header, the query, a parameter of the path, a cookie or the
+ * body. Whoever treats a request better because it carries none asks here: preflights, exempt places and conditions, and
+ * management endpoints. A client certificate does not count: its owner has proved to have the key, so nobody can guess.
+ *
+ * <p>Which headers the application reads is unknown, so any header may hold a credential, except those that browsers,
+ * probes and proxies are known to send for other purposes. Immutable.
  */
 final class Credentials {
 
@@ -16,7 +22,7 @@ final class Credentials {
             accept accept-charset accept-encoding accept-language access-control-request-headers
             access-control-request-local-network access-control-request-method
             access-control-request-private-network cache-control connection content-encoding
-            content-language content-length content-type cookie date dnt expect host if-match
+            content-language content-length content-type date dnt expect host if-match
             if-modified-since if-none-match if-range if-unmodified-since keep-alive max-forwards origin
             pragma priority purpose range referer save-data sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform
             sec-fetch-dest sec-fetch-mode sec-fetch-site sec-fetch-storage-access sec-fetch-user sec-gpc
@@ -28,23 +34,46 @@ final class Credentials {
             x-forwarded-port x-forwarded-prefix x-forwarded-proto x-forwarded-server x-real-ip x-request-id
             x-request-start""".strip().split("\\s+"));
 
-    private Credentials() {}
+    /** Methods of requests that have no body unless they say so. */
+    private static final Set<String> WITHOUT_BODY = Set.of("GET", "HEAD", "OPTIONS", "TRACE", "DELETE");
 
-    /** Whether a header may hold a credential. Cookies do not count, because browsers send them everywhere. */
-    static boolean mayBeIn(WebRequest request) {
+    private final Set<String> harmless;
+
+    /** The places of an application whose policies have these key parts; a header that is a part of a key is one of them. */
+    Credentials(Collection<KeyPart> parts) {
+        Set<String> others = new HashSet<>(HARMLESS);
+        parts.forEach(part -> others.remove(String.valueOf(part.header())));
+        this.harmless = Set.copyOf(others);
+    }
+
+    /** Whether the request may carry a credential. */
+    boolean mayBeIn(WebRequest request) {
+        return mayBeInUrlOf(request) || mayBeBesideUrlOf(request);
+    }
+
+    /** Whether the URL may hold a credential, in its query or in a parameter of its path. */
+    boolean mayBeInUrlOf(WebRequest request) {
+        String query = request.query();
+        return (query != null && !query.isEmpty()) || request.url().indexOf(';') >= 0;
+    }
+
+    /** Whether a header or the body may hold a credential. */
+    boolean mayBeBesideUrlOf(WebRequest request) {
         for (String name : request.headerNames()) {
-            if (!HARMLESS.contains(name.toLowerCase(Locale.ROOT))) {
+            if (!harmless.contains(name.toLowerCase(Locale.ROOT))) {
                 return true;
             }
         }
-        return false;
+        return mayHaveBody(request);
     }
 
-    /** Whether a CORS preflight may hold a credential. Browsers send neither cookies nor a body in preflights. */
-    static boolean mayBeInPreflight(WebRequest request) {
-        return mayBeIn(request)
-                || request.header(HttpHeaders.COOKIE) != null
-                || request.contentLength() > 0
-                || request.header(HttpHeaders.TRANSFER_ENCODING) != null;
+    /** Since HTTP/2, the length of a body may be unknown without a header that says so. */
+    private static boolean mayHaveBody(WebRequest request) {
+        long length = request.contentLength();
+        return length > 0
+                || request.header(HttpHeaders.TRANSFER_ENCODING) != null
+                || (length < 0
+                        && (request.header(HttpHeaders.CONTENT_TYPE) != null
+                                || !WITHOUT_BODY.contains(request.method())));
     }
 }

@@ -41,18 +41,18 @@ record Exemptions(
     }
 
     /**
-     * Whether the request is exempt, whatever its path.
+     * Whether the condition of exempt requests holds.
      *
      * @param authenticated whether Spring Security has run, so that the caller is known
      */
-    boolean matches(RequestContext context, boolean authenticated) {
-        return includeAddress(context)
-                || (when != null
-                        && (authenticated || !when.needsPrincipal())
-                        && when.test().test(context));
+    boolean conditionHolds(RequestContext context, boolean authenticated) {
+        return when != null
+                && (authenticated || !when.needsPrincipal())
+                && when.test().test(context);
     }
 
-    private boolean includeAddress(RequestContext context) {
+    /** Whether the request is exempt by the client's address. */
+    boolean includeAddress(RequestContext context) {
         IpAddress address = addresses.isEmpty() ? null : context.address();
         return address != null && AddressRange.anyContains(addresses, address) && !context.hasProxyAddress();
     }

@@ -43,6 +43,9 @@ final class Explanation {
     private final List<Step> steps = new ArrayList<>();
     private boolean refused;
 
+    /** Whether the request passes Spring Security between two stages. */
+    private boolean stages;
+
     Explanation(RulesInForce rules, RateLimitStore store) {
         this.rules = rules;
         this.store = new Asking(store);
@@ -79,6 +82,7 @@ final class Explanation {
      * @param after the request at the last stage
      */
     Map<String, Object> of(@Nullable WebRequest before, WebRequest after, KeyDisplay keys, boolean plain) {
+        stages = before != null;
         RequestContext context = rules.context(before == null ? after : before);
         if (rules.isFreePreflight(context.request())) {
             return result(context, "a CORS preflight is not charged", keys, plain);
@@ -91,7 +95,7 @@ final class Explanation {
             context = context.at(after);
             if (!refused) {
                 StageCharges second = rules.applyTo(context, Stage.AFTER_SECURITY, store);
-                steps.replaceAll(step -> second.exempt().test(step.rule())
+                steps.replaceAll(step -> second.exemption().from().test(step.rule())
                         ? new Step(step.rule(), Outcome.EXEMPT.tag(), null, List.of())
                         : step);
                 int first = steps.size();
@@ -117,6 +121,9 @@ final class Explanation {
         } else {
             stage.countRefused(outcomes::put);
         }
+        stage.uncharged.stream()
+                .filter(one -> !one.counted())
+                .forEach(one -> outcomes.put(one.rule().policy().name(), one.outcome()));
         Map<String, Step> found = new LinkedHashMap<>();
         for (Charge charge : asked) {
             found.put(
@@ -177,10 +184,12 @@ final class Explanation {
         return result;
     }
 
-    private static Map<String, Object> describe(Step step, KeyDisplay keys, boolean plain) {
+    private Map<String, Object> describe(Step step, KeyDisplay keys, boolean plain) {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("policy", step.rule().policy().name());
-        map.put("stage", PolicyReport.name(step.rule().stage()));
+        if (stages) {
+            map.put("stage", PolicyReport.name(step.rule().stage()));
+        }
         map.put("outcome", step.outcome());
         Charge charge = step.charge();
         if (charge != null) {

@@ -82,6 +82,11 @@ final class FrequentKeys {
         return false;
     }
 
+    /** How much higher than its count the true number of any key may be, also of a key that is not counted. */
+    synchronized long lost() {
+        return lost;
+    }
+
     /** The counted keys, the most frequent first: all that are more frequent than 1/k, and perhaps others. */
     synchronized List<Frequent> top() {
         List<Frequent> top = new ArrayList<>();

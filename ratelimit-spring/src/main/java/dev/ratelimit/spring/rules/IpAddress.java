@@ -19,7 +19,7 @@ final class IpAddress {
      *
      * @return whether the text is an address; if not, this object has no meaningful value
      */
-    boolean read(String text, int from, int to) {
+    boolean read(CharSequence text, int from, int to) {
         if (from >= to) {
             return false;
         }
@@ -76,7 +76,7 @@ final class IpAddress {
         return v4 >>> 24 == 10 || v4 >>> 24 == 127 || v4 >>> 20 == 0xac1 || v4 >>> 16 == 0xc0a8;
     }
 
-    private static boolean isPort(String text, int colon, int to) {
+    private static boolean isPort(CharSequence text, int colon, int to) {
         if (text.charAt(colon) != ':' || to - colon < 2 || to - colon > 6) {
             return false;
         }
@@ -88,13 +88,13 @@ final class IpAddress {
         return true;
     }
 
-    private boolean readV4(String text, int from, int to) {
+    private boolean readV4(CharSequence text, int from, int to) {
         long bits = v4(text, from, to);
         return bits >= 0 && set(0, MAPPED | bits);
     }
 
     /** The 32 bits of an address written as four decimal numbers, or -1. */
-    private static long v4(String text, int from, int to) {
+    private static long v4(CharSequence text, int from, int to) {
         long bits = 0;
         int numbers = 0;
         int start = from;
@@ -112,7 +112,7 @@ final class IpAddress {
         return numbers == 4 ? bits : -1;
     }
 
-    private static int octet(String text, int from, int to) {
+    private static int octet(CharSequence text, int from, int to) {
         if (to - from < 1 || to - from > 3 || (text.charAt(from) == '0' && to - from > 1)) {
             return -1;
         }
@@ -127,14 +127,14 @@ final class IpAddress {
         return octet < 256 ? octet : -1;
     }
 
-    private boolean readV6(String text, int from, int end) {
+    private boolean readV6(CharSequence text, int from, int end) {
         int zone = Tokens.indexOf(text, '%', from, end);
         int to = zone < 0 ? end : zone;
         set(0, 0);
         int groups = 0;
         int gap = -1; // number of groups before "::"
         int at = from;
-        if (text.startsWith("::", from)) {
+        if (from + 1 < to && text.charAt(from) == ':' && text.charAt(from + 1) == ':') {
             gap = 0;
             at += 2;
         }
@@ -181,7 +181,7 @@ final class IpAddress {
         return set(headHigh | tailHigh, headLow | tailLow);
     }
 
-    private static long group(String text, int from, int to) {
+    private static long group(CharSequence text, int from, int to) {
         if (to - from < 1 || to - from > 4) {
             return -1;
         }

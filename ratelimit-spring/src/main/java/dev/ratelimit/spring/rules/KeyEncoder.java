@@ -2,9 +2,7 @@ package dev.ratelimit.spring.rules;
 
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.text.Normalizer;
 import java.util.Base64;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,13 +46,12 @@ final class KeyEncoder {
     }
 
     /**
-     * Appends the name of a user or the like. Names that look equal are equal (Unicode NFKC, without blanks at the
-     * ends).
+     * Appends the name of a user or the like. Names that look equal are equal.
      *
      * @return whether there is a name that is not blank
      */
     boolean appendIdentity(char kind, @Nullable String value) {
-        String normal = value == null ? "" : normalize(value);
+        String normal = value == null ? "" : NormalText.of(value, ignoreCase);
         if (normal.isEmpty()) {
             return false;
         }
@@ -79,61 +76,6 @@ final class KeyEncoder {
         append(SHARED, "");
     }
 
-    private String normalize(String value) {
-        String text = isAscii(value) ? value : Normalizer.normalize(value, Normalizer.Form.NFKC);
-        text = trim(text);
-        return ignoreCase ? fold(text) : text;
-    }
-
-    /**
-     * This order of conversions gives the same result for all letters that some language considers equal, including
-     * dotless and dotted i. It works letter by letter: the JDK copies a string for each letter that becomes two, such
-     * as sharp s.
-     */
-    private static String fold(String text) {
-        if (isAscii(text)) {
-            return text.toLowerCase(Locale.ROOT);
-        }
-        StringBuilder folded = new StringBuilder(text.length() + 8);
-        text.codePoints().mapToObj(KeyEncoder::fold).forEach(folded::append);
-        return folded.toString().replace("i\u0307", "i");
-    }
-
-    private static String fold(int letter) {
-        return letter < 128
-                ? Character.toString(Character.toLowerCase(letter))
-                : Character.toString(letter).toUpperCase(Locale.ROOT).toLowerCase(Locale.ROOT);
-    }
-
-    /** The text without blanks and control characters at the ends, which readers cannot see. */
-    private static String trim(String text) {
-        int from = 0;
-        int to = text.length();
-        while (from < to && invisible(text.charAt(from))) {
-            from++;
-        }
-        while (to > from && invisible(text.charAt(to - 1))) {
-            to--;
-        }
-        return text.substring(from, to);
-    }
-
-    private static boolean invisible(char c) {
-        return c <= ' '
-                || Character.isISOControl(c)
-                || Character.isWhitespace(c)
-                || Character.getType(c) == Character.FORMAT;
-    }
-
-    private static boolean isAscii(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            if (text.charAt(i) > 127) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     /** The key, at most 64 bytes: in a Latin-1 string one byte per character, otherwise two. */
     @Override
     public String toString() {
@@ -152,7 +94,7 @@ final class KeyEncoder {
         return true;
     }
 
-    private static String digest(CharSequence key) {
+    static String digest(CharSequence key) {
         try {
             // two bytes per character, so that strings that are not well-formed UTF-16 stay distinct
             byte[] hash = MessageDigest.getInstance("SHA-256").digest(bytes(key));

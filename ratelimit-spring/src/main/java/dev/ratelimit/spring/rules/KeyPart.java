@@ -1,7 +1,7 @@
 package dev.ratelimit.spring.rules;
 
-import dev.ratelimit.spring.WebRequest;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** A property of a request that is part of its key. Implementations are immutable. */
 interface KeyPart {
@@ -23,9 +23,9 @@ interface KeyPart {
     /** Whether the value belongs to the caller, so that showing its budget reveals nothing about others. */
     boolean identifiesCaller(RequestContext context);
 
-    /** Whether the caller may have sent a value with this request, wherever the part reads it from. */
-    default boolean mayBeSentWith(WebRequest request) {
-        return false;
+    /** The name of the header that has the value, in lower case; {@code null} if the value is not in a header. */
+    default @Nullable String header() {
+        return null;
     }
 
     /** Whether the value may be unknown before Spring Security has run. */

@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpCookie;
-import org.springframework.http.HttpHeaders;
 
 /**
  * The kinds of key parts. A value that occurs more than once in a request counts as missing, because the application
@@ -92,6 +91,8 @@ enum KeyParts implements KeyPart {
         return name().toLowerCase(Locale.ROOT);
     }
 
+    private static final String HEADER = "header:";
+
     /** The owner of a value. */
     private enum Owner {
         /** The caller. */
@@ -144,14 +145,8 @@ enum KeyParts implements KeyPart {
         }
 
         @Override
-        public boolean mayBeSentWith(WebRequest request) {
-            return switch (traits.kind()) {
-                case 'h' -> request.header(text.substring("header:".length())) != null;
-                case 'c' -> request.header(HttpHeaders.COOKIE) != null;
-                // a bean or an expression may read any header; that is checked separately
-                case 'q', 'b', 'x' -> request.query() != null;
-                default -> false;
-            };
+        public @Nullable String header() {
+            return traits.kind() == 'h' ? text.substring(HEADER.length()) : null;
         }
 
         @Override
@@ -198,7 +193,7 @@ enum KeyParts implements KeyPart {
 
     static KeyPart header(String name) {
         return new Value(
-                "header:" + name.toLowerCase(Locale.ROOT),
+                HEADER + name.toLowerCase(Locale.ROOT),
                 new Traits('h', Owner.CALLER, Need.NOTHING),
                 context -> onlyHeader(context.request(), name));
     }
@@ -239,6 +234,23 @@ enum KeyParts implements KeyPart {
     static KeyPart path(String name) {
         return new Value(
                 "path:" + name, new Traits('p', Owner.ANYBODY, Need.NOTHING), context -> context.pathVariable(name));
+    }
+
+    /** Whether the part is the name of the caller. */
+    static boolean isUser(KeyPart part) {
+        return part == USER || (part instanceof Value value && value.traits.kind() == 'u');
+    }
+
+    /** Whether only authenticated callers have the part. */
+    static boolean isOfAuthenticated(KeyPart part) {
+        return part != USER && part.needsPrincipal();
+    }
+
+    /** The name of the variable that a part is; {@code null} for other parts. */
+    static @Nullable String pathVariableOf(KeyPart part) {
+        return part instanceof Value value && value.traits.kind() == 'p'
+                ? value.text.substring("path:".length())
+                : null;
     }
 
     static KeyPart claim(String name) {

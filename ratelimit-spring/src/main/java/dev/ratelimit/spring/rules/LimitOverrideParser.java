@@ -24,7 +24,7 @@ final class LimitOverrideParser {
 
     /** Exempts keys with this value in one of their parts. Has no effect if no part can have the value. */
     void exempt(String value) {
-        if (key.parts().contains(KeyParts.IP) && isAddress(value)) {
+        if (key.parts().contains(KeyParts.IP) && AddressRange.isAddress(value)) {
             networks.add(new LimitOverrides.Network(AddressRange.parse(value), LimitOverride.Fixed.EXEMPT));
         }
         for (KeyPart part : key.parts()) {
@@ -66,15 +66,6 @@ final class LimitOverrideParser {
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
                     e.getMessage() + "; in YAML, write a network in brackets: \"[10.0.0.0/8]\"", e);
-        }
-    }
-
-    private static boolean isAddress(String value) {
-        try {
-            AddressRange.parse(value);
-            return true;
-        } catch (IllegalArgumentException e) {
-            return false;
         }
     }
 

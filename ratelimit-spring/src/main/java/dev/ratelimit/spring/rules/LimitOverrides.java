@@ -3,6 +3,8 @@ package dev.ratelimit.spring.rules;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -21,6 +23,9 @@ final class LimitOverrides {
      * @param override the limits of its addresses
      */
     record Network(AddressRange range, LimitOverride override) {}
+
+    /** Stands for callers without a plan, as in the configuration. */
+    static final String NO_PLAN = "default";
 
     private final List<KeyPart> subjects;
     private final Map<String, LimitOverride> byKey;
@@ -100,20 +105,33 @@ final class LimitOverrides {
     }
 
     /**
-     * The override of a key, without those by plan.
+     * The limits of a key, whose owner has no plan.
      *
-     * @param encoded the values of its parts, each encoded on its own
-     * @param address the client's address, if it is known
+     * @param key also with the plain values of its parts
      */
-    LimitOverride ofKey(List<String> encoded, @Nullable IpAddress address) {
-        for (String part : encoded) {
+    LimitOverride ofKey(PlainKey key) {
+        return Objects.requireNonNullElse(byHand(key), otherwise);
+    }
+
+    /** The limits of a key by each plan that its owner may have, and without one; by plan. */
+    Map<String, LimitOverride> ofKeyByPlan(PlainKey key) {
+        Map<String, LimitOverride> byPlan = new TreeMap<>();
+        if (byHand(key) == null && !plans.isEmpty()) {
+            byPlan.put(NO_PLAN, otherwise);
+            byPlan.putAll(plans);
+        }
+        return byPlan;
+    }
+
+    private @Nullable LimitOverride byHand(PlainKey key) {
+        for (String part : key.parts()) {
             LimitOverride override = byKey.get(part);
             if (override != null) {
                 return override;
             }
         }
-        LimitOverride override = address == null ? null : ofAddress(address);
-        return override == null ? otherwise : override;
+        IpAddress address = key.address();
+        return address == null ? null : ofAddress(address);
     }
 
     /** For logs, such as {@code , plans free and pro, 3 exceptions}; empty if all have the same limits. */

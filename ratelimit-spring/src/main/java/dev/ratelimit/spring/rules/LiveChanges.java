@@ -3,12 +3,10 @@ package dev.ratelimit.spring.rules;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,6 +14,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The changes of policies while the application runs, of this instance or of all that share them. Requests do not wait
  * for it. Thread-safe.
+ *
+ * <p>Whatever this instance has once known stays in force until a later change of the same property, whatever others ask
+ * and whatever they share: {@link Changes} says why all instances come to agree.
  */
 final class LiveChanges {
 
@@ -31,6 +32,18 @@ final class LiveChanges {
     private volatile Changes known = Changes.NONE;
 
     private volatile @Nullable SharedChanges shared;
+
+    /**
+     * What to change of a policy.
+     *
+     * @param change what it says
+     * @param fromConfiguration whether what the change leaves out returns to the configuration
+     * @param version of the policy that this is a change of; {@code null} for any
+     */
+    record Edit(
+            Change change,
+            boolean fromConfiguration,
+            @Nullable String version) {}
 
     LiveChanges(RequestRules rules) {
         this.rules = rules;
@@ -54,27 +67,32 @@ final class LiveChanges {
     /**
      * Changes a policy, here and on all instances, or nowhere.
      *
-     * @param change returns what replaces the earlier changes of the policy; {@code null} for the configuration
+     * @return what the policy was before
      * @throws RateLimitConfigurationException if the rules would not be valid
-     * @throws IllegalArgumentException if there is no such policy
+     * @throws UnknownPolicyException if there is no such policy
+     * @throws StaleVersionException if the policy has another version by now
      * @throws IllegalStateException if changes cannot be shared at the moment
      */
-    void change(String policy, UnaryOperator<@Nullable Change> change) {
+    PolicyVersion change(String policy, Edit edit) {
         lock.lock();
         try {
             for (int i = 0; i < ATTEMPTS; i++) {
-                Rule unused = rules.inForce().rule(policy);
-                Change next = change.apply(known.byPolicy().get(policy));
-                Runnable inForce = rules.read(Changes.with(rules.changes(), policy, next));
-                Changes all = known.with(policy, next);
+                PolicyVersion before = rules.inForce().version(policy);
+                before.require(edit.version());
+                Change earlier = rules.changes().get(policy);
+                Change next = earlier == null || edit.fromConfiguration()
+                        ? edit.change()
+                        : edit.change().after(earlier);
+                RequestRules.Reread unused = rules.read(with(rules.changes(), policy, next));
+                Changes asked = Changes.of(policy, edit.change(), edit.fromConfiguration());
                 SharedChanges others = shared;
-                Changes now = others == null ? all : others.replace(all);
-                if (now.equals(all)) {
-                    inForce.run();
-                    known = all;
-                    return;
+                SharedChanges.Answer answer =
+                        others == null ? SharedChanges.alone(known, asked) : others.exchange(known, asked);
+                if (answer.accepted()) {
+                    learn(answer.all());
+                    return before;
                 }
-                adoptNewer(now);
+                adoptAll(answer.all());
             }
             throw new IllegalStateException("other instances are changing policies at this moment; try again");
         } finally {
@@ -93,7 +111,10 @@ final class LiveChanges {
         try {
             boolean differ = !policies.equals(rules.policies());
             if (differ) {
-                rules.read(policies, rules.changes()).run();
+                Set<String> names =
+                        rules.read(policies, rules.changes()).rules().byPolicy().keySet();
+                // a policy that comes only now may have been changed elsewhere
+                rules.read(policies, applicable(policies, names)).enforce().run();
             }
             return differ;
         } finally {
@@ -101,55 +122,91 @@ final class LiveChanges {
         }
     }
 
-    /** Puts the changes of other instances in force, unless they are older. */
+    /** Puts the changes of other instances in force, unless they are known already. */
     void adopt(Changes others) {
-        if (others.equals(known)) {
+        if (known.and(others).equals(known)) {
             return;
         }
         lock.lock();
         try {
-            if (others.version() >= known.version()) {
-                adoptNewer(others);
-            }
+            adoptAll(others);
         } finally {
             lock.unlock();
         }
     }
 
-    private void adoptNewer(Changes others) {
-        Map<String, Change> before = rules.changes();
-        apply(others);
-        known = others;
-        Map<String, Change> after = rules.changes();
-        TreeSet<String> names = new TreeSet<>(before.keySet());
-        names.addAll(after.keySet());
-        for (String policy : names) {
-            Change now = after.get(policy);
-            if (now == null) {
-                log.warn("Rate limit {} is as configured again, by another instance", Quotation.of(policy));
-            } else if (!now.equals(before.get(policy))) {
-                log.warn("Rate limit {} was changed by another instance: {}", Quotation.of(policy), now);
+    private void adoptAll(Changes others) {
+        Changes knownBefore = known;
+        RulesInForce before = rules.inForce();
+        learn(others);
+        RulesInForce now = rules.inForce();
+        RulesInForce configured = rules.read(Map.of()).rules();
+        for (String policy : rules.allNames()) {
+            PolicyVersion version = now.version(policy);
+            if (!version.equals(before.version(policy))) {
+                tell(policy, version, configured.version(policy));
+            }
+        }
+        for (String policy : known.policies()) {
+            List<Change> wanted = known.of(policy);
+            if (!wanted.equals(knownBefore.of(policy))
+                    && !wanted.get(0).equals(now.changes().get(policy))) {
+                log.warn(
+                        "Rate limit {} was changed by another instance: {}. Not all of it is in force here, because this"
+                                + " instance is configured in another way",
+                        Quotation.of(policy),
+                        wanted.get(0));
             }
         }
     }
 
-    /** All at once or, if this instance cannot apply some of them, all others. */
-    private void apply(Changes others) {
+    private static void tell(String policy, PolicyVersion now, PolicyVersion configured) {
+        if (now.change() == null) {
+            log.warn("Rate limit {} is as configured again, by another instance: {}", Quotation.of(policy), now);
+        } else {
+            log.warn(
+                    "Rate limit {} was changed by another instance: it is {}, and its configuration here, {}, does not"
+                            + " apply until it is restored",
+                    Quotation.of(policy),
+                    now,
+                    configured);
+        }
+    }
+
+    private void learn(Changes others) {
+        known = known.and(others);
+        rules.read(applicable(rules.policies(), rules.allNames())).enforce().run();
+    }
+
+    /** What this instance can apply: all or, where a change is not valid here or together with others, parts of it. */
+    private Map<String, Change> applicable(Map<String, PolicyProperties> configured, Set<String> names) {
         Map<String, Change> applicable = new HashMap<>();
-        Runnable inForce = rules.read(applicable);
-        for (Map.Entry<String, Change> change : new TreeMap<>(others.byPolicy()).entrySet()) {
-            String policy = change.getKey();
-            try {
-                Rule unused = rules.inForce().rule(policy);
-                inForce = rules.read(Changes.with(applicable, policy, change.getValue()));
-                applicable.put(policy, change.getValue());
-            } catch (IllegalArgumentException | RateLimitConfigurationException e) {
-                log.warn(
-                        "Rate limit {} was changed by another instance, and stays as configured here: {}",
-                        Quotation.of(policy),
-                        Objects.toString(e.getMessage()));
+        for (String policy : known.policies()) {
+            List<Change> alternatives = names.contains(policy) ? known.of(policy) : List.of();
+            for (Change change : alternatives) {
+                Map<String, Change> next = with(applicable, policy, change);
+                if (isValid(configured, next)) {
+                    applicable = next;
+                    break;
+                }
             }
         }
-        inForce.run();
+        return applicable;
+    }
+
+    /** The same map with another change of this policy. */
+    private static Map<String, Change> with(Map<String, Change> changes, String policy, Change change) {
+        Map<String, Change> next = new HashMap<>(changes);
+        next.put(policy, change);
+        return next;
+    }
+
+    private boolean isValid(Map<String, PolicyProperties> configured, Map<String, Change> changes) {
+        try {
+            RequestRules.Reread unused = rules.read(configured, changes);
+            return true;
+        } catch (RateLimitConfigurationException e) {
+            return false;
+        }
     }
 }

@@ -25,6 +25,13 @@ final class MethodRules {
         return byMethod.computeIfAbsent(new MethodClassKey(method, type), key -> ofBean(type, method));
     }
 
+    /** What calls of methods that handle no requests are charged, as far as it has been read. */
+    List<CallRules> ofBeans() {
+        return byMethod.values().stream()
+                .filter(called -> called.endpoint() != null)
+                .toList();
+    }
+
     private CallRules ofBean(Class<?> type, Method method) {
         if (AnnotatedRules.exempt(type, method) || !AnnotatedRules.mayLimitCallsOf(type, method)) {
             return CallRules.NONE;

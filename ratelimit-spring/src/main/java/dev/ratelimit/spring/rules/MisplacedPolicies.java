@@ -1,15 +1,24 @@
 package dev.ratelimit.spring.rules;
 
+import dev.ratelimit.Rate;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.env.Environment;
 
 /** Finds policies in places where they would limit nothing, or not what they seem to. */
 final class MisplacedPolicies {
+
+    private static final Logger log = LoggerFactory.getLogger(MisplacedPolicies.class);
 
     private static final ConfigurationPropertyName ROOT = KnownProperties.ROOT;
     private static final ConfigurationPropertyName POLICIES = KnownProperties.POLICIES;
@@ -34,6 +43,9 @@ final class MisplacedPolicies {
             if (!policies) {
                 checkMisspelt(name);
             }
+        }
+        if (!policies) {
+            warnOfLost(environment);
         }
     }
 
@@ -61,6 +73,58 @@ final class MisplacedPolicies {
                         "nobody reads this; indent ratelimit less, so that it is not below '"
                                 + name.getElement(0, Form.DASHED) + "'");
             }
+        }
+    }
+
+    /**
+     * Warns about limits below {@code policies} without {@code ratelimit}, or below another root as well. Somebody else
+     * may read them, so they do not stop the start.
+     */
+    private static void warnOfLost(Environment environment) {
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+            if (source instanceof IterableConfigurationPropertySource listed) {
+                for (ConfigurationPropertyName name : listed) {
+                    ConfigurationPropertyName own = lost(name);
+                    ConfigurationProperty property = own == null ? null : source.getConfigurationProperty(name);
+                    if (property != null && isLimit(String.valueOf(property.getValue()))) {
+                        log.warn(
+                                "{} looks like a rate limit, but no policy is read there, and there is none below"
+                                        + " ratelimit.policies. Did you mean {}? ({})",
+                                name,
+                                own,
+                                property.getOrigin());
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /** The limit of a policy that this would be in its right place, or {@code null}. */
+    private static @Nullable ConfigurationPropertyName lost(ConfigurationPropertyName name) {
+        StringBuilder before = new StringBuilder();
+        for (int i = 0; i < name.getNumberOfElements() - 1; i++) {
+            if (name.getElement(i, Form.UNIFORM).equals("policies")) {
+                ConfigurationPropertyName own = POLICIES.append(name.subName(i + 1));
+                Class<?> type = KnownProperties.typeOf(own);
+                boolean limit = type == PolicyProperties.class
+                        || KnownProperties.whole(own)
+                                .getLastElement(Form.UNIFORM)
+                                .equals("limit");
+                boolean place =
+                        i == 0 || before.toString().endsWith("ratelimit") || PARENTS.contains(before.toString());
+                return type != null && limit && place ? own : null;
+            }
+            before.append(name.getElement(i, Form.UNIFORM));
+        }
+        return null;
+    }
+
+    private static boolean isLimit(String value) {
+        try {
+            return !Rate.parseAll(value).isEmpty();
+        } catch (IllegalArgumentException e) {
+            return false;
         }
     }
 

@@ -2,6 +2,7 @@ package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
@@ -42,10 +43,26 @@ record MistakeReport(Environment environment) {
                 .orElse(String.valueOf(failure.getMessage()));
     }
 
-    /** Reports a mistake that caused the failure. */
+    /** Reports the mistakes that caused the failure. */
     FailureAnalysis of(RateLimitConfigurationException mistake, Throwable failure) {
+        List<RateLimitConfigurationException> mistakes = Stream.concat(
+                        Stream.of(mistake),
+                        Stream.of(mistake.getSuppressed())
+                                .filter(RateLimitConfigurationException.class::isInstance)
+                                .map(RateLimitConfigurationException.class::cast))
+                .toList();
+        StringBuilder description = new StringBuilder("Invalid rate limit configuration:");
+        mistakes.forEach(each -> describe(each, description));
+        String actions = mistakes.stream()
+                .map(each -> (mistakes.size() == 1 ? "" : each.where() + ": ") + action(each))
+                .collect(Collectors.joining("\n"));
+        return new FailureAnalysis(description.toString(), actions, failure);
+    }
+
+    private void describe(RateLimitConfigurationException mistake, StringBuilder description) {
         String written = mistake.written();
-        StringBuilder description = new StringBuilder("Invalid rate limit configuration:\n\n    ")
+        description
+                .append("\n\n    ")
                 .append(Quotation.message(mistake.where()))
                 .append(": ")
                 .append(mistake.reason());
@@ -55,7 +72,6 @@ record MistakeReport(Environment environment) {
         }
         origins(mistake.where(), written)
                 .forEach(origin -> description.append("\n    Origin: ").append(origin));
-        return new FailureAnalysis(description.toString(), action(mistake), failure);
     }
 
     /** The value with the commas at which Spring Boot split it. */

@@ -40,6 +40,14 @@ public interface OutcomeCounter {
     default void refused(String policy, String key) {}
 
     /**
+     * Tells how long a request has waited for permits of this policy, in addition to counting it. By default, nothing is
+     * done with it.
+     *
+     * @param outcome waited if it got them, refused if it did not
+     */
+    default void waited(String policy, Outcome outcome, long nanos) {}
+
+    /**
      * Tells that an admitted request or call holds permits of a concurrency limit. By default, nothing is done with it.
      *
      * @return to be called when they come back, by any thread and perhaps several times
@@ -61,6 +69,11 @@ public interface OutcomeCounter {
                     @Override
                     public void refused(String policy, String key) {
                         counters.forEach(counter -> counter.refused(policy, key));
+                    }
+
+                    @Override
+                    public void waited(String policy, Outcome outcome, long nanos) {
+                        counters.forEach(counter -> counter.waited(policy, outcome, nanos));
                     }
 
                     @Override

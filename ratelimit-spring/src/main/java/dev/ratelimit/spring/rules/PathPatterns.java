@@ -18,10 +18,27 @@ final class PathPatterns {
 
     private static final PathPatterns ALL = new PathPatterns(List.of("/**"), true);
 
-    private final List<PathPattern> patterns;
+    /**
+     * A pattern.
+     *
+     * @param text as written
+     * @param matching matches the same paths
+     */
+    private record Written(String text, PathPattern matching) {
+
+        boolean isAnonymous() {
+            return text.replaceAll("\\{[^/]*}|[/*?]", "").isEmpty();
+        }
+
+        boolean isDeep() {
+            return text.endsWith("/**") || text.contains("{*");
+        }
+    }
+
+    private final List<Written> patterns;
 
     /** Those that do not consist of wildcards and variables alone. */
-    private final List<PathPattern> naming;
+    private final List<Written> naming;
 
     /**
      * Parses patterns; blanks at their ends are dropped.
@@ -33,12 +50,13 @@ final class PathPatterns {
     PathPatterns(List<String> texts, boolean caseSensitive) {
         PathPatternParser parser = new PathPatternParser();
         parser.setCaseSensitive(caseSensitive);
-        List<PathPattern> parsed = new ArrayList<>();
+        List<Written> parsed = new ArrayList<>();
         for (String text : texts) {
             parsed.add(parse(parser, text.strip()));
         }
         this.patterns = List.copyOf(parsed);
-        this.naming = patterns.stream().filter(pattern -> !isAnonymous(pattern)).toList();
+        this.naming =
+                patterns.stream().filter(pattern -> !pattern.isAnonymous()).toList();
     }
 
     /** The texts as written: Spring Boot also splits them at commas in braces. */
@@ -59,10 +77,11 @@ final class PathPatterns {
         return StringUtils.countOccurrencesOf(text, "{") > StringUtils.countOccurrencesOf(text, "}");
     }
 
-    private static PathPattern parse(PathPatternParser parser, String pattern) {
+    private static Written parse(PathPatternParser parser, String pattern) {
         UnmatchablePattern.check(pattern);
         try {
-            return parser.parse(pattern);
+            String text = parser.parse(pattern).getPatternString();
+            return new Written(text, parser.parse(SegmentWildcards.linear(pattern)));
         } catch (PatternSyntaxException e) {
             throw new IllegalArgumentException(Quotation.of(pattern) + ": " + Quotation.message(e.getDescription()), e);
         } catch (PatternParseException e) {
@@ -76,18 +95,14 @@ final class PathPatterns {
         return patterns.isEmpty();
     }
 
-    private static boolean isAnonymous(PathPattern pattern) {
-        return pattern.getPatternString().replaceAll("\\{[^/]*}|[/*?]", "").isEmpty();
-    }
-
     /** Whether one of the patterns matches. */
     boolean matchAny(PathContainer path) {
         return matchAny(patterns, path);
     }
 
-    private static boolean matchAny(List<PathPattern> patterns, PathContainer path) {
+    private static boolean matchAny(List<Written> patterns, PathContainer path) {
         for (int i = 0; i < patterns.size(); i++) {
-            if (patterns.get(i).matches(path)) {
+            if (patterns.get(i).matching().matches(path)) {
                 return true;
             }
         }
@@ -125,20 +140,15 @@ final class PathPatterns {
         return ALL.areCoveredBy(this);
     }
 
-    private static boolean isDeep(PathPattern pattern) {
-        return pattern.getPatternString().endsWith("/**")
-                || pattern.getPatternString().contains("{*");
-    }
-
-    private boolean cover(PathPattern other) {
-        String text = other.getPatternString();
-        boolean deep = isDeep(other);
+    private boolean cover(Written other) {
+        String text = other.text();
+        boolean deep = other.isDeep();
         // /a/** is also /a
         String shallow = deep ? text.substring(0, Math.max(1, text.lastIndexOf('/'))) : text;
         List<PathContainer> paths = List.of(example(text), example(shallow), example(text.replace("*", "")));
         return patterns.stream()
-                .filter(pattern -> !deep || isDeep(pattern))
-                .anyMatch(pattern -> paths.stream().allMatch(pattern::matches));
+                .filter(pattern -> !deep || pattern.isDeep())
+                .anyMatch(pattern -> paths.stream().allMatch(pattern.matching()::matches));
     }
 
     /** A path that the pattern matches; others match it only if they match a segment of any length there. */
@@ -149,7 +159,7 @@ final class PathPatterns {
 
     /** The patterns as written. */
     List<String> texts() {
-        return patterns.stream().map(PathPattern::getPatternString).toList();
+        return patterns.stream().map(Written::text).toList();
     }
 
     /** For logs: {@code /api/**, /files/*}. */

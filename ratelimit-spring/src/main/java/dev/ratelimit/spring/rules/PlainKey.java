@@ -66,12 +66,22 @@ record PlainKey(String key, List<String> parts, @Nullable IpAddress address) {
     /** A network is as good as an address of it. */
     private static IpAddress appendAddress(String value, KeyEncoder to) {
         int slash = value.indexOf('/');
+        IpAddress address = address(slash < 0 ? value : value.substring(0, slash));
+        to.append(address);
+        return address;
+    }
+
+    /**
+     * Reads an address.
+     *
+     * @throws IllegalArgumentException if it is none
+     */
+    static IpAddress address(String value) {
         IpAddress address = new IpAddress();
-        if (!address.readBare(slash < 0 ? value : value.substring(0, slash))) {
+        if (!address.readBare(value)) {
             throw new IllegalArgumentException(
                     Quotation.of(value) + " is not an address; write 10.0.0.7 or 2001:db8::1");
         }
-        to.append(address);
         return address;
     }
 

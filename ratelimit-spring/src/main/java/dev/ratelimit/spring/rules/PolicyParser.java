@@ -9,18 +9,15 @@ import dev.ratelimit.algorithm.LimitOptions;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Creates the rule of one configured policy; a mistake is reported with its property. */
 final class PolicyParser {
 
-    private static final String DEFAULT_PLAN = "default";
     private static final Duration MIN_PENALTY = Duration.ofSeconds(1);
 
     private final String name;
@@ -28,9 +25,7 @@ final class PolicyParser {
     private final RuleContext context;
     private final ConcurrencyParser concurrency;
 
-    /** Those of the properties, unless they were changed. */
-    private final @Nullable List<String> limitTexts;
-
+    private final WrittenLimit written;
     private final @Nullable Long burst;
 
     PolicyParser(String name, PolicyProperties properties, RuleContext context) {
@@ -38,9 +33,8 @@ final class PolicyParser {
         this.properties = properties;
         this.context = context;
         this.concurrency = new ConcurrencyParser(name, properties, context);
-        Change change = context.changeOf(name);
-        this.limitTexts = change.limit() == null ? properties.limit() : List.of(change.limit());
-        this.burst = context.burstOf(name, properties.burst());
+        this.written = WrittenLimit.of(properties, context.changeOf(name));
+        this.burst = written.burst();
     }
 
     /**
@@ -49,6 +43,10 @@ final class PolicyParser {
      * @throws RateLimitConfigurationException at the first mistake
      */
     List<Rule> parse() {
+        checked("", name, () -> {
+            Rule.checkName(name);
+            return name;
+        });
         LimitParser limits = limitParser();
         LimitOverride.Limited own = own(limits);
         BudgetKey key = checked(
@@ -60,7 +58,7 @@ final class PolicyParser {
         overrides(limits, overrides);
         context.exemptKeys().forEach(overrides::exempt);
         Policy policy = otherwise instanceof LimitOverride.Limited limited ? limited.policy() : anyPolicy(limits);
-        RequestMatcher match = match();
+        RequestMatcher match = new MatchParser(name, properties.match()).parse();
         RetryJitter jitter = jitter();
         OnExceeded onExceeded = new OnExceededParser(name, properties).parse();
         Rule rule = new Rule(
@@ -83,9 +81,9 @@ final class PolicyParser {
     }
 
     private LimitParser limitParser() {
-        Algorithm written =
+        Algorithm named =
                 checked("algorithm", properties.algorithm(), () -> LimitParser.algorithm(properties.algorithm()));
-        Algorithm algorithm = concurrency.algorithm(written);
+        Algorithm algorithm = concurrency.algorithm(named);
         LimitOptions options = LimitOptions.NONE
                 .with("burst", burst)
                 .with("refill", properties.refill())
@@ -139,7 +137,7 @@ final class PolicyParser {
 
     /** The policy's own limits; {@code null} if only plans have limits. */
     private LimitOverride.@Nullable Limited own(LimitParser limits) {
-        List<String> texts = limitTexts;
+        List<String> texts = written.texts();
         if (texts == null || texts.isEmpty()) {
             if (concurrency.isAlone()) {
                 return own(limits, "concurrency", String.valueOf(properties.concurrency()));
@@ -161,7 +159,9 @@ final class PolicyParser {
                     "burst",
                     burst,
                     "burst needs a policy with a single limit, but this one has " + count
-                            + "; write a separate policy for each limit");
+                            + (context.changeOf(name).limit() == null
+                                    ? "; write a separate policy for each limit"
+                                    : "; change the burst to 0 as well"));
         }
         return own(limits, "limit", written);
     }
@@ -178,9 +178,12 @@ final class PolicyParser {
         Map<String, PolicyProperties.Plan> plans = properties.plans();
         LimitOverride otherwise = own;
         for (Map.Entry<String, PolicyProperties.Plan> entry : plans.entrySet()) {
+            if (written.insteadOfPlan() && entry.getKey().equals(LimitOverrides.NO_PLAN)) {
+                continue;
+            }
             String property = "plans." + entry.getKey();
             LimitOverride override = plan(property, entry.getValue(), limits);
-            if (!entry.getKey().equals(DEFAULT_PLAN)) {
+            if (!entry.getKey().equals(LimitOverrides.NO_PLAN)) {
                 overrides.plan(entry.getKey(), override);
             } else if (own != null) {
                 throw mistake(property, null, "callers on no plan already have 'limit'; write only one of the two");
@@ -236,44 +239,6 @@ final class PolicyParser {
                 .map(override -> ((LimitOverride.Limited) override).policy())
                 .findFirst()
                 .orElseThrow(() -> mistake("plans", null, "at least one plan needs a limit"));
-    }
-
-    private RequestMatcher match() {
-        PolicyProperties.Match match = properties.match();
-        for (String method : match.methods()) {
-            if (!HttpMethods.ALL.contains(HttpMethods.seenAs(method.strip()))) {
-                throw mistake(
-                        "match.methods",
-                        method,
-                        Quotation.of(method)
-                                + " is not an HTTP method; write GET, POST, PUT, PATCH, DELETE, OPTIONS or TRACE");
-            }
-        }
-        return new RequestMatcher(
-                patterns("match.paths", match.paths(), false),
-                patterns("match.except-paths", match.exceptPaths(), true),
-                match.methods().stream()
-                        .map(method -> HttpMethods.seenAs(method.strip()))
-                        .collect(Collectors.toSet()),
-                condition(match.when()),
-                match.annotated());
-    }
-
-    private @Nullable Condition condition(@Nullable String when) {
-        if (when == null) {
-            return null;
-        }
-        Condition condition = checked("match.when", when, () -> RequestExpression.condition(when, true));
-        if (condition.isAlways(false)) {
-            throw mistake("match.when", when, "it is never true, so nothing is limited; write mode: off");
-        }
-        return condition;
-    }
-
-    private PathPatterns patterns(String property, List<String> written, boolean exact) {
-        List<String> texts = PathPatterns.rejoined(written);
-        texts.forEach(text -> checked(property, text, () -> new PathPatterns(List.of(text), exact)));
-        return new PathPatterns(texts, exact);
     }
 
     private Cost cost() {

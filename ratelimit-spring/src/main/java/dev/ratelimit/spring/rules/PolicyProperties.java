@@ -135,7 +135,11 @@ record PolicyProperties(
             @Nullable Integer queue,
             @Nullable Order order,
             @Nullable Duration delay,
-            @Nullable Integer delayed) {}
+            @Nullable Integer delayed) {
+
+        /** If nothing is written. */
+        static final OnExceeded DEFAULT = new OnExceeded(Action.REJECT, null, null, null, null, null);
+    }
 
     /**
      * A random time added to Retry-After, uniform in [min, max).

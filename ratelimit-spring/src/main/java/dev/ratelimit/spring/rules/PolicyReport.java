@@ -4,11 +4,15 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Describes policies and the state of keys in terms of maps, lists, texts and numbers, for JSON. */
@@ -17,20 +21,34 @@ record PolicyReport(
         @Nullable Traffic traffic,
         @Nullable WaitingRequests waiting,
         KeyDisplay keys,
-        boolean plain) {
+        boolean plain,
+        boolean stages) {
 
     /** A policy: what it limits and, if requests are counted, what it did. */
-    Map<String, Object> policy(Rule rule, @Nullable Change change) {
+    Map<String, Object> policy(Rule rule) {
         String name = rule.policy().name();
+        PolicyVersion version = rules.version(name);
+        Change change = version.change();
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("name", name);
         map.put("limit", rates(rule.policy().limits()));
+        Long burst = burst(rule.policy().limits());
+        if (burst != null) {
+            map.put("burst", burst);
+        }
         map.put("limits", rule.policy().limits().stream().map(Object::toString).toList());
         map.put("key", rule.key().parts().stream().map(Object::toString).toList());
         map.put("applies", rule.match().toString() + rule.overrides());
         map.put("permits", rule.cost().written());
-        map.put("stage", name(rule.stage()));
+        List<Map<String, Object>> annotated = annotated(name);
+        if (!annotated.isEmpty()) {
+            map.put("annotated", annotated);
+        }
+        if (stages) {
+            map.put("stage", name(rule.stage()));
+        }
         map.put("mode", name(rules.mode(name)));
+        map.put("version", version.id());
         if (change != null) {
             map.put("changed", change.toString());
         }
@@ -44,6 +62,26 @@ record PolicyReport(
             map.put("mostRefused", mostRefused(rule, traffic));
         }
         return map;
+    }
+
+    /** The endpoints and methods whose annotations charge the policy, and at which cost. */
+    private List<Map<String, Object>> annotated(String policy) {
+        Map<String, List<Rule>> rulesOf = new TreeMap<>();
+        rules.byEndpoint()
+                .forEach((endpoint, own) -> rulesOf.put(
+                        endpoint.id(),
+                        Stream.concat(own.rules().stream(), own.call().stream()).toList()));
+        rules.byMethod().ofBeans().forEach(called -> rulesOf.put(idOf(called), called.rules()));
+        List<Map<String, Object>> annotated = new ArrayList<>();
+        rulesOf.forEach((id, own) -> own.stream()
+                .filter(rule -> rule.policy().name().equals(policy))
+                .forEach(rule -> annotated.add(
+                        Map.of("endpoint", id, "permits", rule.cost().written()))));
+        return annotated;
+    }
+
+    private static String idOf(CallRules called) {
+        return Objects.requireNonNull(called.endpoint()).id();
     }
 
     private List<Map<String, Object>> mostRefused(Rule rule, Traffic recorded) {
@@ -70,6 +108,13 @@ record PolicyReport(
                 .collect(Collectors.joining("; "));
     }
 
+    /** How many permits a bucket holds; {@code null} if that is one period's, as it is without a burst. */
+    static @Nullable Long burst(List<Limit> limits) {
+        Limit only = limits.get(0);
+        boolean same = only.concurrency() || only.capacity() == only.rate().permits();
+        return limits.size() > 1 || same ? null : only.capacity();
+    }
+
     /** The status of a limit; times in seconds. */
     static Map<String, Object> status(LimitStatus status) {
         Map<String, Object> map = new LinkedHashMap<>();
@@ -86,7 +131,7 @@ record PolicyReport(
         return map;
     }
 
-    private static double seconds(Duration time) {
+    static double seconds(Duration time) {
         return time.toNanos() / 1e9;
     }
 

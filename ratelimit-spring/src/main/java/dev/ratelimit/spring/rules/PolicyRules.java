@@ -31,7 +31,7 @@ final class PolicyRules {
      * @param changes what replaces the properties of policies, by policy
      * @param beans the beans that keys and plans may refer to
      * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
-     * @throws RateLimitConfigurationException at the first mistake
+     * @throws RateLimitConfigurationException the first mistake; suppressed, the first ones of other policies
      */
     PolicyRules(
             RateLimitProperties properties,
@@ -54,13 +54,31 @@ final class PolicyRules {
     }
 
     private void parseRules() {
+        List<RateLimitConfigurationException> mistakes = new ArrayList<>();
         properties.policies().forEach((name, policy) -> {
-            List<Rule> own = new PolicyParser(name, policy, context).parse();
-            all.addAll(own);
-            if (modeOf(name) != Mode.OFF) {
-                rules.addAll(own);
+            try {
+                List<Rule> own = new PolicyParser(name, policy, context).parse();
+                all.addAll(own);
+                own.stream()
+                        .filter(rule -> modeOf(rule.policy().name()) != Mode.OFF)
+                        .forEach(rules::add);
+                if (own.size() > 1 && properties.policies().containsKey(Rule.concurrencyOf(name))) {
+                    throw PolicyParser.mistake(
+                            Rule.concurrencyOf(name),
+                            "",
+                            null,
+                            "this is also the name of the concurrency limit of policy " + Quotation.of(name)
+                                    + "; rename one of the two");
+                }
+            } catch (RateLimitConfigurationException e) {
+                mistakes.add(e);
             }
         });
+        if (!mistakes.isEmpty()) {
+            RateLimitConfigurationException first = mistakes.get(0);
+            mistakes.subList(1, mistakes.size()).forEach(first::addSuppressed);
+            throw first;
+        }
         rules.sort(Comparator.comparingInt((Rule rule) -> rule.key().parts().size())
                 .reversed());
     }
@@ -68,8 +86,9 @@ final class PolicyRules {
     /** Whether the policy is applied; {@code null} if it is not configured. */
     @Nullable
     Mode modeOf(String name) {
-        PolicyProperties policy = properties.policies().get(name);
-        return policy == null ? null : context.modeOf(name, policy.mode());
+        String configured = properties.policies().containsKey(name) ? name : Rule.withoutConcurrency(name);
+        PolicyProperties policy = properties.policies().get(configured);
+        return policy == null ? null : context.modeOf(name, context.modeOf(configured, policy.mode()));
     }
 
     private Exemptions parseExemptions() {
@@ -102,6 +121,11 @@ final class PolicyRules {
         } catch (IllegalArgumentException e) {
             throw new RateLimitConfigurationException(property, written, String.valueOf(e.getMessage()));
         }
+    }
+
+    /** What replaces the properties of policies, by policy. */
+    Map<String, Change> changes() {
+        return context.changes();
     }
 
     /** The rules of all policies that are not off, the most specific first. */

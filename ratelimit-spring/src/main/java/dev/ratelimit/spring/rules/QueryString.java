@@ -10,10 +10,10 @@ final class QueryString {
     private QueryString() {}
 
     /** The value of the parameter; {@code null} unless it occurs exactly once. */
-    static @Nullable String only(@Nullable String query, String name) {
+    static @Nullable String only(@Nullable CharSequence query, String name) {
         String value = null;
         for (int from = 0; query != null && from <= query.length(); ) {
-            int ampersand = query.indexOf('&', from);
+            int ampersand = Tokens.indexOf(query, '&', from, query.length());
             int to = ampersand < 0 ? query.length() : ampersand;
             int equals = Tokens.indexOf(query, '=', from, to);
             int nameEnd = equals < 0 ? to : equals;
@@ -21,21 +21,22 @@ final class QueryString {
                 if (value != null) {
                     return null;
                 }
-                value = nameEnd == to ? "" : decode(query.substring(nameEnd + 1, to));
+                value = nameEnd == to
+                        ? ""
+                        : decode(query.subSequence(nameEnd + 1, to).toString());
             }
             from = to + 1;
         }
         return value;
     }
 
-    private static boolean isName(String query, int from, int to, String name) {
-        boolean plain = to - from == name.length() && query.startsWith(name, from);
-        return plain
+    private static boolean isName(CharSequence query, int from, int to, String name) {
+        return Tokens.is(name, query, from, to)
                 || (isEncoded(query, from, to)
-                        && decode(query.substring(from, to)).equals(name));
+                        && decode(query.subSequence(from, to).toString()).equals(name));
     }
 
-    private static boolean isEncoded(String text, int from, int to) {
+    private static boolean isEncoded(CharSequence text, int from, int to) {
         for (int i = from; i < to; i++) {
             if (text.charAt(i) == '%' || text.charAt(i) == '+') {
                 return true;

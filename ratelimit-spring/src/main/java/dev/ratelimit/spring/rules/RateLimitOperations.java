@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules;
 
+import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
@@ -9,14 +10,20 @@ import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.WebRequest;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +46,8 @@ public final class RateLimitOperations implements RateLimitPolicies {
     private final List<BiConsumer<String, Map<String, Object>>> observers = new CopyOnWriteArrayList<>();
     private volatile @Nullable Traffic traffic;
     private volatile @Nullable WaitingRequests waiting;
+    private volatile @Nullable Map<String, Object> refusedConfiguration;
+    private volatile Supplier<@Nullable String> operator = () -> null;
 
     /** Operates on these rules, and on the keys in this store. */
     public RateLimitOperations(RequestRules rules, RateLimitStore store) {
@@ -68,7 +77,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         PlainKey plain = PlainKey.of(rule, now.sources(), List.of(key));
-        LimitOverride override = rule.overrides().ofKey(plain.parts(), plain.address());
+        LimitOverride override = rule.overrides().ofKey(plain);
         if (now.mode(policy) != Mode.ENFORCE) {
             return rule.policy().charge(plain.key(), 0);
         }
@@ -81,13 +90,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
     public List<LimitStatus> state(String policy, String... key) {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
-        return state(rule, PlainKey.of(rule, now.sources(), List.of(key)));
-    }
-
-    private List<LimitStatus> state(Rule rule, PlainKey key) {
-        return rule.overrides().ofKey(key.parts(), key.address()) instanceof LimitOverride.Limited limited
-                ? store.peek(List.of(limited.policy().charge(key.key(), 0))).limits()
-                : List.of();
+        return new KeyState(now, store).limits(rule, PlainKey.of(rule, now.sources(), List.of(key)));
     }
 
     @Override
@@ -104,11 +107,16 @@ public final class RateLimitOperations implements RateLimitPolicies {
                 .orElse(rule.policy());
         boolean reset = store.reset(longest, plain.key());
         String hash = keys.hash(plain.key());
+        String who = whoAsks();
         if (reset) {
-            log.info("Rate limit {}: key {} was reset", Quotation.of(policy), hash);
+            log.info("Rate limit {}: key {} was reset by {}", Quotation.of(policy), hash, who);
             tell(policy, Map.of("reset", hash));
         } else {
-            log.warn("Rate limit {}: the store did not answer when key {} was to be reset", Quotation.of(policy), hash);
+            log.warn(
+                    "Rate limit {}: the store did not answer when key {} was to be reset by {}",
+                    Quotation.of(policy),
+                    hash,
+                    who);
             tell(policy, Map.of("reset", hash, "answered", false));
         }
         return reset;
@@ -116,40 +124,72 @@ public final class RateLimitOperations implements RateLimitPolicies {
 
     @Override
     public void change(String policy, Change change) {
-        live.change(policy, earlier -> earlier == null ? change : change.after(earlier));
-        log.warn("Rate limit {} was changed, {}: {}", Quotation.of(policy), live.duration(), change);
-        tell(policy, Map.of("change", change.toString()));
-    }
-
-    /**
-     * Replaces all earlier changes of a policy by this one, in one step.
-     *
-     * @throws RateLimitConfigurationException if the configuration would not be valid; the earlier changes then stay
-     * @throws IllegalArgumentException if there is no such policy
-     * @throws IllegalStateException if changes are shared, and cannot be at the moment
-     */
-    public void replace(String policy, Change change) {
-        live.change(policy, earlier -> change);
-        log.warn(
-                "Rate limit {} was changed from its configuration, {}: {}",
-                Quotation.of(policy),
-                live.duration(),
-                change);
-        tell(policy, Map.of("change", "as configured, " + change));
+        edit(policy, change, false, null);
     }
 
     @Override
     public void restore(String policy) {
-        live.change(policy, earlier -> null);
-        log.warn("Rate limit {} is as configured again", Quotation.of(policy));
-        tell(policy, Map.of("change", "as configured"));
+        edit(policy, new Change(null, null, null), true, null);
+    }
+
+    /**
+     * Changes a policy, in one step.
+     *
+     * @param fromConfiguration whether what the change leaves out returns to the configuration; otherwise it stays as it
+     *     is
+     * @param version the version of the policy that is to be changed, as it was reported; {@code null} for any
+     * @throws RateLimitConfigurationException if the configuration would not be valid; the policy then stays as it is
+     * @throws UnknownPolicyException if there is no such policy
+     * @throws StaleVersionException if the policy has another version by now
+     * @return the changed policy, for JSON
+     * @throws IllegalStateException if changes are shared, and cannot be at the moment
+     */
+    @CanIgnoreReturnValue
+    public Map<String, Object> edit(String policy, Change change, boolean fromConfiguration, @Nullable String version) {
+        PolicyVersion before = live.change(policy, new LiveChanges.Edit(change, fromConfiguration, version));
+        PolicyVersion now = rules.inForce().version(policy);
+        String what = Stream.of(fromConfiguration ? "as configured" : "", change.toString())
+                .filter(part -> !part.isEmpty())
+                .collect(Collectors.joining(", "));
+        log.warn(
+                "Rate limit {} was changed by {} from {} to {}, {}",
+                Quotation.of(policy),
+                whoAsks(),
+                before,
+                now,
+                now.change() == null ? "as configured" : live.duration());
+        tell(policy, Map.of("change", what, "from", before.toString(), "to", now.toString()));
+        Map<String, Object> report = report(policy, null, false);
+        Long burst = PolicyReport.burst(now.limits());
+        if (change.limit() != null && change.burst() == null && burst != null) {
+            report.put(
+                    "remark",
+                    "the burst is still " + burst
+                            + ", so that many requests are admitted at once; change it as well, to 0"
+                            + " for the permits of one period");
+        }
+        return report;
+    }
+
+    /**
+     * From now on, logs who asks for changes and resets.
+     *
+     * @param who the name of whoever asks at the moment; {@code null} for the application itself
+     */
+    public void identify(Supplier<@Nullable String> who) {
+        operator = who;
+    }
+
+    private String whoAsks() {
+        String name = operator.get();
+        return name == null ? "the application" : Quotation.of(name);
     }
 
     /**
      * Reads the policies of the configuration again, and puts them in force if they have changed: all or, with a
      * mistake, none. A mistake is logged as at the start.
      */
-    public void refresh(Environment environment) {
+    public boolean refresh(Environment environment) {
         try {
             WrittenProperties.check(environment);
             RateLimitProperties next = Binder.get(environment)
@@ -157,14 +197,53 @@ public final class RateLimitOperations implements RateLimitPolicies {
                             "ratelimit",
                             Bindable.of(RateLimitProperties.class),
                             new NoUnboundElementsBindHandler(new IgnoreTopLevelConverterNotFoundBindHandler()));
-            if (live.configure(next.policies())) {
+            RulesInForce before = rules.inForce();
+            List<String> fixed = rules.fixedThatDiffer(next);
+            boolean changed = live.configure(next.policies());
+            if (changed) {
                 log.warn("Rate limits have the policies of the changed configuration: {}", names());
+                logDifferences(before, rules.inForce());
             }
+            if (!fixed.isEmpty()) {
+                log.warn("A changed configuration of {} needs a restart of the application", String.join(", ", fixed));
+            }
+            refusedConfiguration = null;
+            return changed;
         } catch (RateLimitConfigurationException | BindException e) {
+            String mistake = MistakeReport.textOf(e, environment);
+            refusedConfiguration = Map.of("since", Instant.now().toString(), "reason", mistake.strip());
             log.error(
                     "The changed configuration of rate limits is not applied, and all policies stay as they are.\n\n{}",
-                    MistakeReport.textOf(e, environment));
+                    mistake);
+            return false;
         }
+    }
+
+    private static void logDifferences(RulesInForce before, RulesInForce now) {
+        Set<String> all = new TreeSet<>(before.byPolicy().keySet());
+        all.addAll(now.byPolicy().keySet());
+        for (String policy : all) {
+            String earlier = describe(before, policy);
+            String later = describe(now, policy);
+            if (!earlier.equals(later)) {
+                log.warn("Rate limit {} was {}, and is {}", Quotation.of(policy), earlier, later);
+            }
+        }
+    }
+
+    private static String describe(RulesInForce rules, String policy) {
+        Rule rule = rules.byPolicy().get(policy);
+        return rule == null ? "absent" : rules.mode(policy) == Mode.OFF ? "off" : rule.describe();
+    }
+
+    /** The configuration that is not applied: since when, and why; {@code null} if the last one is in force. */
+    public @Nullable Map<String, Object> refusedConfiguration() {
+        return refusedConfiguration;
+    }
+
+    /** Whether operators have changed a policy, so that it is not as configured. */
+    public boolean isChanged(String policy) {
+        return rules.changes().containsKey(policy);
     }
 
     /** From now on, shares changes with other instances. */
@@ -172,12 +251,12 @@ public final class RateLimitOperations implements RateLimitPolicies {
         live.share(with);
     }
 
-    /** The changes that this instance knows. */
+    /** The changes that this instance knows, those included that it cannot apply. */
     public Changes changes() {
         return live.changes();
     }
 
-    /** Puts the changes of other instances in force, unless they are older than those that this instance knows. */
+    /** Puts those changes of other instances in force that this instance does not know yet. */
     public void adopt(Changes others) {
         Changes before = live.changes();
         live.adopt(others);
@@ -226,12 +305,13 @@ public final class RateLimitOperations implements RateLimitPolicies {
      */
     public List<Map<String, Object>> report(boolean showKeys) {
         RulesInForce now = rules.inForce();
-        PolicyReport report = new PolicyReport(now, traffic, waiting, keys, showKeys);
+        PolicyReport report = report(now, showKeys);
         return new TreeMap<>(now.byPolicy())
-                .values().stream()
-                        .map(rule -> report.policy(
-                                rule, rules.changes().get(rule.policy().name())))
-                        .toList();
+                .values().stream().map(report::policy).toList();
+    }
+
+    private PolicyReport report(RulesInForce now, boolean showKeys) {
+        return new PolicyReport(now, traffic, waiting, keys, showKeys, rules.haveStages());
     }
 
     /**
@@ -239,28 +319,24 @@ public final class RateLimitOperations implements RateLimitPolicies {
      *
      * @param key the plain values of its parts
      * @param showKeys whether to show keys as their plain values, not as hashes
-     * @throws IllegalArgumentException if there is no such policy, or its key has other parts
+     * @throws UnknownPolicyException if there is no such policy
+     * @throws IllegalArgumentException if its key has other parts
+     * @throws dev.ratelimit.StoreUnavailableException if the store does not answer, and the policy fails closed
      */
     public Map<String, Object> report(String policy, @Nullable List<String> key, boolean showKeys) {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         if (key == null) {
-            return new PolicyReport(now, traffic, waiting, keys, showKeys)
-                    .policy(rule, rules.changes().get(policy));
+            return report(now, showKeys).policy(rule);
         }
         PlainKey plain = PlainKey.of(rule, now.sources(), key);
-        LimitOverride override = rule.overrides().ofKey(plain.parts(), plain.address());
         Map<String, Object> state = new LinkedHashMap<>();
         state.put("policy", policy);
         state.put("mode", PolicyReport.name(now.mode(policy)));
         if (!plain.key().isEmpty()) {
             state.put("key", keys.show(rule, plain.key(), showKeys));
         }
-        if (override instanceof LimitOverride.Fixed fixed) {
-            state.put("override", PolicyReport.name(fixed));
-        }
-        state.put(
-                "limits", state(rule, plain).stream().map(PolicyReport::status).toList());
+        state.putAll(new KeyState(now, store).of(rule, plain));
         return state;
     }
 
@@ -270,8 +346,10 @@ public final class RateLimitOperations implements RateLimitPolicies {
      * @param before the request before Spring Security; {@code null} if all rules apply at once
      * @param after the request after Spring Security
      * @param showKeys whether to show keys as their plain values, not as hashes
+     * @throws IllegalArgumentException if the client's address is none
      */
     public Map<String, Object> explain(@Nullable WebRequest before, WebRequest after, boolean showKeys) {
+        IpAddress unused = PlainKey.address(Objects.toString(after.remoteAddress()));
         return new Explanation(rules.inForce(), store).of(before, after, keys, showKeys);
     }
 }

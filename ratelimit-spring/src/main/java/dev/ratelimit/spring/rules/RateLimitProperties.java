@@ -5,8 +5,10 @@ import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -95,6 +97,14 @@ public record RateLimitProperties(
                     "on-store-failure",
                     before == null ? OnStoreFailure.LOCAL : before.onStoreFailure(),
                     policy.onStoreFailure());
+            PolicyProperties.OnExceeded onExceeded =
+                    before == null ? PolicyProperties.OnExceeded.DEFAULT : before.onExceeded();
+            if (!policy.onExceeded().equals(onExceeded)) {
+                throw fixed(
+                        name,
+                        "on-exceeded",
+                        PolicyReport.name(policy.onExceeded().action()));
+            }
             if (!dependOnStatus() && !(policy.count().isEmpty() && policy.free().isEmpty())) {
                 throw fixed(
                         name,
@@ -102,6 +112,25 @@ public record RateLimitProperties(
                         "the first policy that charges only some responses");
             }
         });
+    }
+
+    /** The properties, apart from policies, that differ, and that are not read again while the application runs. */
+    List<String> fixedThatDiffer(RateLimitProperties next) {
+        Map<String, Function<RateLimitProperties, @Nullable Object>> fixed = new LinkedHashMap<>();
+        fixed.put("enabled", RateLimitProperties::enabled);
+        fixed.put("trusted-proxies", RateLimitProperties::trustedProxies);
+        fixed.put("forwarded-header", RateLimitProperties::forwardedHeader);
+        fixed.put("ipv4-prefix", RateLimitProperties::ipv4Prefix);
+        fixed.put("ipv6-prefix", RateLimitProperties::ipv6Prefix);
+        fixed.put("ignore-case", RateLimitProperties::ignoreCase);
+        fixed.put("exempt", RateLimitProperties::exempt);
+        fixed.put("headers", RateLimitProperties::headers);
+        fixed.put("expose-shared", RateLimitProperties::exposeShared);
+        fixed.put("retry-after-millis-header", RateLimitProperties::retryAfterMillisHeader);
+        fixed.put("response", RateLimitProperties::response);
+        fixed.put("store", RateLimitProperties::store);
+        fixed.values().removeIf(value -> Objects.equals(value.apply(this), value.apply(next)));
+        return fixed.keySet().stream().map(name -> "ratelimit." + name).toList();
     }
 
     private static void checkFixed(String policy, String property, Object before, Object next) {

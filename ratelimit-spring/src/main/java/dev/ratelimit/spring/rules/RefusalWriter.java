@@ -82,15 +82,21 @@ final class RefusalWriter {
     }
 
     /** Answers a request whose handler has thrown this exception. */
-    void write(RateLimitExceededException refusal, @Nullable ChargedRequest charged, WebRequest request, WebResponse to)
+    void write(RateLimitExceededException thrown, @Nullable ChargedRequest charged, WebRequest request, WebResponse to)
             throws IOException {
-        if (refusal instanceof RefusedCall call) {
-            if (call.isOf(charged)) {
-                headers.write(call.stages(), call.context(), to);
-            }
-            write(call.refusal(), request, to);
-        } else {
-            write(rendered(refusal.rejection()), request, to);
+        writeLimits(thrown, charged, to);
+        write(thrown instanceof RefusedCall call ? call.refusal() : rendered(thrown.rejection()), request, to);
+    }
+
+    /** Writes only the status and the limits; the application adds all other headers and the body. */
+    void prepare(RateLimitExceededException thrown, @Nullable ChargedRequest charged, WebResponse to) {
+        writeLimits(thrown, charged, to);
+        to.setStatus(thrown.rejection().status());
+    }
+
+    private void writeLimits(RateLimitExceededException thrown, @Nullable ChargedRequest charged, WebResponse to) {
+        if (thrown instanceof RefusedCall call && call.isOf(charged)) {
+            headers.write(call.stages(), call.context(), to);
         }
     }
 

@@ -52,6 +52,10 @@ final class RequestExpression {
     /** How an expression refers to the caller, by the variable or by the request. */
     private static final Pattern PRINCIPAL = Pattern.compile("#principal|[uU]serPrincipal|[rR]emoteUser|isUserInRole");
 
+    /** How an expression refers to what clients cannot choose: the caller, its address, its session, what filters know. */
+    private static final Pattern KNOWN =
+            Pattern.compile(PRINCIPAL.pattern() + "|#ip\\b|[rR]emoteAddr|getSession|#request\\.session|getAttribute");
+
     private final SpelExpression expression;
     private final String shown;
 
@@ -85,6 +89,10 @@ final class RequestExpression {
             throw new IllegalArgumentException(
                     "not an expression: " + Quotation.message(e.getMessage()) + Quotation.pointingAt(position, text),
                     e);
+        } catch (IndexOutOfBoundsException e) {
+            // such as a number without its exponent: 2e
+            throw new IllegalArgumentException(
+                    "not an expression: it ends too early" + Quotation.pointingAt(text.length(), text), e);
         }
         check(expression.getAST(), parameters);
         this.shown = ShownExpression.of(expression.getAST(), text);
@@ -212,7 +220,8 @@ final class RequestExpression {
         Predicate<RequestContext> test = context -> expression
                 .evaluate(context, "true or false", RequestExpression::truth)
                 .orElse(ifFailed);
-        return new Condition(expression.shown, test, PRINCIPAL.matcher(text).find(), constant);
+        boolean chosen = constant == null && !KNOWN.matcher(text).find();
+        return new Condition(expression.shown, test, PRINCIPAL.matcher(text).find(), chosen, constant);
     }
 
     /** Fails if it can be seen that no value is of the wanted class. */
@@ -276,7 +285,7 @@ final class RequestExpression {
     }
 
     private static @Nullable Long permits(@Nullable Object value) {
-        double permits = value instanceof Number number ? number.doubleValue() : -1;
+        double permits = value instanceof Number number ? NumberText.valueOf(number) : -1;
         return permits >= 0 ? Long.valueOf((long) Math.ceil(permits)) : null;
     }
 
@@ -295,6 +304,12 @@ final class RequestExpression {
         if (value == null) {
             return "";
         }
+        if (value instanceof Optional<?> optional) {
+            return text(optional.orElse(null));
+        }
+        if (value instanceof Number number) {
+            return NumberText.of(number);
+        }
         if (value instanceof Principal principal) {
             return Objects.requireNonNullElse(principal.getName(), "");
         }
@@ -303,7 +318,6 @@ final class RequestExpression {
         }
         boolean text = value instanceof CharSequence
                 || value instanceof Character
-                || value instanceof Number
                 || value instanceof Boolean
                 || value instanceof UUID;
         return text ? value.toString() : null;

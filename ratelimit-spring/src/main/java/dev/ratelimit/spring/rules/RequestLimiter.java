@@ -29,7 +29,7 @@ public final class RequestLimiter {
      * @param properties which headers and responses callers get
      * @param waiting decides, now or after waiting
      * @param outcomes counts outcomes
-     * @param ticker the clock for messages about policies in shadow mode
+     * @param ticker the clock for messages
      * @param handler writes refusals; {@code null} for problem details
      */
     public RequestLimiter(
@@ -39,7 +39,12 @@ public final class RequestLimiter {
             OutcomeCounter outcomes,
             Ticker ticker,
             @Nullable RejectionHandler handler) {
-        this(rules, waiting, new ShadowLog(outcomes, ticker), RefusalWriter.of(properties, handler), null);
+        this(
+                rules,
+                waiting,
+                new OutcomeLog(outcomes, ticker, waiting.scheduler()),
+                RefusalWriter.of(properties, handler),
+                null);
     }
 
     private RequestLimiter(
@@ -67,10 +72,18 @@ public final class RequestLimiter {
 
     /**
      * Whether the request is a CORS preflight that is not charged, because the browser sends it and not the caller.
-     * Preflights that may carry a credential are charged: browsers never send one.
+     * Preflights that may carry a credential are charged.
      */
     public boolean isFreePreflight(WebRequest request) {
         return rules.inForce().isFreePreflight(request);
+    }
+
+    /**
+     * Whether the request is a CORS preflight whose charge is to be refunded if it succeeds: all that may be a credential
+     * is its query, which browsers send with it. Other credentials they never send.
+     */
+    public boolean isRefundedPreflight(WebRequest request) {
+        return rules.inForce().isPreflightOfBrowser(request);
     }
 
     /** Charges a request at this stage. It does not wait: see {@link #charge(ChargedRequest, WebRequest, boolean)}. */
@@ -116,6 +129,7 @@ public final class RequestLimiter {
         if (charges.mayWait()) {
             CompletableFuture<Decision> decision = waiting.decide(charges);
             if (!decision.isDone()) {
+                charges.beginWait(waiting.ticker());
                 charged.await(stage, charges, decision);
                 return;
             }

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
@@ -88,16 +89,16 @@ public final class RequestRules {
             // a preflight must not be charged by some rules only, so a change of the mode changes nothing here
             List<KeyPart> parts = byPolicy.values().stream()
                     .flatMap(rule -> rule.key().parts().stream())
-                    .distinct()
                     .toList();
             return new RulesInForce(
                     configured.rules(),
                     byPolicy,
                     byPolicy.keySet().stream().collect(Collectors.toUnmodifiableMap(name -> name, this::modeOf)),
+                    configured.changes(),
                     Map.copyOf(byEndpoint),
                     byMethod,
                     configured.exemptions(),
-                    parts,
+                    new Credentials(parts),
                     configured.sources(endpoints));
         }
 
@@ -114,13 +115,22 @@ public final class RequestRules {
         }
     }
 
+    /**
+     * Rules that were read again.
+     *
+     * @param rules which are not in force yet
+     * @param enforce puts them in force: all requests from then on see them, all others those before. Not to be called
+     *     after others were put in force.
+     */
+    record Reread(RulesInForce rules, Runnable enforce) {}
+
     private final BiFunction<RateLimitProperties, Map<String, Change>, Parsed> parser;
     private final List<Handler> handlers = new ArrayList<>();
     private final List<Called> calls = new ArrayList<>();
     private EndpointResolver endpoints = NOWHERE;
 
-    /** The changes in force, by policy. */
-    private volatile Map<String, Change> changes = Map.of();
+    /** Whether Spring Security runs between two stages. */
+    private volatile boolean stages;
 
     private volatile RateLimitProperties properties;
     private volatile Parsed parsed;
@@ -144,7 +154,7 @@ public final class RequestRules {
             PolicyRules configured = new PolicyRules(written, changed, beans, store);
             return new Parsed(configured, configured.annotated(placeholders));
         };
-        this.parsed = parser.apply(properties, changes);
+        this.parsed = parser.apply(properties, Map.of());
         this.inForce = RulesInForce.none(parsed.byMethod(), parsed.configured().sources(NOWHERE));
     }
 
@@ -260,33 +270,30 @@ public final class RequestRules {
     /**
      * Reads the configuration with other changes. Nothing is in force yet.
      *
-     * @return puts them in force: all requests from then on see the new rules, all others the old ones. Not to be called
-     *     after others were put in force.
      * @throws RateLimitConfigurationException if the rules would not be valid
      */
-    Runnable read(Map<String, Change> next) {
+    Reread read(Map<String, Change> next) {
         return read(properties, next);
     }
 
     /** Reads other policies, too; all other properties stay as they are. */
-    Runnable read(Map<String, PolicyProperties> policies, Map<String, Change> next) {
+    Reread read(Map<String, PolicyProperties> policies, Map<String, Change> next) {
         RateLimitProperties written = properties.withPolicies(policies);
         properties.checkChangeable(written);
         return read(written, next);
     }
 
-    private Runnable read(RateLimitProperties written, Map<String, Change> next) {
+    private Reread read(RateLimitProperties written, Map<String, Change> next) {
         Parsed reread = parser.apply(written, Map.copyOf(next));
         handlers.forEach(reread::add);
         handlers.forEach(handler -> checkCallable(handler, reread));
         calls.forEach(call -> reread.byMethod().of(call.type(), call.method()));
         RulesInForce then = reread.inForce(endpoints);
-        return () -> {
+        return new Reread(then, () -> {
             properties = written;
-            changes = Map.copyOf(next);
             parsed = reread;
             inForce = then;
-        };
+        });
     }
 
     /** Handlers whose calls were not limited at the start have no proxy. */
@@ -301,6 +308,11 @@ public final class RequestRules {
         }
     }
 
+    /** The properties, apart from policies, that differ, and that are not read again. */
+    List<String> fixedThatDiffer(RateLimitProperties next) {
+        return properties.fixedThatDiffer(next);
+    }
+
     /** The policies of the configuration, as they were read last. */
     Map<String, PolicyProperties> policies() {
         return properties.policies();
@@ -308,7 +320,7 @@ public final class RequestRules {
 
     /** The changes in force, by policy. */
     Map<String, Change> changes() {
-        return changes;
+        return inForce.changes();
     }
 
     /**
@@ -319,13 +331,30 @@ public final class RequestRules {
      * @param servletPath the path of Spring MVC's servlet below it; the paths of rules are relative to this, too
      */
     public void report(boolean stages, String contextPath, String servletPath) {
+        this.stages = stages;
         UnintendedPatterns unintended = new UnintendedPatterns(contextPath, servletPath);
         StartupReport report = new StartupReport(properties, stages, unintended);
         report.policies(parsed.configured(), parsed.annotated().named());
         parsed.annotated().inline().forEach(report::active);
+        report.warnOfExemptKeys(parsed.active());
         if (parsed.active().isEmpty()) {
             report.nothing();
         }
+    }
+
+    /** Warns about rules for authenticated callers, if probably nobody is authenticated. */
+    public void warnOfAuthenticated() {
+        StartupReport.warnOfAuthenticated(parsed.active());
+    }
+
+    /**
+     * Warns about paths, methods and path variables that no route has.
+     *
+     * @param contextPath as for {@link #report}
+     * @param servletPath as for {@link #report}
+     */
+    public void compareWith(Routes routes, String contextPath, String servletPath) {
+        new UnansweredPatterns(routes, new UnintendedPatterns(contextPath, servletPath)).warnOf(inForce);
     }
 
     /** Logs how much memory the keys of all rules may use. */
@@ -335,7 +364,8 @@ public final class RequestRules {
 
     /** Warns about policies whose full limit each instance applies while a store on another machine does not answer. */
     public void warnOfWholeShare() {
-        StartupReport.warnOfWholeShare(properties, names());
+        StartupReport.warnOfWholeShare(
+                properties, policiesInForce().stream().map(Policy::name).toList());
     }
 
     /** The names of all policies, including those that are off. */
@@ -343,12 +373,9 @@ public final class RequestRules {
         return new TreeSet<>(inForce.byPolicy().keySet());
     }
 
-    /** The names of all policies in force. */
-    public List<String> names() {
-        return parsed.active().stream()
-                .map(rule -> rule.policy().name())
-                .distinct()
-                .toList();
+    /** The policies in force. */
+    public List<Policy> policiesInForce() {
+        return parsed.active().stream().map(Rule::policy).distinct().toList();
     }
 
     /** The name of a policy that lets requests wait, before Spring Security if there is any; {@code null} if none does. */
@@ -369,6 +396,11 @@ public final class RequestRules {
     /** The configured rules, including those that are off. */
     List<Rule> configured() {
         return parsed.configured().all();
+    }
+
+    /** Whether Spring Security runs between two stages. */
+    boolean haveStages() {
+        return stages;
     }
 
     /** The rules in force at this moment. */

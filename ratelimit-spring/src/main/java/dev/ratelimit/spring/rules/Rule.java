@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.Policy;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,9 +32,36 @@ record Rule(
 
     private static final String CONCURRENCY = "/concurrency";
 
+    /** What the actuator has in place of policies. */
+    private static final Set<String> RESERVED = Set.of("explain", "page");
+
     /** The name of the concurrency limit of a policy that also has a rate. */
     static String concurrencyOf(String policy) {
         return policy + CONCURRENCY;
+    }
+
+    /** The name of the policy with this concurrency limit; any other name remains. */
+    static String withoutConcurrency(String policy) {
+        return policy.endsWith(CONCURRENCY) ? policy.substring(0, policy.length() - CONCURRENCY.length()) : policy;
+    }
+
+    /**
+     * Checks that the actuator can address a policy by its name, which is a part of the path there.
+     *
+     * @throws IllegalArgumentException if it cannot
+     */
+    static void checkName(String policy) {
+        if (RESERVED.contains(policy)) {
+            throw new IllegalArgumentException("the actuator has something else under /" + policy
+                    + ", so a policy must not be called " + Quotation.of(policy) + "; rename it");
+        }
+        for (String segment : policy.split("/", -1)) {
+            if (segment.isEmpty() || segment.equals(".") || segment.equals("..")) {
+                throw new IllegalArgumentException("the name " + Quotation.of(policy)
+                        + " is not possible in the path of the actuator; rename the policy, without . and .. between"
+                        + " slashes, and without slashes at the start, at the end and beside each other");
+            }
+        }
     }
 
     /** Whether requests hold their permits until they are complete. */

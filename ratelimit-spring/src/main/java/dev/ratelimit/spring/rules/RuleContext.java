@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What all rules have in common.
@@ -37,13 +36,6 @@ record RuleContext(
     /** Whether a policy is applied. */
     Mode modeOf(String policy, Mode written) {
         return Objects.requireNonNullElse(changeOf(policy).mode(), written);
-    }
-
-    /** The burst of a policy; {@code null} for the permits of one period. */
-    @Nullable
-    Long burstOf(String policy, @Nullable Long written) {
-        Long changed = changeOf(policy).burst();
-        return changed == null ? written : changed == 0 ? null : changed;
     }
 
     /** Collects overrides, starting with the exempt keys. */

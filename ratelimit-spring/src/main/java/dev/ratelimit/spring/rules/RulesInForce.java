@@ -2,12 +2,12 @@ package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.AppliedRules.Exemption;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
@@ -19,25 +19,36 @@ import org.springframework.http.HttpHeaders;
  * @param configured the configured rules that are not off, the most specific first
  * @param byPolicy all rules, including those of annotations and those that are off, by the names of their policies
  * @param modes whether each of them is applied
+ * @param changes what operators have changed of them, by policy
  * @param byEndpoint the annotations, by endpoint
  * @param byMethod the annotations, by method
  * @param exemptions which requests are exempt from all rules
- * @param parts the parts of the keys of all rules, including those that are off
+ * @param credentials where requests may carry one
  * @param sources what requests need to find their address, endpoint and keys
  */
 record RulesInForce(
         List<Rule> configured,
         Map<String, Rule> byPolicy,
         Map<String, Mode> modes,
+        Map<String, Change> changes,
         Map<Endpoint, EndpointRules> byEndpoint,
         MethodRules byMethod,
         Exemptions exemptions,
-        List<KeyPart> parts,
+        Credentials credentials,
         RequestContext.Sources sources) {
 
     /** No rules for requests. */
     static RulesInForce none(MethodRules byMethod, RequestContext.Sources sources) {
-        return new RulesInForce(List.of(), Map.of(), Map.of(), Map.of(), byMethod, Exemptions.NONE, List.of(), sources);
+        return new RulesInForce(
+                List.of(),
+                Map.of(),
+                Map.of(),
+                Map.of(),
+                Map.of(),
+                byMethod,
+                Exemptions.NONE,
+                new Credentials(List.of()),
+                sources);
     }
 
     /** The request as the rules see it. */
@@ -48,16 +59,23 @@ record RulesInForce(
     /**
      * The rule of a policy.
      *
-     * @throws IllegalArgumentException if there is none
+     * @throws UnknownPolicyException if there is none
      */
     Rule rule(String policy) {
         Rule rule = byPolicy.get(policy);
         if (rule == null) {
-            Set<String> known = new TreeSet<>(byPolicy.keySet());
-            throw new IllegalArgumentException("there is no policy " + Quotation.of(policy)
-                    + Spelling.hint(policy, known) + (known.isEmpty() ? "" : "; write one of " + known));
+            throw new UnknownPolicyException(policy, new TreeSet<>(byPolicy.keySet()));
         }
         return rule;
+    }
+
+    /**
+     * What is in force of a policy.
+     *
+     * @throws UnknownPolicyException if there is none
+     */
+    PolicyVersion version(String policy) {
+        return new PolicyVersion(rule(policy).policy().limits(), mode(policy), changes.get(policy));
     }
 
     /** Whether a policy is applied. */
@@ -65,22 +83,23 @@ record RulesInForce(
         return modes.getOrDefault(policy, Mode.ENFORCE);
     }
 
-    /** Whether the request is a CORS preflight that a browser sends on its own. */
+    /** Whether the request is a CORS preflight that cannot try a credential. */
     boolean isFreePreflight(WebRequest request) {
-        return request.method().equals("OPTIONS")
-                && request.header(HttpHeaders.ORIGIN) != null
-                && request.header(HttpHeaders.ACCESS_CONTROL_REQUEST_METHOD) != null
-                && !Credentials.mayBeInPreflight(request)
-                && !mayCarryKey(request);
+        return isPreflight(request) && !credentials.mayBeIn(request);
     }
 
-    private boolean mayCarryKey(WebRequest request) {
-        for (int i = 0; i < parts.size(); i++) {
-            if (parts.get(i).mayBeSentWith(request)) {
-                return true;
-            }
-        }
-        return false;
+    /**
+     * Whether the request is a CORS preflight as browsers send them, which is free unless it tries a credential: its URL
+     * may be that of a request with a query.
+     */
+    boolean isPreflightOfBrowser(WebRequest request) {
+        return isPreflight(request) && !credentials.mayBeBesideUrlOf(request);
+    }
+
+    private static boolean isPreflight(WebRequest request) {
+        return request.method().equals("OPTIONS")
+                && request.header(HttpHeaders.ORIGIN) != null
+                && request.header(HttpHeaders.ACCESS_CONTROL_REQUEST_METHOD) != null;
     }
 
     /** The rules that may apply to the request, in the order in which they are asked. */
@@ -130,8 +149,7 @@ record RulesInForce(
     StageCharges applyTo(CallRules called, RequestContext context, RateLimitStore store) {
         EndpointRules own = byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE);
         boolean exempt = !(context.request() instanceof NoRequest) && isExempt(own, context, null);
-        StageCharges charges =
-                new StageCharges(store, called.byPolicy(), exempt ? rule -> true : StageCharges.NO_EXEMPTION);
+        StageCharges charges = new StageCharges(store, called.byPolicy(), exempt ? Exemption.ALL : Exemption.NONE);
         for (Rule rule : called.rules()) {
             if (rule.match().conditionHolds(context)) {
                 charges.add(rule, context);
@@ -141,14 +159,18 @@ record RulesInForce(
     }
 
     /**
-     * Whether the request is exempt. Before Spring Security, an exempt path does not count if the request may carry a
-     * credential, because passwords can be guessed on any path. A request that Spring Security lets pass gets a refund.
+     * Whether the request is exempt. Before Spring Security, only its address exempts a request that may carry a
+     * credential: passwords can be guessed on any path, and clients choose what conditions read. A request that Spring
+     * Security lets pass gets a refund.
      */
     private boolean isExempt(EndpointRules own, RequestContext context, @Nullable Stage stage) {
         boolean authenticated = stage != Stage.BEFORE_SECURITY;
-        boolean place = own.exempt() || exemptions.includePath(context);
-        return (place && (authenticated || !mayTryCredentials(context.request())))
-                || exemptions.matches(context, authenticated);
+        if (exemptions.includeAddress(context)) {
+            return true;
+        }
+        boolean exempt =
+                own.exempt() || exemptions.includePath(context) || exemptions.conditionHolds(context, authenticated);
+        return exempt && (authenticated || !credentials.mayBeIn(context.request()));
     }
 
     /**
@@ -156,24 +178,22 @@ record RulesInForce(
      * However, before Spring Security, a request that may carry a credential is charged to a budget of its own caller,
      * because passwords can be guessed there, too. It gets a refund like that of an exempt path.
      */
-    private Predicate<Rule> exemptions(EndpointRules own, RequestContext context, @Nullable Stage stage) {
+    private Exemption exemptions(EndpointRules own, RequestContext context, @Nullable Stage stage) {
         if (isExempt(own, context, stage)) {
-            return rule -> true;
+            return Exemption.ALL;
         }
         if (!exemptions.includeManagement(context)) {
-            return StageCharges.NO_EXEMPTION;
+            return Exemption.NONE;
         }
-        boolean guess = stage == Stage.BEFORE_SECURITY && mayTryCredentials(context.request());
-        return rule -> !rule.match().names(context) && !(guess && !rule.key().isShared());
+        boolean guess = stage == Stage.BEFORE_SECURITY && credentials.mayBeIn(context.request());
+        // probes and looks at the metrics would be most of what such rules count
+        return new Exemption(
+                rule -> !rule.match().names(context) && !(guess && !rule.key().isShared()), false);
     }
 
     /** Whether the request is charged only by rules that name its management endpoint. */
     boolean isFreeManagement(RequestContext context) {
         return exemptions.includeManagement(context);
-    }
-
-    private boolean mayTryCredentials(WebRequest request) {
-        return Credentials.mayBeIn(request) || mayCarryKey(request);
     }
 
     private static boolean isOf(Rule rule, @Nullable Stage stage) {

@@ -5,10 +5,24 @@ package dev.ratelimit.spring.rules;
 public interface SharedChanges {
 
     /**
-     * Shares the next changes, unless another instance was first.
+     * The answer.
      *
-     * @return what is shared now: {@code next}, or what the other instance shared
-     * @throws IllegalStateException if it cannot be shared at the moment
+     * @param all everything that is shared now, a change that was accepted included
+     * @param accepted whether the instance knew everything, so that its change is in force
      */
-    Changes replace(Changes next);
+    record Answer(Changes all, boolean accepted) {}
+
+    /**
+     * Tells everything that an instance knows, and makes a change, unless others have made some that it does not know.
+     *
+     * @param known what the instance knows; may be more than what is shared
+     * @param change what to change; {@link Changes#NONE} only to read
+     * @throws IllegalStateException if changes cannot be shared at the moment
+     */
+    Answer exchange(Changes known, Changes change);
+
+    /** Changes of an instance alone. */
+    static Answer alone(Changes known, Changes change) {
+        return new Answer(known.and(change.at(known.latest() + 1)), true);
+    }
 }

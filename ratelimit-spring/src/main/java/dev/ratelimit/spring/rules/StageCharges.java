@@ -6,6 +6,7 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.OutcomeCounter.Outcome;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,12 @@ final class StageCharges extends AppliedRules {
 
     /** Whether the request has waited for its permits. */
     private boolean waited;
+
+    /** The clock of the wait; {@code null} if the request does not wait. */
+    private @Nullable Ticker ticker;
+
+    /** When it began; once it is over, how long it was. */
+    private long waitNanos;
 
     /** Whether its refusal is held back. */
     private boolean delayed;
@@ -40,8 +47,8 @@ final class StageCharges extends AppliedRules {
     private List<String> violatedPolicies = List.of();
 
     /** Creates an object without charges. */
-    StageCharges(RateLimitStore store, Map<String, Rule> rules, Predicate<Rule> exempt) {
-        super(rules, exempt);
+    StageCharges(RateLimitStore store, Map<String, Rule> rules, Exemption exemption) {
+        super(rules, exemption);
         this.store = store;
     }
 
@@ -127,9 +134,16 @@ final class StageCharges extends AppliedRules {
         return isAdmitted();
     }
 
+    /** Notes that the request waits for its permits from now on. */
+    void beginWait(Ticker clock) {
+        ticker = clock;
+        waitNanos = clock.nanos();
+    }
+
     /** Takes over what was decided after a wait. Returns whether the request is admitted. */
     boolean endWait(CompletableFuture<?> decided) {
         waited = true;
+        waitNanos = ticker == null ? 0 : ticker.nanos() - waitNanos;
         return decided(decided);
     }
 
@@ -208,14 +222,14 @@ final class StageCharges extends AppliedRules {
     }
 
     /** Records that some rules do not apply to the request after all, and refunds what they charged. */
-    void exempt(Predicate<Rule> from) {
+    void exempt(Exemption exemption) {
         List<Charge> exempted = charges.stream()
-                .filter(charge -> from.test(ruleOf(charge.policy())))
+                .filter(charge -> exemption.from().test(ruleOf(charge.policy())))
                 .toList();
         if (!exempted.isEmpty()) {
             refund(exempted::contains);
             charges.removeAll(exempted);
-            exempted.forEach(charge -> addUncharged(ruleOf(charge.policy()), Outcome.EXEMPT));
+            exempted.forEach(charge -> addExempt(ruleOf(charge.policy()), exemption));
             holding =
                     charges.stream().anyMatch(charge -> ruleOf(charge.policy()).holds());
             without = exempted;
@@ -238,6 +252,11 @@ final class StageCharges extends AppliedRules {
             FreeStatuses free = ruleOf(charge.policy()).free();
             return free != null && statuses.stream().allMatch(free::contains);
         });
+    }
+
+    /** Refunds all charges, unless they are settled. */
+    void refund() {
+        refund(charge -> true);
     }
 
     /** Whether the request holds permits until it is complete. */
@@ -308,35 +327,53 @@ final class StageCharges extends AppliedRules {
     void countAdmitted(OutcomeCounter outcomes) {
         for (int i = 0; i < charges.size(); i++) {
             Rule rule = ruleOf(charges.get(i).policy());
-            outcomes.count(
-                    rule.policy().name(), waited && rule.onExceeded().waits() ? Outcome.WAITED : Outcome.ADMITTED);
+            boolean afterWait = waited && rule.onExceeded().waits();
+            outcomes.count(rule.policy().name(), afterWait ? Outcome.WAITED : Outcome.ADMITTED);
+            if (afterWait) {
+                outcomes.waited(rule.policy().name(), Outcome.WAITED, waitNanos);
+            }
         }
         for (int i = 0; i < uncharged.size(); i++) {
-            outcomes.count(
-                    uncharged.get(i).rule().policy().name(), uncharged.get(i).outcome());
+            Uncharged one = uncharged.get(i);
+            if (one.counted()) {
+                outcomes.count(one.rule().policy().name(), one.outcome());
+            }
         }
         if (holds()) {
             tellHeld(outcomes);
         }
     }
 
+    /** Policies in shadow mode do not count a request that is refused without them. */
     void countRefused(OutcomeCounter outcomes) {
         if (unavailable != null) {
             outcomes.count(unavailable.policy(), Outcome.UNAVAILABLE);
         }
         for (int i = 0; i < violatedPolicies.size(); i++) {
-            outcomes.count(violatedPolicies.get(i), delayed ? Outcome.DELAYED : Outcome.REFUSED);
+            String policy = violatedPolicies.get(i);
+            outcomes.count(policy, delayed ? Outcome.DELAYED : Outcome.REFUSED);
+            String key = keyRefusedBy(policy);
+            if (key != null) {
+                outcomes.refused(policy, key);
+            }
+            if (waited && ruleOf(policy).onExceeded().waits()) {
+                outcomes.waited(policy, Outcome.REFUSED, waitNanos);
+            }
         }
+    }
+
+    /** Whose request a policy has refused; {@code null} if it has no key. */
+    private @Nullable String keyRefusedBy(String policy) {
         for (int i = 0; i < charges.size(); i++) {
-            Charge charge = charges.get(i);
-            if (violatedPolicies.contains(charge.policy().name())) {
-                outcomes.refused(charge.policy().name(), charge.key());
+            if (charges.get(i).policy().name().equals(policy)) {
+                return charges.get(i).key();
             }
         }
         for (int i = 0; i < uncharged.size(); i++) {
-            if (uncharged.get(i).outcome() == Outcome.SHADOW_REFUSED) {
-                outcomes.count(uncharged.get(i).rule().policy().name(), Outcome.SHADOW_REFUSED);
+            if (uncharged.get(i).rule().policy().name().equals(policy)) {
+                return uncharged.get(i).key();
             }
         }
+        return null;
     }
 }

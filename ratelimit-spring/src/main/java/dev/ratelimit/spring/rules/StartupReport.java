@@ -42,6 +42,7 @@ final class StartupReport {
     void policies(PolicyRules policies, Set<String> named) {
         policies.rules()
                 .forEach(rule -> policy(rule, named.contains(rule.policy().name())));
+        policies.rules().forEach(this::warnOfKey);
         log.info("Rate limits identify clients by {}", policies.clientAddress());
         warnOfForwarding();
         warnOfExemptions(policies.exemptions());
@@ -86,6 +87,41 @@ final class StartupReport {
         }
     }
 
+    private void warnOfKey(Rule rule) {
+        PolicyProperties policy = properties.policies().get(rule.policy().name());
+        if (policy != null) {
+            UnintendedKeys.of(rule, policy.overrides().keySet()).forEach(log::warn);
+        }
+    }
+
+    /** Warns about exempt keys that none of these rules has. */
+    void warnOfExemptKeys(List<Rule> rules) {
+        UnintendedKeys.never(properties.exempt().keys(), rules)
+                .forEach(value -> log.warn(
+                        "ratelimit.exempt.keys: no key can be {}, as {}, so nobody is exempt. Write addresses"
+                                + " to ratelimit.exempt.addresses, and conditions, such as on a header, to ratelimit.exempt.when",
+                        Quotation.of(value),
+                        UnintendedKeys.partsOf(rules)));
+    }
+
+    /**
+     * Warns about rules for authenticated callers in an application that probably authenticates nobody.
+     *
+     * @param rules those in force
+     */
+    static void warnOfAuthenticated(List<Rule> rules) {
+        for (Rule rule : rules) {
+            if (rule.key().parts().stream().anyMatch(KeyParts::isOfAuthenticated)) {
+                log.warn(
+                        "Rate limit '{}' is {}, but neither Spring Security nor a filter of the application authenticates"
+                                + " callers; unless the server does, {}",
+                        rule.policy().name(),
+                        rule.key(),
+                        rule.key().ifAlwaysMissing());
+            }
+        }
+    }
+
     /** Warns about policies whose full limit each instance applies while Redis does not answer. */
     static void warnOfWholeShare(RateLimitProperties properties, List<String> policies) {
         Map<String, OnStoreFailure> onStoreFailure = properties.onStoreFailure();
@@ -114,6 +150,12 @@ final class StartupReport {
         if (when != null && when.isAlways(true)) {
             log.warn("ratelimit.exempt.when: {} is always true, so nothing is limited", when.written());
         }
+        if (when != null && when.chosenByClients()) {
+            log.warn(
+                    "ratelimit.exempt.when: {} depends only on what clients send, so whoever finds out what to send has no"
+                            + " limits. Check #principal or #ip, too",
+                    when.written());
+        }
         warnOfEverything(
                 "ratelimit.exempt.addresses",
                 "so nobody is limited",
@@ -139,6 +181,11 @@ final class StartupReport {
     private void warnOfForwarding() {
         warnOfEverything(
                 "ratelimit.trusted-proxies", "so anyone can choose their client address", properties.trustedProxies());
+        if (properties.trustedProxies().isEmpty() && properties.forwardedHeader() != ForwardedHeader.ANY) {
+            log.warn(
+                    "ratelimit.forwarded-header has no effect without ratelimit.trusted-proxies: all clients behind a proxy"
+                            + " share its address. Name your proxies");
+        }
         if (!properties.trustedProxies().isEmpty() && properties.forwardedHeader() == ForwardedHeader.ANY) {
             log.warn(
                     "Proxies that write only one of Forwarded and X-Forwarded-For pass on the other as the client sent it."

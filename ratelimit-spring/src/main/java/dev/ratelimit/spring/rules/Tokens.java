@@ -21,12 +21,30 @@ final class Tokens {
      * The first index of the character, or -1. Unlike {@link String#indexOf(int, int)}, it does not search beyond
      * {@code to}: a line with many short parts would otherwise take quadratic time.
      */
-    static int indexOf(String text, char c, int from, int to) {
+    static int indexOf(CharSequence text, char c, int from, int to) {
         for (int i = from; i < to; i++) {
             if (text.charAt(i) == c) {
                 return i;
             }
         }
         return -1;
+    }
+
+    /** The last index of the character before {@code to}, or -1. */
+    static int lastIndexOf(CharSequence text, char c, int to) {
+        int at = to - 1;
+        while (at >= 0 && text.charAt(at) != c) {
+            at--;
+        }
+        return at;
+    }
+
+    /** Whether this part of the text is a word. */
+    static boolean is(String word, CharSequence text, int from, int to) {
+        int at = 0;
+        while (at < word.length() && from + at < to && text.charAt(from + at) == word.charAt(at)) {
+            at++;
+        }
+        return at == word.length() && from + at == to;
     }
 }

@@ -3,6 +3,7 @@ package dev.ratelimit.spring.rules;
 import dev.ratelimit.Scheduler;
 import java.util.Comparator;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -145,18 +146,19 @@ final class Traffic implements OutcomeCounter, AutoCloseable {
 
         /** With at most 2 * FREQUENT keys: no more can have half of that share. */
         List<FrequentKeys.Frequent> mostRefused() {
-            Map<String, FrequentKeys.Frequent> sums = new LinkedHashMap<>();
+            Map<String, Long> counts = new HashMap<>();
+            long lost = 0;
             for (FrequentKeys hour : List.of(refused, refusedBefore)) {
-                hour.top()
-                        .forEach(one -> sums.merge(
-                                one.key(),
-                                one,
-                                (a, b) -> new FrequentKeys.Frequent(
-                                        a.key(), a.count() + b.count(), a.lost() + b.lost())));
+                hour.top().forEach(one -> counts.merge(one.key(), one.count(), Long::sum));
+                // also for a key that has no counter in that hour any more
+                lost += hour.lost();
             }
-            return sums.values().stream()
+            long uncertain = lost;
+            return counts.entrySet().stream()
+                    .map(entry -> new FrequentKeys.Frequent(entry.getKey(), entry.getValue(), uncertain))
                     .sorted(Comparator.comparingLong(FrequentKeys.Frequent::count)
-                            .reversed())
+                            .reversed()
+                            .thenComparing(FrequentKeys.Frequent::key))
                     .limit(2 * FREQUENT)
                     .toList();
         }

@@ -15,12 +15,16 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The refused requests that wait for their permits, and those whose refusals are held back. None of them keeps a thread.
  * Thread-safe.
  */
 public final class WaitingRequests implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(WaitingRequests.class);
 
     /** A refusal that is sent later. */
     private record HeldBack(CompletableFuture<Boolean> over) {}
@@ -103,6 +107,14 @@ public final class WaitingRequests implements AutoCloseable {
         }
     }
 
+    Ticker ticker() {
+        return ticker;
+    }
+
+    Scheduler scheduler() {
+        return scheduler;
+    }
+
     /** Decides about requests; whatever it refunds goes to those who wait. */
     RateLimitStore store() {
         return store;
@@ -181,6 +193,11 @@ public final class WaitingRequests implements AutoCloseable {
     /** Refuses all who wait, and from now on those who would have to. Idempotent. */
     @Override
     public synchronized void close() {
+        int refused =
+                closed ? 0 : policies.keySet().stream().mapToInt(this::waiting).sum();
+        if (refused > 0) {
+            log.info("The application stops: {} waiting requests are refused now", refused);
+        }
         closed = true;
         queue.close();
         heldBack.values().forEach(back -> {

@@ -89,6 +89,8 @@ final class WrittenProperties {
         checkKeys(environment);
         checkPolicyNames(environment);
         checkBracketedPolicies(environment);
+        UnusedProperties.warnOf(written.keySet());
+        MisspeltEndpoint.warnOf(environment);
     }
 
     /** Kubernetes sets variables for each service; those of a service called ratelimit-policies look like policies. */

@@ -17,6 +17,7 @@ class ClaimsTest {
             .header("alg", "none")
             .claim("tenant", "acme")
             .claim("level", 3)
+            .claim("score", 3.0)
             .claim("roles", List.of("a", "b"))
             .build();
 
@@ -26,6 +27,7 @@ class ClaimsTest {
 
         assertThat(Claims.of(principal, "tenant")).isEqualTo("acme");
         assertThat(Claims.of(principal, "level")).isEqualTo("3");
+        assertThat(Claims.of(principal, "score")).isEqualTo("3");
         assertThat(Claims.of(principal, "roles")).isNull();
         assertThat(Claims.of(principal, "nothing")).isNull();
     }

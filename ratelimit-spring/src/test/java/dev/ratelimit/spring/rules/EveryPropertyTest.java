@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
@@ -16,6 +17,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.mock.env.MockEnvironment;
 
@@ -110,5 +112,35 @@ class EveryPropertyTest {
                 assertThat(report.getAction()).isNotBlank();
             }
         }
+    }
+
+    /** Whoever adds a property decides whether a refresh reads it again. */
+    @Test
+    void propertiesThatAreReadAtTheStartOnly_areAllButThePolicies() {
+        MapConfigurationPropertySource other = new MapConfigurationPropertySource(Map.ofEntries(
+                Map.entry("ratelimit.enabled", "false"),
+                Map.entry("ratelimit.trusted-proxies", "10.0.0.0/8"),
+                Map.entry("ratelimit.forwarded-header", "forwarded"),
+                Map.entry("ratelimit.ipv4-prefix", "24"),
+                Map.entry("ratelimit.ipv6-prefix", "48"),
+                Map.entry("ratelimit.ignore-case", "true"),
+                Map.entry("ratelimit.exempt.paths", "/x"),
+                Map.entry("ratelimit.headers", "none"),
+                Map.entry("ratelimit.expose-shared", "true"),
+                Map.entry("ratelimit.retry-after-millis-header", "X-Wait"),
+                Map.entry("ratelimit.response.status", "503"),
+                Map.entry("ratelimit.store.type", "redis")));
+        RateLimitProperties standard = new Binder(new MapConfigurationPropertySource(Map.of()))
+                .bindOrCreate("ratelimit", RateLimitProperties.class);
+
+        List<String> differ =
+                standard.fixedThatDiffer(new Binder(other).bindOrCreate("ratelimit", RateLimitProperties.class));
+
+        assertThat(differ)
+                .containsExactlyElementsOf(Stream.of(RateLimitProperties.class.getRecordComponents())
+                        .map(component -> "ratelimit." + DataObjectPropertyName.toDashedForm(component.getName()))
+                        .filter(name -> !name.equals("ratelimit.policies"))
+                        .toList());
+        assertThat(standard.fixedThatDiffer(standard)).isEmpty();
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.ratelimit.Seeds;
 import dev.ratelimit.spring.KeyResolver;
+import java.math.BigDecimal;
 import java.nio.CharBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.Principal;
@@ -15,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
 import java.util.stream.Stream;
@@ -278,6 +280,7 @@ class KeyTest {
             quoteCharacter = '"',
             value = {
                 "#request.getHeader('X' | not an expression",
+                "#ip == 2e | not an expression: it ends too early",
                 "#user | there is no #user; use #request, #principal or #ip",
                 "#request.getHeadr('X') | #request has no method getHeadr with 1 argument; did you mean getHeader?",
                 "#request.getHeader() | #request has no method getHeader with 0 arguments",
@@ -318,6 +321,9 @@ class KeyTest {
                 arguments("acme", "acme"),
                 arguments(CharBuffer.wrap("acme"), "acme"),
                 arguments(7L, "7"),
+                arguments(7.0, "7"),
+                arguments(new BigDecimal("70e-1"), "7"),
+                arguments(Optional.of(7), "7"),
                 arguments(true, "true"),
                 arguments('c', "c"),
                 arguments(Color.RED, "RED"),

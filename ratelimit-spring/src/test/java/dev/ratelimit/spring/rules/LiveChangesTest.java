@@ -10,7 +10,6 @@ import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import java.time.Duration;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Changes under load, and changes that several instances share. */
@@ -18,19 +17,19 @@ class LiveChangesTest {
 
     private static final Duration STEP = Duration.ofMillis(2);
 
-    /** What instances share; the first that brings the next version wins. */
+    /** What instances share, as a server does that loses it from time to time. */
     private static final class Register implements SharedChanges {
 
         private Changes shared = Changes.NONE;
         private int calls;
 
         @Override
-        public Changes replace(Changes next) {
+        public Answer exchange(Changes known, Changes change) {
             calls++;
-            if (next.version() == shared.version() + 1) {
-                shared = next;
-            }
-            return shared;
+            shared = shared.and(known);
+            boolean accepted = shared.equals(known);
+            shared = accepted ? shared.and(change.at(shared.latest() + 1)) : shared;
+            return new Answer(shared, accepted);
         }
     }
 
@@ -40,6 +39,10 @@ class LiveChangesTest {
         LiveRules live = new LiveRules(properties);
         live.operations.share(register);
         return live;
+    }
+
+    private static Changes changed(long at, String policy, Change change) {
+        return Changes.of(policy, change, false).at(at);
     }
 
     private static TokenBucket limit(String rate) {
@@ -155,7 +158,7 @@ class LiveChangesTest {
     void change_thatCannotBeShared_isRefused() {
         LiveRules one = new LiveRules("p.limit=10/hour");
         one.operations.change("p", Change.toLimit("9/hour"));
-        one.operations.share(next -> {
+        one.operations.share((known, change) -> {
             throw new IllegalStateException("no answer");
         });
 
@@ -167,7 +170,7 @@ class LiveChangesTest {
     }
 
     @Test
-    void adopt_ofAnOlderVersion_changesNothing() {
+    void adopt_ofAnOlderRegister_changesNothing() {
         LiveRules one = instance("p.limit=10/hour");
         one.operations.change("p", Change.toLimit("5/hour"));
         Changes older = register.shared;
@@ -180,43 +183,143 @@ class LiveChangesTest {
     }
 
     @Test
-    void adopt_ofTheSameVersionOfAnother_isDecidedByWhatIsShared() {
+    void adopt_ofAnOlderRegister_bringsNothingBackThatWasRestored() {
         LiveRules one = instance("p.limit=10/hour");
         one.operations.change("p", Change.toLimit("5/hour"));
+        Changes older = register.shared;
+        one.operations.restore("p");
 
-        one.operations.adopt(new Changes(1, Map.of("p", Change.toLimit("7/hour"))));
+        one.operations.adopt(older);
 
-        assertThat(one.operations.policy("p").limits()).containsExactly(limit("7/hour"));
+        assertThat(one.operations.policy("p").limits()).containsExactly(limit("10/hour"));
+    }
+
+    @Test
+    void change_afterTheRegisterLostAll_isAccepted_andBringsAllBack() {
+        LiveRules one = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
+        one.operations.change("q", Change.toLimit("3/hour"));
+        register.shared = Changes.NONE;
+
+        one.operations.change("p", Change.toLimit("5/hour"));
+
+        assertThat(one.operations.policy("p").limits()).containsExactly(limit("5/hour"));
+        assertThat(one.operations.policy("q").limits()).containsExactly(limit("3/hour"));
+        assertThat(register.shared).isEqualTo(one.operations.changes());
+        assertThat(register.shared.policies()).containsExactly("p", "q");
+    }
+
+    @Test
+    void changes_thatDidNotSeeEachOther_areBothInForce() {
+        LiveRules one = instance("p.limit=10/hour");
+        LiveRules other = instance("p.limit=10/hour");
+        one.operations.change("p", Change.toLimit("5/hour"));
+        register.shared = Changes.NONE;
+        other.operations.change("p", Change.toMode(Mode.SHADOW));
+
+        one.operations.adopt(
+                register.exchange(one.operations.changes(), Changes.NONE).all());
+        other.operations.adopt(
+                register.exchange(other.operations.changes(), Changes.NONE).all());
+
+        for (LiveRules live : new LiveRules[] {one, other}) {
+            assertThat(live.operations.policy("p").limits()).containsExactly(limit("5/hour"));
+            assertThat(live.operations.mode("p")).isEqualTo(Mode.SHADOW);
+        }
+    }
+
+    @Test
+    void changes_thatContradictEachOther_leaveTheLatestInForce() {
+        LiveRules one = instance("p.limit=10/hour");
+        Change two = new Change("10/hour; 50/day", null, Mode.SHADOW);
+
+        one.operations.adopt(changed(1, "p", new Change(null, 20L, null)).and(changed(2, "p", two)));
+
+        assertThat(one.operations.report("p", null, false)).containsEntry("changed", two.toString());
+
+        one.operations.adopt(changed(3, "p", new Change(null, 30L, null)));
+
+        assertThat(one.operations.report("p", null, false)).containsEntry("changed", "burst 30, mode shadow");
     }
 
     @Test
     void adopt_ofWhatThisInstanceCannotApply_appliesTheRest_andKeepsItForOthers() {
         LiveRules other = instance(
                 "p.limit=10/hour", "ratelimit.policies.w.limit=10/hour", "ratelimit.policies.w.algorithm=fixed-window");
-        Changes changes = new Changes(
-                3,
-                Map.of(
-                        "gone", Change.toLimit("5/hour"),
-                        "w", new Change(null, 20L, null),
-                        "p", Change.toLimit("5/hour")));
+        Changes changes = changed(1, "gone", Change.toLimit("5/hour"))
+                .and(changed(2, "w", new Change(null, 20L, null)))
+                .and(changed(3, "w", Change.toMode(Mode.SHADOW)))
+                .and(changed(4, "p", Change.toLimit("5/hour")));
         register.shared = changes;
 
         other.operations.adopt(changes);
         assertThat(other.operations.policy("p").limits()).containsExactly(limit("5/hour"));
         assertThat(other.operations.policy("w").limits().get(0).capacity()).isEqualTo(10);
-        assertThat(other.operations.report("w", null, false)).doesNotContainKey("changed");
+        assertThat(other.operations.report("w", null, false)).containsEntry("changed", "mode shadow");
 
         other.operations.change("p", Change.toLimit("6/hour"));
 
-        assertThat(register.shared.version()).isEqualTo(4);
-        assertThat(register.shared.byPolicy()).containsOnlyKeys("gone", "w", "p");
+        assertThat(register.shared.policies()).containsExactly("gone", "p", "w");
+        assertThat(register.shared.of("w").get(0)).isEqualTo(new Change(null, 20L, Mode.SHADOW));
+    }
+
+    @Test
+    void propertyOfANewerVersion_isKeptForOthers() {
+        LiveRules one = instance("p.limit=10/hour");
+        Changes foreign = Changes.parse("penalty p 7 5m\nburst p 8 much\n");
+
+        one.operations.adopt(foreign);
+        one.operations.change("p", Change.toLimit("6/hour"));
+
+        assertThat(one.operations.policy("p").limits()).containsExactly(limit("6/hour"));
+        assertThat(register.shared.values()).containsAllEntriesOf(foreign.values());
+    }
+
+    @Test
+    void changes_ofTheSameMoment_areJoinedToTheSame_inAnyOrder() {
+        Changes one = changed(7, "p", Change.toLimit("5/hour"));
+        Changes other = changed(7, "p", Change.toLimit("6/hour"));
+
+        assertThat(one.and(other)).isEqualTo(other.and(one)).isEqualTo(other);
+    }
+
+    @Test
+    void changes_asText_areReadBack() {
+        Changes changes = changed(1, "a b:%\n", new Change(" 5 per\tminute ", 0L, Mode.OFF))
+                .and(Changes.of("p", new Change(null, null, null), true).at(1_764_000_000_000_000L));
+
+        assertThat(Changes.parse(changes.toString())).isEqualTo(changes);
+        assertThat(changes.of("a b:%\n").get(0)).isEqualTo(new Change(" 5 per\tminute ", 0L, Mode.OFF));
+        assertThatThrownBy(() -> Changes.parse("garbage")).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void change_ofAnotherVersion_isRefused() {
+        LiveRules one = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
+        LiveRules other = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
+        String seen = version(one, "p");
+        assertThat(version(other, "p")).isEqualTo(seen);
+        other.operations.change("q", Change.toLimit("1/hour"));
+
+        one.operations.edit("p", Change.toLimit("5/hour"), false, seen);
+
+        // the other one has not read that yet
+        assertThatThrownBy(() -> other.operations.edit("p", Change.toMode(Mode.OFF), false, seen))
+                .isInstanceOf(StaleVersionException.class)
+                .hasMessageContaining("is 5/hour (token-bucket), mode enforce now");
+        assertThat(other.operations.mode("p")).isEqualTo(Mode.ENFORCE);
+        other.operations.edit("p", Change.toMode(Mode.OFF), false, version(other, "p"));
+        assertThat(version(other, "p")).isNotEqualTo(seen).isNotEqualTo(version(one, "p"));
+    }
+
+    private static String version(LiveRules live, String policy) {
+        return String.valueOf(live.operations.report(policy, null, false).get("version"));
     }
 
     @Test
     void change_againstOthersWhoAreAlwaysFirst_endsWithAnError() {
         LiveRules one = new LiveRules("p.limit=10/hour");
-        one.operations.share(next ->
-                new Changes(next.version(), Map.of("p", Change.toLimit(next.version() + "/hour"))));
+        one.operations.share((known, change) -> new SharedChanges.Answer(
+                known.and(changed(known.latest() + 1, "p", Change.toLimit(known.latest() + 1 + "/hour"))), false));
 
         assertThatThrownBy(() -> one.operations.change("p", Change.toLimit("5/minute")))
                 .isInstanceOf(IllegalStateException.class)

@@ -21,8 +21,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** Policies by name, the state of keys by their plain values, and changes while requests are charged. */
+@ExtendWith(OutputCaptureExtension.class)
 class RateLimitOperationsTest {
 
     static final class Pages {
@@ -49,6 +53,20 @@ class RateLimitOperationsTest {
         assertThatThrownBy(() -> live.operations.policy("Pages.pages"))
                 .hasMessageContaining("there is no policy 'Pages.pages'")
                 .hasMessageContaining("Pages.page");
+    }
+
+    @Test
+    void report_namesTheAnnotatedEndpoints_withTheirCosts_andNoStageIfThereIsOne() {
+        LiveRules live = new LiveRules(Pages.class, "p.limit=10/hour", "p.match.annotated=true");
+
+        assertThat(live.operations.report("p", null, false))
+                .containsEntry("annotated", List.of(Map.of("endpoint", "GET /search", "permits", "5")))
+                .containsEntry("permits", "1")
+                .doesNotContainKey("stage");
+        assertThat(live.operations.report("Pages.page", null, false))
+                .containsEntry("annotated", List.of(Map.of("endpoint", "GET /page", "permits", "1")));
+        live.rules.report(true, "", "");
+        assertThat(live.operations.report("p", null, false)).containsEntry("stage", "before-security");
     }
 
     @Test
@@ -213,6 +231,102 @@ class RateLimitOperationsTest {
 
         live.operations.restore("p");
         assertThat(live.operations.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("100/hour"), 50));
+    }
+
+    @Test
+    void change_ofTheLimitAlone_tellsOfABurstThatStays() {
+        LiveRules live = new LiveRules("p.limit=600/minute", "p.burst=800");
+        assertThat(live.operations.report("p", null, false)).containsEntry("burst", 800L);
+
+        assertThat(live.operations.edit("p", Change.toLimit("50/minute"), false, null))
+                .containsEntry(
+                        "remark",
+                        "the burst is still 800, so that many requests are admitted at once; change it as well, to 0 for"
+                                + " the permits of one period");
+        assertThat(live.operations.edit("p", new Change("50/minute", 0L, null), false, null))
+                .doesNotContainKeys("remark", "burst");
+        assertThat(live.operations.edit("p", Change.toLimit("40/minute"), false, null))
+                .doesNotContainKey("remark");
+    }
+
+    @Test
+    void change_toTwoLimits_besideABurst_saysWhatToChangeAsWell() {
+        LiveRules live = new LiveRules("p.limit=600/minute", "p.burst=800");
+
+        assertThatThrownBy(() -> live.operations.change("p", Change.toLimit("5/minute; 50/hour")))
+                .hasMessageContaining("this one has 2; change the burst to 0 as well");
+        live.operations.change("p", new Change("5/minute; 50/hour", 0L, null));
+        assertThat(live.operations.policy("p").limits()).hasSize(2);
+    }
+
+    @Test
+    void change_isLoggedWithWhoAskedAndWhatWasBefore(CapturedOutput output) {
+        LiveRules live = new LiveRules("p.limit=10/hour");
+        live.operations.identify(() -> "ops");
+        List<Map<String, Object>> told = new ArrayList<>();
+        live.operations.observe((policy, what) -> told.add(what));
+
+        live.operations.edit("p", Change.toLimit("5/hour"), false, null);
+        live.operations.restore("p");
+
+        assertThat(output)
+                .contains("Rate limit 'p' was changed by 'ops' from 10/hour (token-bucket), mode enforce to 5/hour"
+                        + " (token-bucket), mode enforce, until this instance restarts, which returns to the"
+                        + " configuration")
+                .contains("Rate limit 'p' was changed by 'ops' from 5/hour (token-bucket), mode enforce to 10/hour"
+                        + " (token-bucket), mode enforce, as configured");
+        assertThat(told.get(0))
+                .containsEntry("change", "limit 5/hour")
+                .containsEntry("from", "10/hour (token-bucket), mode enforce")
+                .containsEntry("to", "5/hour (token-bucket), mode enforce");
+        assertThat(told.get(1)).containsEntry("change", "as configured");
+    }
+
+    @Test
+    void change_ofALimitThatIsWrittenAsAPlan_isThatOfCallersWithoutAPlan() {
+        LiveRules live = new LiveRules(
+                Map.of("plans", (PlanResolver) request -> request.header("X-Plan")),
+                "p.plans.default=2/hour",
+                "p.plans.pro=9/hour",
+                "p.key=user");
+
+        live.operations.change("p", new Change(null, 3L, null));
+        assertThat(live.admitted(9, get("/").by("alice"))).isEqualTo(3);
+        live.operations.change("p", new Change("5/hour", 0L, null));
+
+        assertThat(live.admitted(9, get("/").by("bob"))).isEqualTo(5);
+        assertThat(live.admitted(20, get("/").by("carol").with("X-Plan", "pro")))
+                .isEqualTo(9);
+        live.operations.restore("p");
+        assertThat(live.admitted(9, get("/").by("dave"))).isEqualTo(2);
+    }
+
+    @Test
+    void change_ofAConcurrencyLimitBesideARate_appliesToIt() {
+        LiveRules live = new LiveRules("p.limit=100/hour", "p.concurrency=2");
+        assertThat(live.admitted(9, get("/"))).isEqualTo(2);
+
+        live.operations.change("p/concurrency", Change.toLimit("5"));
+        assertThat(live.admitted(9, get("/"))).isEqualTo(3);
+        assertThat(live.operations.policy("p").limits().get(0).capacity()).isEqualTo(100);
+        live.operations.change("p/concurrency", Change.toMode(Mode.SHADOW));
+        assertThat(live.admitted(9, get("/"))).isEqualTo(9);
+        live.operations.change("p/concurrency", Change.toMode(Mode.OFF));
+        assertThat(live.admitted(9, get("/"))).isEqualTo(9);
+        live.operations.restore("p/concurrency");
+        assertThat(live.admits(get("/"))).isFalse();
+        live.operations.change("p", Change.toMode(Mode.SHADOW));
+        assertThat(live.operations.mode("p/concurrency")).isEqualTo(Mode.SHADOW);
+        assertThat(live.admits(get("/"))).isTrue();
+        assertThatThrownBy(() -> live.operations.change("p/concurrency", new Change(null, 7L, null)))
+                .hasMessageStartingWith("ratelimit.policies.p/concurrency.burst: ");
+    }
+
+    @Test
+    void policyWithTheNameOfAConcurrencyLimit_isAMistake() {
+        assertThatThrownBy(() -> new LiveRules(
+                        "p.limit=100/hour", "p.concurrency=2", "ratelimit.policies[p/concurrency].limit=1/hour"))
+                .hasMessageContaining("also the name of the concurrency limit of policy 'p'");
     }
 
     @Test

@@ -87,6 +87,28 @@ class TrafficTest {
     }
 
     @Test
+    void mostRefused_ofTwoHours_isWithinItsBounds_evenIfAKeyWasDroppedInOne() {
+        for (int i = 0; i < 1_000; i++) {
+            traffic.refused("p", "dropped");
+        }
+        for (int i = 0; i < 200_000; i++) {
+            traffic.refused("p", "new" + i);
+        }
+        ticker.advance(Duration.ofHours(1));
+        for (int i = 0; i < 10; i++) {
+            traffic.refused("p", "dropped");
+        }
+
+        FrequentKeys.Frequent dropped = traffic.mostRefused("p").stream()
+                .filter(one -> one.key().equals("dropped"))
+                .findFirst()
+                .orElseThrow();
+
+        assertThat(dropped.count()).isEqualTo(10);
+        assertThat(dropped.count() + dropped.lost()).isGreaterThanOrEqualTo(1_010);
+    }
+
+    @Test
     void close_endsTheAlarm() {
         traffic.close();
         count(1, Outcome.REFUSED);

@@ -8,6 +8,8 @@ import dev.ratelimit.Scheduler;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -15,13 +17,17 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** Nobody waits for ever, whenever the application stops and whatever fails. */
+@ExtendWith(OutputCaptureExtension.class)
 class WaitingRequestsTest {
 
     private final FakeTicker ticker = new FakeTicker();
@@ -32,6 +38,19 @@ class WaitingRequestsTest {
 
         private final WaitingRequests waiting;
         private final RequestLimiter limiter;
+        private final List<String> waits = new ArrayList<>();
+
+        private final OutcomeCounter counter = new OutcomeCounter() {
+            @Override
+            public void count(String policy, Outcome outcome) {
+                // not the subject here
+            }
+
+            @Override
+            public void waited(String policy, Outcome outcome, long nanos) {
+                waits.add(policy + " " + outcome + " " + nanos);
+            }
+        };
 
         Limits(String action, Scheduler scheduler) {
             RateLimitProperties properties = new Binder(new MapConfigurationPropertySource(Map.of(
@@ -50,12 +69,16 @@ class WaitingRequestsTest {
             rules.enforce(RecordedRequest.leadingTo(Endpoint.UNMAPPED));
             waiting = new WaitingRequests(
                     rules, InMemoryStore.builder().ticker(ticker).build(), ticker, scheduler);
-            limiter = new RequestLimiter(rules, properties, waiting, (policy, outcome) -> {}, ticker, null);
+            limiter = new RequestLimiter(rules, properties, waiting, counter, ticker, null);
             assertThat(ask().isRefused()).isFalse();
         }
 
         ChargedRequest ask() {
             return limiter.charge(null, new RecordedRequest("GET", "/"), true);
+        }
+
+        ChargedRequest askAgain(ChargedRequest after) {
+            return limiter.charge(after, new RecordedRequest("GET", "/"), true);
         }
 
         @Override
@@ -139,6 +162,35 @@ class WaitingRequestsTest {
             }
         } finally {
             threads.shutdownNow();
+        }
+    }
+
+    @Test
+    void close_tellsHowManyRequestsItRefuses(CapturedOutput output) {
+        Limits limits = new Limits("delay", ticker);
+        for (int i = 0; i < 7; i++) {
+            assertThat(limits.ask().isWaiting()).isTrue();
+        }
+
+        limits.close();
+        limits.close();
+
+        assertThat(output).containsOnlyOnce("The application stops: 7 waiting requests are refused now");
+    }
+
+    @Test
+    void wait_isTimed_whetherTheRequestGetsItsPermitsOrNot() {
+        try (Limits limits = new Limits("wait", ticker)) {
+            ChargedRequest first = limits.ask();
+            ticker.advance(Duration.ofHours(1));
+            assertThat(limits.askAgain(first).isRefused()).isFalse();
+
+            ChargedRequest second = limits.ask();
+            ticker.advance(Duration.ofMinutes(20));
+            limits.close();
+            assertThat(limits.askAgain(second).isRefused()).isTrue();
+
+            assertThat(limits.waits).containsExactly("one WAITED 3600000000000", "one REFUSED 1200000000000");
         }
     }
 }

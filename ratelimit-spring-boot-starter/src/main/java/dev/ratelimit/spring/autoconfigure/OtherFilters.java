@@ -1,0 +1,39 @@
+package dev.ratelimit.spring.autoconfigure;
+
+import jakarta.servlet.Filter;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.boot.web.servlet.AbstractFilterRegistrationBean;
+import org.springframework.boot.web.servlet.ServletContextInitializer;
+import org.springframework.boot.web.servlet.ServletContextInitializerBeans;
+import org.springframework.context.ApplicationContext;
+
+/** Knows what filters of others may do. */
+final class OtherFilters {
+
+    private static final List<String> LIBRARIES = List.of("org.springframework.", "io.micrometer.");
+
+    private OtherFilters() {}
+
+    /** Whether a filter of the application, or a container that it is deployed in, may know the caller. */
+    static boolean mayAuthenticate(ApplicationContext context) {
+        if (!(context instanceof WebServerApplicationContext web) || web.getWebServer() == null) {
+            return true;
+        }
+        for (ServletContextInitializer initializer : new ServletContextInitializerBeans(context)) {
+            if (initializer instanceof AbstractFilterRegistrationBean<?> registration
+                    && isOther(registration.getFilter())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isOther(@Nullable Filter filter) {
+        return !(filter instanceof RateLimitFilter)
+                && !(filter instanceof SettlementFilter)
+                && (filter == null
+                        || LIBRARIES.stream().noneMatch(filter.getClass().getName()::startsWith));
+    }
+}

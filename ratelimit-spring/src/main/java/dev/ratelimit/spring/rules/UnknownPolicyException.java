@@ -1,0 +1,14 @@
+package dev.ratelimit.spring.rules;
+
+import java.util.Set;
+
+/** Thrown if there is no policy of this name. */
+public final class UnknownPolicyException extends IllegalArgumentException {
+
+    private static final long serialVersionUID = 1L;
+
+    UnknownPolicyException(String policy, Set<String> known) {
+        super("there is no policy " + Quotation.of(policy) + Spelling.hint(policy, known)
+                + (known.isEmpty() ? "" : "; write one of " + known));
+    }
+}
