@@ -323,6 +323,11 @@ final class Books {
         });
     }
 
+    /** Records that an instance takes an error for that of another command, which it may then give up, or send again. */
+    void misled(Place place) {
+        ledger.misled(place);
+    }
+
     /** Records that it is not known whether a server has refused this charge. */
     void doubt(Charge charge) {
         accounts(charge).forEach(account -> account.doubtful = true);
@@ -345,7 +350,7 @@ final class Books {
             }
             double kept =
                     leased ? leases.mostKept(stamped.key(), stamped.stamp(), stoodStill.applyAsLong(entry.place())) : 0;
-            return (entry.isHeld() ? 0 : entry.unknown()) + kept;
+            return entry.unknown() + kept;
         });
     }
 }

@@ -195,7 +195,7 @@ final class Generator {
     }
 
     private boolean isPossible(Fault fault) {
-        return !fault.confusesReplies() && (setup.isCluster() || fault != Fault.SLOT_MOVES);
+        return setup.isCluster() || fault != Fault.SLOT_MOVES;
     }
 
     private Trouble trouble(long at, Fault fault, long time) {

@@ -3,9 +3,11 @@ package dev.ratelimit.redis.storm;
 import dev.ratelimit.redis.storm.World.Place;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -69,9 +71,12 @@ final class Ledger {
             return charged - refunded - granted;
         }
 
-        /** What may be missing because the instance cannot know what became of a command: an answer was lost for good. */
+        /**
+         * What may be missing because the instance cannot know what became of a command: an answer was lost for good. What
+         * is known by a number is given back in any case.
+         */
         long unknown() {
-            return untold + unheard;
+            return isHeld() ? unheard : untold + unheard;
         }
     }
 
@@ -86,8 +91,15 @@ final class Ledger {
 
     private final Map<byte[][], List<Open>> unheard = new IdentityHashMap<>();
 
+    /** Instances that may have sent something twice, or given it up, because of an error that was not meant for it. */
+    private final Set<Place> misled = new HashSet<>();
+
     Ledger(World world) {
         this.world = world;
+    }
+
+    void misled(Place place) {
+        misled.add(place);
     }
 
     /** Records that a server took permits. */
@@ -103,7 +115,9 @@ final class Ledger {
     /** Records that an instance sends a refund. */
     void sendsRefund(byte[][] command, Asked asked, long atMicros) {
         Entry entry = entries.get(new Stamped(asked.key(), asked.stamp(atMicros)));
-        if (entry != null) {
+        // permits that are known by a number are refunded again until that is known, but only all of them
+        boolean repeated = entry != null && entry.isHeld() && asked.permits() == entry.charged;
+        if (entry != null && !repeated) {
             entry.unheard += asked.permits();
             unheard.computeIfAbsent(command, arguments -> new ArrayList<>()).add(new Open(entry, asked.permits()));
         }
@@ -133,7 +147,7 @@ final class Ledger {
         // permits that are known by a number come back at most once, however often that is asked for
         long permits = asked.kind() == 'c' ? Math.min(asked.permits(), left) : asked.permits();
         world.require(
-                permits <= left,
+                permits <= left || (entry != null && misled.contains(entry.place)),
                 "%d permits of %s are refunded to a charge of which %d were charged and not refunded",
                 permits,
                 asked.key(),
@@ -160,7 +174,7 @@ final class Ledger {
 
     private void check(String key, Entry entry) {
         world.require(
-                entry.granted <= entry.charged - entry.refunded,
+                entry.granted <= entry.charged - entry.refunded || misled.contains(entry.place),
                 "callers hold %d permits of a charge to %s of which the server charged %d and refunded %d",
                 entry.granted,
                 key,
@@ -179,7 +193,7 @@ final class Ledger {
             Entry entry = each.getValue();
             double may = entry.missing() <= 0 ? 0 : most.applyAsDouble(each);
             world.require(
-                    entry.missing() <= may,
+                    entry.missing() <= may || misled.contains(entry.place),
                     "%s: of the %d permits that %s charged at %.6f s, %d are missing, and not more than %.2f may be",
                     each.getKey().key,
                     entry.charged,

@@ -56,8 +56,8 @@ final class Network {
     private @Nullable Slots slots;
     private final List<Server> masters;
 
-    /** The next replies between an instance and a server get out of step. */
-    void confuse(Place place, Server server, Fault how) {
+    /** Lets the next replies between an instance and a server get out of step, or pass again. */
+    void confuse(Place place, Server server, @Nullable Fault how) {
         wires.stream()
                 .filter(wire -> wire.place() == place && wire.server() == server)
                 .forEach(wire -> wire.confuse(how));
@@ -214,6 +214,11 @@ final class Network {
     /** Records that an instance gets a reply, which is {@code null} if the server refuses. */
     void told(Place place, String[] keys, byte[][] arguments, long @Nullable [] reply) {
         books.told(place, keys, arguments, reply);
+    }
+
+    /** Records that an instance takes an error for that of another command: errors do not repeat what was asked. */
+    void misled(Place place) {
+        books.misled(place);
     }
 
     /** Records that an instance sends a script. */

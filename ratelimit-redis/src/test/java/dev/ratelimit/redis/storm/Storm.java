@@ -157,9 +157,11 @@ final class Storm {
                     instance.place(),
                     RECOVERY_NANOS / SECOND);
         }
-        if (!history.none(Fault::killsSilently) || !callers.connectInTime()) {
-            // the first request finds out that its connection is dead, or has to wait too long for one; in a cluster,
-            // each that fails asks another server which one has taken over
+        boolean doubtful = !history.none(Fault::killsSilently) || !history.none(Fault::confusesReplies);
+        if (doubtful || !callers.connectInTime()) {
+            // the first request finds out that its connection is dead, or out of step, or has to wait too long for one;
+            // in
+            // a cluster, each that fails asks another server which one has taken over
             for (int rounds = setup.isCluster() ? MAX_IN_VAIN : 1; rounds > 0; rounds--) {
                 askAll(false);
             }

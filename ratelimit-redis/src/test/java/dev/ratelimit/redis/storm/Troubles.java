@@ -209,7 +209,10 @@ final class Troubles {
                 network.slowDown(place, server, trouble.byNanos());
                 later(trouble, () -> network.slowDown(place, server, 0));
             }
-            case REPLY_TWICE, REPLY_LOST, REPLY_CUT, REPLIES_SWAPPED -> network.confuse(place, server, trouble.fault());
+            case REPLY_TWICE, REPLY_LOST, REPLY_CUT, REPLIES_SWAPPED -> {
+                network.confuse(place, server, trouble.fault());
+                later(trouble, () -> network.confuse(place, server, null));
+            }
             case REFUSED -> {
                 network.refuse(place, server, true);
                 network.cut(place, server, true);

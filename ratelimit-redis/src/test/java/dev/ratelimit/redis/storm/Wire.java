@@ -55,6 +55,7 @@ final class Wire implements Seam.Wire {
     private @Nullable Fault confusion;
 
     private @Nullable Reply kept;
+    private boolean cut;
     private final int run;
     private final long openedNanos;
     private boolean open = true;
@@ -231,8 +232,8 @@ final class Wire implements Seam.Wire {
         });
     }
 
-    /** Lets something happen to the next replies; see {@link Fault}. */
-    void confuse(Fault how) {
+    /** Lets something happen to the next replies, or nothing any more; see {@link Fault}. */
+    void confuse(@Nullable Fault how) {
         confusion = how;
     }
 
@@ -242,13 +243,13 @@ final class Wire implements Seam.Wire {
         kept = null;
         confusion = null;
         if (before != null) {
-            receive(how == Fault.REPLY_CUT ? new Reply(before.to, null, Seam.unexpectedReply()) : reply);
-            if (how == Fault.REPLIES_SWAPPED) {
+            receive(cut ? new Reply(null, null, Seam.unexpectedReply()) : reply);
+            if (!cut) {
                 receive(before);
             }
         } else if (how == Fault.REPLY_CUT || how == Fault.REPLIES_SWAPPED) {
             kept = reply;
-            confusion = how;
+            cut = how == Fault.REPLY_CUT;
         } else if (how != Fault.REPLY_LOST) {
             receive(reply);
             if (how == Fault.REPLY_TWICE) {
@@ -276,6 +277,9 @@ final class Wire implements Seam.Wire {
             network.told(place, asked.keys, asked.arguments, result instanceof long[] numbers ? numbers : null);
         }
         if (failure != null) {
+            if (reply.failure != null && reply.to != null && reply.to != asked) {
+                network.misled(place);
+            }
             replying = asked;
             asked.answer.completeExceptionally(failure);
             replying = null;
