@@ -117,7 +117,7 @@ final class ConcurrencyParser {
         LimitOverrideParser exceptions = context.overrides(rule.key());
         properties.overrides().forEach((value, text) -> {
             if (parser.isFixed(text)) {
-                exceptions.override(value, parser.override(policy.name(), text, null));
+                exceptions.override(value, parser.override(policy.name(), text));
             }
         });
         context.exemptKeys().forEach(exceptions::exempt);

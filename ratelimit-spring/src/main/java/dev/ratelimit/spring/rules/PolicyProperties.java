@@ -111,12 +111,16 @@ record PolicyProperties(
      *
      * @param limit As for the policy, or unlimited or blocked.
      * @param burst As for the policy.
+     * @param zone As for the policy; by default, that of the policy.
      */
-    public record Plan(@Nullable String limit, @Nullable Long burst) {
+    public record Plan(
+            @Nullable String limit,
+            @Nullable Long burst,
+            @Nullable ZoneId zone) {
 
         /** Creates a plan from its limit alone. */
         public static Plan of(String limit) {
-            return new Plan(limit, null);
+            return new Plan(limit, null, null);
         }
     }
 
