@@ -33,10 +33,12 @@ final class FakeRedis extends OneServer implements Scheduler {
     private boolean mute;
     private boolean stalls;
     private boolean losesNext;
+    private long @Nullable [] foreign;
     private int prompt;
     private @Nullable Wire slow;
     private Runnable meanwhile = () -> {};
     private int executed;
+    private int connected;
 
     FakeRedis(FakeTicker time) {
         this.time = time;
@@ -78,6 +80,11 @@ final class FakeRedis extends OneServer implements Scheduler {
     /** Never gets the next command. */
     void loseNextCommand() {
         losesNext = true;
+    }
+
+    /** Replies to the next command with these numbers. */
+    void replyNext(long... numbers) {
+        foreign = numbers;
     }
 
     /** Does this while the next caller waits. */
@@ -130,6 +137,16 @@ final class FakeRedis extends OneServer implements Scheduler {
         stalls = true;
     }
 
+    /** How many connections are open. */
+    int connections() {
+        return wires.size();
+    }
+
+    /** How many connections there have been. */
+    int connected() {
+        return connected;
+    }
+
     /** How many scripts it has run. */
     int executed() {
         return executed;
@@ -140,7 +157,9 @@ final class FakeRedis extends OneServer implements Scheduler {
         Runnable reply;
         try {
             Call call = command.call;
-            long[] numbers = server.eval(call.script().text(), call.keys(), call.arguments());
+            long[] own = server.eval(call.script().text(), call.keys(), call.arguments());
+            long[] numbers = foreign == null ? own : foreign;
+            foreign = null;
             reply = () -> command.reply.complete(numbers);
         } catch (RuntimeException e) {
             reply = () -> command.reply.completeExceptionally(e);
@@ -219,6 +238,7 @@ final class FakeRedis extends OneServer implements Scheduler {
             throw new RedisException("Connection refused");
         }
         Wire wire = new Wire();
+        connected++;
         wires.add(wire);
         return wire;
     }

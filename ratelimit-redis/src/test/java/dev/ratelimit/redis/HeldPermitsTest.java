@@ -9,6 +9,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -303,6 +304,36 @@ class HeldPermitsTest {
 
         assertThat(store.available()).isTrue();
         assertThat(events.failures(RedisStoreFailure.STALLED)).isEqualTo(3 * Breaker.WINDOW);
+    }
+
+    @Test
+    @DisplayName("a reply to another question closes the connection, and the next one is used")
+    void decide_replyIsAnothers_connectionIsReplaced() {
+        redis.replyNext(1_800_000_000_000_000L, 7, 1, 0, 0, 0, 0);
+
+        assertThat(RedisStore.decidedByRedis(charge(EXPORTS))).isFalse();
+
+        assertThat(events.failures(RedisStoreFailure.UNEXPECTED)).isEqualTo(1);
+        assertThat(RedisStore.decidedByRedis(charge(EXPORTS))).isTrue();
+        assertThat(redis.connected()).isEqualTo(2);
+        assertThat(redis.connections()).isEqualTo(1);
+        seconds(2);
+        // the charge that was answered so is cancelled
+        assertThat(remaining(EXPORTS)).isEqualTo(9);
+    }
+
+    @Test
+    @DisplayName("a charge of unknown outcome returns nothing to a rate that has taken the limit's place")
+    void decide_replyIsLostAndTheLimitIsARateSince_cancelsNothing() {
+        redis.loseReplies();
+        charge(EXPORTS);
+        redis.cut();
+        Policy now = Policy.of("exports", TokenBucket.of(Rate.parse("10/day")));
+        assertThat(store.tryCharge(now.charge("k", 5))).isTrue();
+
+        seconds(3);
+
+        assertThat(remaining(now)).isEqualTo(4);
     }
 
     @Test

@@ -100,20 +100,7 @@ final class ConcurrencyParser {
             return List.of(rule);
         }
         LimitParser parser = new LimitParser(Algorithm.CONCURRENCY, LimitOptions.NONE, maxHold, context.store());
-        String half = Rule.concurrencyOf(name);
-        Change change = context.changeOf(half);
-        Long burst = change.burst();
-        if (burst != null && burst != 0) {
-            throw PolicyParser.mistake(half, "burst", burst, "a limit of requests at once has no burst; remove it");
-        }
-        String written = Objects.requireNonNullElse(
-                change.limit(), properties.concurrency().toString());
-        Policy policy;
-        try {
-            policy = new Policy(half, parser.parse(written));
-        } catch (IllegalArgumentException e) {
-            throw mistake("concurrency", written, String.valueOf(e.getMessage()));
-        }
+        Policy policy = parse(Rule.concurrencyOf(name), parser);
         LimitOverrideParser exceptions = context.overrides(rule.key());
         properties.overrides().forEach((value, text) -> {
             if (parser.isFixed(text)) {
@@ -134,7 +121,21 @@ final class ConcurrencyParser {
                         rule.jitter(),
                         rule.format(),
                         rule.onExceeded(),
-                        context.modeOf(half, context.modeOf(name, properties.mode())) == Mode.SHADOW));
+                        context.modeOf(policy.name(), context.modeOf(name, properties.mode())) == Mode.SHADOW));
+    }
+
+    private Policy parse(String half, LimitParser parser) {
+        Change change = context.changeOf(half);
+        Long burst = change.burst();
+        if (burst != null && burst != 0) {
+            throw PolicyParser.mistake(half, "burst", burst, "a limit of requests at once has no burst; remove it");
+        }
+        String written = Objects.requireNonNullElse(change.limit(), String.valueOf(properties.concurrency()));
+        try {
+            return new Policy(half, parser.parse(written));
+        } catch (IllegalArgumentException e) {
+            throw mistake("concurrency", written, String.valueOf(e.getMessage()));
+        }
     }
 
     private RateLimitConfigurationException mistake(String property, Object written, String reason) {
