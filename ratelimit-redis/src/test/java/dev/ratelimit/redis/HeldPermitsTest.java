@@ -200,6 +200,31 @@ class HeldPermitsTest {
     }
 
     @Test
+    void refund_ofNothing_returnsNothing() {
+        Decision mine = store.decide(List.of(EXPORTS.charge("k", 5)));
+
+        store.refund(mine, List.of(EXPORTS.charge("k", 0)));
+
+        assertThat(remaining(EXPORTS)).isEqualTo(5);
+    }
+
+    @Test
+    @DisplayName("permits that a limit of another kind charged are nobody's to refund")
+    void refund_limitWasOneOfARate_returnsItsPermitsOnly() {
+        Policy before = Policy.of("changed", FixedWindow.of(Rate.parse("10/hour")));
+        Policy after = Policy.of("changed", Concurrency.of(10));
+        for (int i = 0; i < 4; i++) {
+            charge(before);
+        }
+        Decision mine = charge(after);
+
+        store.refund(mine);
+        store.refund(mine);
+
+        assertThat(remaining(after)).isEqualTo(6);
+    }
+
+    @Test
     @DisplayName("a step of the server's clock keeps no permit from coming back")
     void refund_serversClockIsSetBack_returnsItsPermit() {
         List<Decision> held = new ArrayList<>();
