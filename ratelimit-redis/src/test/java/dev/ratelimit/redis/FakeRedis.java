@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,8 @@ final class FakeRedis extends OneServer implements Scheduler {
     private boolean down;
     private boolean mute;
     private boolean stalls;
+    private boolean unreadable;
+    private boolean refusesAlarms;
     private int executed;
 
     FakeRedis(FakeTicker time) {
@@ -77,6 +80,16 @@ final class FakeRedis extends OneServer implements Scheduler {
         mute = true;
     }
 
+    /** Executes commands, for whose replies this instance has no memory. */
+    void makeRepliesUnreadable(boolean on) {
+        unreadable = on;
+    }
+
+    /** From now on, or not any more, no alarm can be set. */
+    void refuseAlarms(boolean on) {
+        refusesAlarms = on;
+    }
+
     /** Loses all connections; what was received is still executed some time. */
     void cut() {
         mute = false;
@@ -114,7 +127,9 @@ final class FakeRedis extends OneServer implements Scheduler {
         try {
             Call call = command.call;
             long[] numbers = server.eval(call.script().text(), call.keys(), call.arguments());
-            reply = () -> command.reply.complete(numbers);
+            reply = unreadable
+                    ? () -> command.reply.completeExceptionally(new OutOfMemoryError("Java heap space"))
+                    : () -> command.reply.complete(numbers);
         } catch (RuntimeException e) {
             reply = () -> command.reply.completeExceptionally(e);
         }
@@ -199,6 +214,9 @@ final class FakeRedis extends OneServer implements Scheduler {
 
     @Override
     public Alarm schedule(Runnable task, long delayNanos) {
+        if (refusesAlarms) {
+            throw new RejectedExecutionException("no thread");
+        }
         return time.schedule(task, delayNanos);
     }
 
