@@ -296,6 +296,32 @@ class HeldPermitsTest {
     }
 
     @Test
+    @DisplayName("an error of this instance does not tell that the server executed nothing")
+    void decide_replyCannotBeRead_isCancelled() {
+        redis.makeRepliesUnreadable(true);
+        charge(EXPORTS);
+        redis.makeRepliesUnreadable(false);
+        assertThat(remaining(EXPORTS)).isEqualTo(9);
+
+        seconds(2);
+
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @Test
+    void refund_replyOfARateCannotBeRead_isNotRepeated() {
+        Decision mine = charge(WINDOW);
+        charge(WINDOW);
+        redis.makeRepliesUnreadable(true);
+        store.refund(mine);
+        redis.makeRepliesUnreadable(false);
+
+        seconds(2);
+
+        assertThat(remaining(WINDOW)).isEqualTo(9);
+    }
+
+    @Test
     @DisplayName("a step of the server's clock keeps no permit from coming back")
     void refund_serversClockIsSetBack_returnsItsPermit() {
         List<Decision> held = new ArrayList<>();
