@@ -365,7 +365,9 @@ class KeyTest {
         RecordedRequest request = new RecordedRequest();
 
         for (String text : List.of(
-                "#ip.concat(#this.class)", "{#ip}.![T(java.lang.Integer).toString(7)][0]", "{#ip}.![@bean.name][0]")) {
+                "#ip.concat(#this.class)",
+                "#ip.toCharArray().![T(java.lang.Integer).toString(7)][0]",
+                "#ip.toCharArray().![@bean.name][0]")) {
             assertThat(of(key(text), request)).as(text).isEqualTo("a9:127.0.0.1");
         }
         for (String text : List.of(
