@@ -95,7 +95,8 @@ final class RateLimitFilter extends OncePerRequestFilter {
             web.rethrowFailure();
             boolean hasHeaders = charged.writeHeaders(new ServletWebResponse(response));
             HttpServletResponse answer = HeldPermits.watched(request, response, charged);
-            chain.doFilter(request, hasHeaders ? new RedirectWithout(limiter.headers(), answer) : answer);
+            chain.doFilter(
+                    HeldPermits.shown(request), hasHeaders ? new RedirectWithout(limiter.headers(), answer) : answer);
             if (first && mayBePreflight(request) && limiter.isRefundedPreflight(web) && succeeded(request, response)) {
                 charged.refund();
             }
