@@ -49,8 +49,8 @@ final class Leases {
         private volatile @Nullable Lease lease;
         private volatile @Nullable Lease next;
 
-        /** Whether the key was reset since: what arrives now belongs to nobody. */
-        private volatile boolean dropped;
+        /** The reset of the key since these leases were charged, if any: what arrives now belongs to nobody. */
+        private volatile @Nullable Reset reset;
 
         private volatile long since;
         private volatile long wanted = FIRST;
@@ -95,6 +95,54 @@ final class Leases {
             lease = null;
             next = null;
             return both;
+        }
+    }
+
+    /** A reset of a key, which erases what was charged for its leases, or fails. Thread-safe. */
+    final class Reset {
+
+        /** The leases whose charge may be erased. */
+        private final List<Lease> leases = new ArrayList<>(2);
+
+        private final AtomicLong overdueNanos;
+
+        /** The time of the reset by the server's clock, 0 if it has failed; negative until that is known. */
+        private long erasedNanos = -1;
+
+        private Reset(AtomicLong overdueNanos) {
+            this.overdueNanos = overdueNanos;
+        }
+
+        /**
+         * Refunds leases that were charged later.
+         *
+         * @param atMicros the time of the reset by the server's clock; 0 if it has failed
+         */
+        void ended(long atMicros) {
+            List<Lease> known;
+            synchronized (this) {
+                erasedNanos = atMicros * 1000;
+                known = List.copyOf(leases);
+            }
+            known.forEach(this::settle);
+        }
+
+        private void add(Lease lease) {
+            boolean known;
+            synchronized (this) {
+                leases.add(lease);
+                known = erasedNanos >= 0;
+            }
+            if (known) {
+                settle(lease);
+            }
+        }
+
+        private void settle(Lease lease) {
+            Charge due = lease.end(ticker.nanos(), overdueNanos);
+            if (due != null && lease.paidNanos() > erasedNanos) {
+                source.refund(due, lease.paidNanos());
+            }
         }
     }
 
@@ -199,24 +247,15 @@ final class Leases {
         }
     }
 
-    /**
-     * Ends the leases of a key that is about to be reset, and with it what was charged for them.
-     *
-     * @return refunds them, in case the reset fails
-     */
-    Runnable drop(Charge charge) {
+    /** Ends the leases of a key that is about to be reset. The caller must tell how that has ended. */
+    Reset drop(Charge charge) {
         KeyLeases leases = byBudget.remove(budget(charge));
-        List<Runnable> refunds = new ArrayList<>(2);
+        Reset reset = new Reset(leases == null ? new AtomicLong() : leases.overdueNanos);
         if (leases != null) {
-            leases.dropped = true;
-            for (Lease lease : leases.empty()) {
-                Charge due = lease.end(ticker.nanos(), leases.overdueNanos);
-                if (due != null) {
-                    refunds.add(() -> source.refund(due, lease.paidNanos()));
-                }
-            }
+            leases.reset = reset;
+            leases.empty().forEach(reset::add);
         }
-        return () -> refunds.forEach(Runnable::run);
+        return reset;
     }
 
     /** Ends all leases and refunds the rest, in batches small enough for the client's queue. */
@@ -327,8 +366,9 @@ final class Leases {
         leases.remaining = fewestRemaining(statuses);
         if (answer.admitted()) {
             leases.receive(new Lease(whole, statuses, answer.nowMicros() * 1000, sentNanos, maxAgeNanos));
-            if (leases.dropped) {
-                leases.empty().forEach(lease -> end(leases, lease));
+            Reset reset = leases.reset;
+            if (reset != null) {
+                leases.empty().forEach(reset::add);
             }
         } else {
             leases.wanted = Math.max(FIRST, whole.permits() / 2);

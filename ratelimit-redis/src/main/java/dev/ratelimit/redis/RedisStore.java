@@ -304,12 +304,13 @@ public final class RedisStore implements RateLimitStore {
     @Override
     public boolean reset(Policy policy, String key) {
         Charge charge = policy.charge(key);
-        Runnable refund = leases == null ? () -> {} : leases.drop(charge);
+        Leases.Reset ended = leases == null ? null : leases.drop(charge);
         fallback.reset(policy, key);
-        boolean reset = settle(router.send(List.of(charge), Operation.RESET), ticker.nanos() + deadlineNanos);
+        List<PendingBatch> sent = router.send(List.of(charge), Operation.RESET);
+        boolean reset = settle(sent, ticker.nanos() + deadlineNanos);
         answerCache.forget(charge);
-        if (!reset) {
-            refund.run();
+        if (ended != null) {
+            ended.ended(reset ? sent.get(0).answer().nowMicros() : 0);
         }
         return reset;
     }

@@ -32,7 +32,13 @@ final class FakeRedis extends OneServer implements Scheduler {
     private boolean down;
     private boolean mute;
     private boolean stalls;
+    private boolean losesNext;
+    private long @Nullable [] foreign;
+    private int prompt;
+    private @Nullable Wire slow;
+    private Runnable meanwhile = () -> {};
     private int executed;
+    private int connected;
 
     FakeRedis(FakeTicker time) {
         this.time = time;
@@ -65,8 +71,30 @@ final class FakeRedis extends OneServer implements Scheduler {
         repliesLate = true;
     }
 
+    /** The same for the first connection, after this many more replies. */
+    void delayRepliesAfter(int replies) {
+        prompt = replies;
+        slow = wires.get(0);
+    }
+
+    /** Never gets the next command. */
+    void loseNextCommand() {
+        losesNext = true;
+    }
+
+    /** Replies to the next command with these numbers. */
+    void replyNext(long... numbers) {
+        foreign = numbers;
+    }
+
+    /** Does this while the next caller waits. */
+    void meanwhile(Runnable action) {
+        meanwhile = action;
+    }
+
     void deliver() {
         repliesLate = false;
+        slow = null;
         while (!late.isEmpty()) {
             late.remove().run();
         }
@@ -75,6 +103,12 @@ final class FakeRedis extends OneServer implements Scheduler {
     /** Executes commands, whose replies are lost together with the connection. */
     void loseReplies() {
         mute = true;
+    }
+
+    /** Loses all connections, and what was received on them before it was executed. */
+    void cutAndForget() {
+        received.clear();
+        cut();
     }
 
     /** Loses all connections; what was received is still executed some time. */
@@ -103,6 +137,16 @@ final class FakeRedis extends OneServer implements Scheduler {
         stalls = true;
     }
 
+    /** How many connections are open. */
+    int connections() {
+        return wires.size();
+    }
+
+    /** How many connections there have been. */
+    int connected() {
+        return connected;
+    }
+
     /** How many scripts it has run. */
     int executed() {
         return executed;
@@ -113,7 +157,9 @@ final class FakeRedis extends OneServer implements Scheduler {
         Runnable reply;
         try {
             Call call = command.call;
-            long[] numbers = server.eval(call.script().text(), call.keys(), call.arguments());
+            long[] own = server.eval(call.script().text(), call.keys(), call.arguments());
+            long[] numbers = foreign == null ? own : foreign;
+            foreign = null;
             reply = () -> command.reply.complete(numbers);
         } catch (RuntimeException e) {
             reply = () -> command.reply.completeExceptionally(e);
@@ -121,7 +167,7 @@ final class FakeRedis extends OneServer implements Scheduler {
         if (mute || !command.from.open) {
             return;
         }
-        if (repliesLate) {
+        if (repliesLate || (command.from == slow && prompt-- <= 0)) {
             late.add(reply);
         } else {
             reply.run();
@@ -154,6 +200,10 @@ final class FakeRedis extends OneServer implements Scheduler {
             }
             CompletableFuture<long[]> reply = new CompletableFuture<>();
             underWay.add(reply);
+            if (losesNext) {
+                losesNext = false;
+                return reply;
+            }
             received.add(new Received(made, this, reply));
             if (!hangs) {
                 goOn();
@@ -188,6 +238,7 @@ final class FakeRedis extends OneServer implements Scheduler {
             throw new RedisException("Connection refused");
         }
         Wire wire = new Wire();
+        connected++;
         wires.add(wire);
         return wire;
     }
@@ -204,6 +255,11 @@ final class FakeRedis extends OneServer implements Scheduler {
 
     @Override
     public boolean await(CompletableFuture<?> future, long nanos) {
+        if (!future.isDone()) {
+            Runnable once = meanwhile;
+            meanwhile = () -> {};
+            once.run();
+        }
         if (!future.isDone() && nanos > 0) {
             time.advanceNanos(stalls ? 2 * nanos : nanos);
         }

@@ -9,6 +9,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -132,11 +133,7 @@ class HeldPermitsTest {
             held.add(charge(EXPORTS));
         }
         Decision rate = charge(WINDOW);
-        redis.goDown();
-        for (int i = 0; i < 20; i++) {
-            charge(WINDOW);
-        }
-        assertThat(store.available()).isFalse();
+        goDown();
         held.forEach(store::refund);
         store.refund(rate);
         seconds(30);
@@ -162,6 +159,34 @@ class HeldPermitsTest {
         seconds(3);
 
         assertThat(remaining(EXPORTS)).isEqualTo(8);
+    }
+
+    @Test
+    void refund_isLostOnItsWay_isSentAgain() {
+        Decision mine = charge(EXPORTS);
+        redis.hang();
+        store.refund(mine);
+        redis.cutAndForget();
+        redis.goOn();
+        assertThat(remaining(EXPORTS)).isEqualTo(9);
+
+        seconds(3);
+
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @Test
+    @DisplayName("a part is not sent again: nobody could tell whether that is the same part or another one")
+    void refund_ofAPartIsLostOnItsWay_isNotSentAgain() {
+        Decision mine = store.decide(List.of(EXPORTS.charge("k", 5)));
+        redis.hang();
+        store.refund(mine, List.of(EXPORTS.charge("k", 2)));
+        redis.cutAndForget();
+        redis.goOn();
+
+        seconds(3);
+
+        assertThat(remaining(EXPORTS)).isEqualTo(5);
     }
 
     @Test
@@ -231,25 +256,41 @@ class HeldPermitsTest {
     }
 
     @Test
-    @DisplayName("what is owed is bounded in number, and ends when the permits have come back by themselves")
-    void refund_neverAgain_isForgotten() {
+    void refund_untilThePermitsHaveComeBackByThemselves_isForgotten() {
         Decision held = charge(EXPORTS);
-        redis.goDown();
-        for (int i = 0; i < 20; i++) {
-            charge(WINDOW);
-        }
-        for (int i = 0; i < OwedRefunds.MAX + 10; i++) {
+        goDown();
+        store.refund(held);
+        time.advance(Duration.ofMinutes(11));
+        int before = redis.executed();
+
+        redis.comeBack();
+        seconds(5);
+
+        // a probe
+        assertThat(redis.executed() - before).isEqualTo(1);
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @Test
+    void refund_moreThanMayBeOwed_keepsAsManyAsThat() {
+        Decision held = charge(EXPORTS);
+        goDown();
+        for (int i = 0; i < OwedRefunds.MAX + 100; i++) {
             store.refund(held);
         }
-        time.advance(Duration.ofMinutes(11));
-        int alarms = time.alarms();
-        time.advance(Duration.ofSeconds(5));
+        int before = redis.executed();
 
-        // only the probe's
-        assertThat(time.alarms()).isLessThanOrEqualTo(alarms);
         redis.comeBack();
-        seconds(3);
-        assertThat(remaining(EXPORTS)).isEqualTo(10);
+        seconds(5);
+
+        assertThat(redis.executed() - before).isEqualTo(OwedRefunds.MAX + 1);
+    }
+
+    private void goDown() {
+        redis.goDown();
+        while (store.available()) {
+            charge(WINDOW);
+        }
     }
 
     @Test
@@ -266,12 +307,39 @@ class HeldPermitsTest {
     }
 
     @Test
+    @DisplayName("a reply to another question closes the connection, and the next one is used")
+    void decide_replyIsAnothers_connectionIsReplaced() {
+        redis.replyNext(1_800_000_000_000_000L, 7, 1, 0, 0, 0, 0);
+
+        assertThat(RedisStore.decidedByRedis(charge(EXPORTS))).isFalse();
+
+        assertThat(events.failures(RedisStoreFailure.UNEXPECTED)).isEqualTo(1);
+        assertThat(RedisStore.decidedByRedis(charge(EXPORTS))).isTrue();
+        assertThat(redis.connected()).isEqualTo(2);
+        assertThat(redis.connections()).isEqualTo(1);
+        seconds(2);
+        // the charge that was answered so is cancelled
+        assertThat(remaining(EXPORTS)).isEqualTo(9);
+    }
+
+    @Test
+    @DisplayName("a charge of unknown outcome returns nothing to a rate that has taken the limit's place")
+    void decide_replyIsLostAndTheLimitIsARateSince_cancelsNothing() {
+        redis.loseReplies();
+        charge(EXPORTS);
+        redis.cut();
+        Policy now = Policy.of("exports", TokenBucket.of(Rate.parse("10/day")));
+        assertThat(store.tryCharge(now.charge("k", 5))).isTrue();
+
+        seconds(3);
+
+        assertThat(remaining(now)).isEqualTo(4);
+    }
+
+    @Test
     @DisplayName("without any request, a server that is back is used again")
     void available_serverIsBack_withoutTraffic() {
-        redis.goDown();
-        for (int i = 0; i < 20; i++) {
-            charge(WINDOW);
-        }
+        goDown();
         seconds(60);
         assertThat(store.available()).isFalse();
 

@@ -298,6 +298,42 @@ class RecipesTest extends AppPerTest {
     }
 
     @Test
+    void customersDay_beginsAtTheirMidnight() throws IOException {
+        RunningApp site = start("A day that begins in the customer's time zone", List.of(Orders.class, Tokens.class));
+        String[] zurich = {"X-Api-Key: a", "X-Plan: europe"};
+        String[] newYork = {"X-Api-Key: b", "X-Plan: america"};
+
+        // it is midnight UTC, 1 a.m. in Zurich, and 7 p.m. in New York
+        assertThat(count(101, 200, i -> site.get("/api/orders", zurich))).isEqualTo(100);
+        assertThat(count(101, 200, i -> site.get("/api/orders", newYork))).isEqualTo(100);
+        assertThat(count(101, 200, i -> site.get("/api/orders", "X-Api-Key: c")))
+                .isEqualTo(100);
+        assertThat(site.get("/api/orders", zurich).header("Retry-After")).isBetween("82800", "82801");
+
+        site.ticker().advance(Duration.ofHours(5));
+        assertThat(site.get("/api/orders", newYork).status()).isEqualTo(200);
+        assertThat(site.get("/api/orders", zurich).status()).isEqualTo(429);
+
+        site.ticker().advance(Duration.ofHours(18));
+        assertThat(site.get("/api/orders", zurich).status()).isEqualTo(200);
+        assertThat(site.get("/api/orders", "X-Api-Key: c").status()).isEqualTo(429);
+    }
+
+    @Test
+    void oneEndpoint_hasAnotherResponse() throws IOException {
+        RunningApp site = start("Another response for one endpoint", List.of(Orders.class));
+        assertThat(count(2, 200, i -> site.get("/api/orders"))).isEqualTo(2);
+
+        RawResponse refused = site.get("/api/orders");
+
+        assertThat(refused.status()).isEqualTo(420);
+        assertThat(refused.body())
+                .isEqualTo("{\"error\": \"too many orders\", \"retryAfter\": " + refused.header("Retry-After") + "}");
+        assertThat(refused.header("Content-Type")).isEqualTo("application/json");
+        assertThat(refused.header("RateLimit")).contains("\"orders\";r=0").contains("\"per-address\";r=598");
+    }
+
+    @Test
     void expensiveEndpoints_payTheirPrice() throws IOException {
         RunningApp site = start("Expensive endpoints", List.of(Pages.class));
 

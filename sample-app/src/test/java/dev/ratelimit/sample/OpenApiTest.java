@@ -12,7 +12,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** With springdoc, the description of the API shows the limits of each operation. */
-@SpringBootTest(properties = "ratelimit.exempt.paths=/api/stock/**")
+@SpringBootTest(properties = {"ratelimit.exempt.paths=/api/stock/**", "ratelimit.policies.reports.response.status=420"})
 @AutoConfigureMockMvc
 @Tag("servers")
 class OpenApiTest {
@@ -33,12 +33,16 @@ class OpenApiTest {
 
     @Test
     void operation_showsItsLimits_andTheRefusal() {
-        JsonNode refusal = responses("get", "/api/reports/{id}").path("429");
+        JsonNode responses = responses("get", "/api/reports/{id}");
+        JsonNode refusal = responses.path("429");
 
         assertThat(refusal.path("description").asString())
-                .startsWith("Too many requests. Limits: reports 100/minute")
-                .contains("per-user 600/minute");
+                .startsWith("Too many requests. Limits: ")
+                .contains("per-user 600/minute")
+                .doesNotContain("reports 100/minute");
         assertThat(refusal.path("headers").has("Retry-After")).isTrue();
+        assertThat(responses.path("420").path("description").asString())
+                .startsWith("Too many requests. Limits: reports 100/minute");
         assertThat(responses("post", "/api/login")
                         .path("429")
                         .path("description")

@@ -1,7 +1,6 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.spring.rules.RateLimitOperations;
-import dev.ratelimit.spring.rules.RateLimitProperties;
 import org.springdoc.core.customizers.GlobalOpenApiCustomizer;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -15,8 +14,7 @@ import org.springframework.context.annotation.Configuration;
 class OpenApiConfiguration {
 
     @Bean("dev.ratelimit.openApi")
-    GlobalOpenApiCustomizer rateLimitOpenApi(
-            RateLimitOperations operations, ActiveRules rules, RateLimitProperties properties) {
-        return new OpenApiLimits(operations, rules, properties.response().status());
+    GlobalOpenApiCustomizer rateLimitOpenApi(RateLimitOperations operations, ActiveRules rules) {
+        return new OpenApiLimits(operations, rules);
     }
 }

@@ -12,6 +12,7 @@ import io.swagger.v3.oas.models.responses.ApiResponse;
 import io.swagger.v3.oas.models.responses.ApiResponses;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.springdoc.core.customizers.GlobalOpenApiCustomizer;
@@ -28,17 +29,10 @@ final class OpenApiLimits implements GlobalOpenApiCustomizer {
 
     private final RateLimitOperations operations;
     private final ActiveRules rules;
-    private final String status;
 
-    /**
-     * Creates a customizer.
-     *
-     * @param status of a refusal
-     */
-    OpenApiLimits(RateLimitOperations operations, ActiveRules rules, int status) {
+    OpenApiLimits(RateLimitOperations operations, ActiveRules rules) {
         this.operations = operations;
         this.rules = rules;
-        this.status = Integer.toString(status);
     }
 
     @Override
@@ -50,10 +44,12 @@ final class OpenApiLimits implements GlobalOpenApiCustomizer {
         }
     }
 
-    private void describe(Operation operation, String limits) {
-        if (limits.isEmpty()) {
-            return;
-        }
+    /** Adds each status of a refusal, and its limits. */
+    private static void describe(Operation operation, Map<String, String> limits) {
+        limits.forEach((status, text) -> describe(operation, status, text));
+    }
+
+    private static void describe(Operation operation, String status, String limits) {
         if (operation.getResponses() == null) {
             operation.setResponses(new ApiResponses());
         }
@@ -70,13 +66,15 @@ final class OpenApiLimits implements GlobalOpenApiCustomizer {
                                                 .schema(new IntegerSchema())));
     }
 
-    /** The limits of a path such as {@code /orders/{id}}; a variable may have any value. */
-    private String limits(String method, String path) {
+    /** The limits of a path such as {@code /orders/{id}}, by status; a variable may have any value. */
+    private Map<String, String> limits(String method, String path) {
         RequestFacts facts = new RequestFacts(method, path.replaceAll("\\{[^}]*}", "1"), SOMEBODY, List.of());
         return policies(rules.explain(operations, facts, null, false))
                 .filter(name -> operations.mode(name) == Mode.ENFORCE)
-                .map(name -> describe(operations.policy(name)))
-                .collect(Collectors.joining("; "));
+                .collect(Collectors.groupingBy(
+                        name -> Integer.toString(operations.refusalStatus(name)),
+                        TreeMap::new,
+                        Collectors.mapping(name -> describe(operations.policy(name)), Collectors.joining("; "))));
     }
 
     private static Stream<String> policies(Map<String, Object> explanation) {

@@ -135,7 +135,38 @@ class ConfigurationRefreshTest extends AppPerTest {
     }
 
     @Test
+    void policy_thatMatchesNothing_isWarnedOf(CapturedOutput output) {
+        refresh(P + "match.paths=/nay");
+
+        assertThat(output).contains("Rate limit 'p' is for /nay, but no controller");
+    }
+
+    @Test
+    void changeOfSomethingElse_warnsOfNothing(CapturedOutput output) {
+        start(List.of(Pages.class, Clouds.class), "p.limit=10/hour", "p.match.paths=/nowhere");
+
+        refresh("something.else=1");
+
+        assertThat(output).containsOnlyOnce("Rate limit 'p' is for /nowhere, but no controller");
+    }
+
+    @Test
+    void response_ofAPolicy_isReadAgain() {
+        for (int i = 0; i < 10; i++) {
+            app.get("/any");
+        }
+        assertThat(app.get("/any").body()).contains("\"status\":429");
+
+        refresh(P + "response.status=420");
+
+        assertThat(app.get("/any").status()).isEqualTo(420);
+        assertThat(app.get("/any").body()).contains("\"status\":420");
+    }
+
+    @Test
     void limitsThatDependOnArguments_needARestart(CapturedOutput output) {
+        start(List.of(Pages.class, Clouds.class), "p.limit=10/hour");
+
         refresh(P + "key=#tenant", P + "match.annotated=true");
 
         assertThat(output).contains("its limits depend on arguments now");

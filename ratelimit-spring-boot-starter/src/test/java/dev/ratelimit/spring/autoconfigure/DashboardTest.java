@@ -16,23 +16,28 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.yaml.snakeyaml.Yaml;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The dashboard asks for metrics that exist, by labels that they have. */
 class DashboardTest {
 
-    private static final Pattern METRIC = Pattern.compile("\\b(ratelimit_[a-z_]+)\\{([^}]*)}");
+    private static final Pattern METRIC = Pattern.compile("\\b(ratelimit_[a-z_]+)(?:\\{([^}]*)})?");
     private static final Pattern LABEL = Pattern.compile("(\\w+)=~?\"([^\"]*)\"");
 
     /** What Prometheus or the scraping adds. */
@@ -61,10 +66,13 @@ class DashboardTest {
                         WebMvcAutoConfiguration.class,
                         DispatcherServletAutoConfiguration.class))
                 .withBean(MeterRegistry.class, () -> registry, bean -> bean.setDestroyMethodName(""))
-                .withPropertyValues("ratelimit.policies.api.limit=1/hour")
+                .withPropertyValues(
+                        "ratelimit.policies.api.limit=1/hour", "ratelimit.policies.api.on-exceeded.action=wait")
                 .run(context -> {
-                    context.getBean("dev.ratelimit.outcomes", MeteredOutcomeCounter.class)
-                            .count("api", Outcome.ADMITTED);
+                    MeteredOutcomeCounter outcomes =
+                            context.getBean("dev.ratelimit.outcomes", MeteredOutcomeCounter.class);
+                    outcomes.count("api", Outcome.ADMITTED);
+                    outcomes.waited("api", Outcome.WAITED, 1);
                     Runnable unused = context.getBean("dev.ratelimit.outcomes", MeteredOutcomeCounter.class)
                             .held(Policy.of("api", Concurrency.of(1)).charge());
                     try (RedisClient client = RedisClient.create("redis://127.0.0.1:1");
@@ -72,6 +80,7 @@ class DashboardTest {
                             RedisStoreMeters meters = new RedisStoreMeters(registry)) {
                         meters.watch(store);
                         check();
+                        checkAlerts();
                     }
                 });
     }
@@ -79,15 +88,9 @@ class DashboardTest {
     private void check() throws IOException {
         JsonNode dashboard = JsonMapper.shared().readTree(Files.readString(Path.of("../docs/grafana.json")));
         Set<String> asked = new TreeSet<>();
-        dashboard
-                .findValuesAsString("expr")
-                .forEach(expression -> METRIC.matcher(expression).results().forEach(found -> {
-                    asked.add(found.group(1));
-                    checkLabels(found.group(1), found.group(2));
-                }));
+        dashboard.findValuesAsString("expr").forEach(expression -> asked.addAll(metricsOf(expression)));
         assertThat(asked).hasSizeGreaterThanOrEqualTo(8);
-        Set<String> known = registry.getMeters().stream().flatMap(this::names).collect(Collectors.toSet());
-        assertThat(known).containsAll(asked);
+        assertThat(known()).containsAll(asked);
         // as the import dialog expects it
         assertThat(dashboard.get("__inputs").get(0).get("name").asString()).isEqualTo("DS_PROMETHEUS");
         assertThat(dashboard
@@ -95,6 +98,42 @@ class DashboardTest {
                         .valueStream()
                         .map(panel -> panel.get("id").asInt()))
                 .doesNotHaveDuplicates();
+    }
+
+    private Set<String> metricsOf(String expression) {
+        Set<String> metrics = new TreeSet<>();
+        METRIC.matcher(expression).results().forEach(found -> {
+            metrics.add(found.group(1));
+            checkLabels(found.group(1), String.valueOf(found.group(2)));
+        });
+        return metrics;
+    }
+
+    private Set<String> known() {
+        return registry.getMeters().stream().flatMap(this::names).collect(Collectors.toSet());
+    }
+
+    private void checkAlerts() throws IOException {
+        List<String> expressions = new ArrayList<>();
+        Map<String, Object> file = new Yaml().load(Files.readString(Path.of("../docs/alerts.yml")));
+        collect(file, expressions);
+
+        assertThat(expressions)
+                .hasSizeGreaterThanOrEqualTo(5)
+                .allSatisfy(expression -> assertThat(known()).containsAll(metricsOf(expression)));
+    }
+
+    private static void collect(@Nullable Object node, List<String> expressions) {
+        if (node instanceof Map<?, ?> map) {
+            map.forEach((name, value) -> {
+                if ("expr".equals(name)) {
+                    expressions.add(String.valueOf(value));
+                }
+                collect(value, expressions);
+            });
+        } else if (node instanceof List<?> list) {
+            list.forEach(value -> collect(value, expressions));
+        }
     }
 
     private void checkLabels(String metric, String selector) {

@@ -614,7 +614,16 @@ class RateLimitsEndpointTest extends AppPerTest {
                 .results()
                 .map(found -> found.group(1))
                 .distinct()
-                .filter(field -> !List.of("changed", "waiting", "waited", "delayed", "value", "defaultValue", "remark")
+                .filter(field -> !List.of(
+                                "changed",
+                                "waiting",
+                                "waited",
+                                "delayed",
+                                "value",
+                                "defaultValue",
+                                "remark",
+                                "annotated",
+                                "refusedConfiguration")
                         .contains(field));
     }
 

@@ -287,6 +287,7 @@ final class AnnotatedRules {
                     key.needsSecurity() ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY,
                     null,
                     RetryJitter.DEFAULT,
+                    context.format(),
                     OnExceeded.REJECT,
                     mode == Mode.SHADOW);
         }

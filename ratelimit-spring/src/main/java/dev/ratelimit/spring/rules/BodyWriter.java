@@ -4,37 +4,62 @@ import dev.ratelimit.spring.Rejection;
 import dev.ratelimit.spring.WebResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
-/** Answers with problem details (RFC 9457), whatever the request accepts; or with plain text, or without a body. */
+/**
+ * Renders the bodies of refusals: problem details (RFC 9457), whatever the request accepts; or plain text, a content of
+ * the application's own, or nothing.
+ */
 final class BodyWriter {
 
     private static final String TYPES = "https://iana.org/assignments/http-problem-types#";
 
-    private final RejectionBody kind;
+    /** No body. */
+    static final Body NONE = new Body(null, new byte[0]);
 
-    /** Creates a writer of this kind of body. */
-    BodyWriter(RejectionBody kind) {
-        this.kind = kind;
-    }
+    /**
+     * A rendered body.
+     *
+     * @param type its content type; {@code null} if there is no body
+     * @param bytes must not be changed
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Body(@Nullable String type, byte[] bytes) {
 
-    /** The bytes of the body, which depend on the wait in whole seconds only. */
-    byte[] render(Rejection rejection) {
-        String text = switch (kind) {
-            case PROBLEM -> problem(rejection);
-            case TEXT -> rejection.detail() + "\n";
-            case NONE -> "";
-        };
-        return text.getBytes(StandardCharsets.UTF_8);
-    }
-
-    /** Writes a rendered body. */
-    void write(WebResponse response, byte[] body) throws IOException {
-        switch (kind) {
-            case PROBLEM -> response.write("application/problem+json", body);
-            case TEXT -> response.write("text/plain;charset=UTF-8", body);
-            case NONE -> response.setHeader(HttpHeaders.CONTENT_LENGTH, "0");
+        /** Writes it to a response. */
+        void writeTo(WebResponse response) throws IOException {
+            if (type == null) {
+                response.setHeader(HttpHeaders.CONTENT_LENGTH, "0");
+            } else {
+                response.write(type, bytes);
+            }
         }
+    }
+
+    private BodyWriter() {}
+
+    /** The body of a refusal, which depends on the wait in whole seconds only. */
+    static Body render(Rejection rejection, RefusalFormat format) {
+        RefusalFormat.Content content = format.content();
+        if (content != null && rejection.reason() == Rejection.Reason.EXCEEDED) {
+            return body(content.type(), filled(content.text(), rejection));
+        }
+        return switch (format.body()) {
+            case PROBLEM -> body("application/problem+json", problem(rejection));
+            case TEXT -> body("text/plain;charset=UTF-8", rejection.detail() + "\n");
+            case NONE -> NONE;
+        };
+    }
+
+    private static Body body(String type, String text) {
+        return new Body(type, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Names of policies have no quotes and backslashes, so they may stand in JSON. */
+    private static String filled(String content, Rejection rejection) {
+        return content.replace("{retry-after}", String.valueOf(rejection.retryAfterSeconds()))
+                .replace("{policies}", String.join(", ", rejection.violatedPolicies()));
     }
 
     private static String problem(Rejection rejection) {

@@ -100,24 +100,11 @@ final class ConcurrencyParser {
             return List.of(rule);
         }
         LimitParser parser = new LimitParser(Algorithm.CONCURRENCY, LimitOptions.NONE, maxHold, context.store());
-        String half = Rule.concurrencyOf(name);
-        Change change = context.changeOf(half);
-        Long burst = change.burst();
-        if (burst != null && burst != 0) {
-            throw PolicyParser.mistake(half, "burst", burst, "a limit of requests at once has no burst; remove it");
-        }
-        String written = Objects.requireNonNullElse(
-                change.limit(), properties.concurrency().toString());
-        Policy policy;
-        try {
-            policy = new Policy(half, parser.parse(written));
-        } catch (IllegalArgumentException e) {
-            throw mistake("concurrency", written, String.valueOf(e.getMessage()));
-        }
+        Policy policy = parse(Rule.concurrencyOf(name), parser);
         LimitOverrideParser exceptions = context.overrides(rule.key());
         properties.overrides().forEach((value, text) -> {
             if (parser.isFixed(text)) {
-                exceptions.override(value, parser.override(policy.name(), text, null));
+                exceptions.override(value, parser.override(policy.name(), text));
             }
         });
         context.exemptKeys().forEach(exceptions::exempt);
@@ -132,8 +119,23 @@ final class ConcurrencyParser {
                         rule.stage(),
                         null,
                         rule.jitter(),
+                        rule.format(),
                         rule.onExceeded(),
-                        context.modeOf(half, context.modeOf(name, properties.mode())) == Mode.SHADOW));
+                        context.modeOf(policy.name(), context.modeOf(name, properties.mode())) == Mode.SHADOW));
+    }
+
+    private Policy parse(String half, LimitParser parser) {
+        Change change = context.changeOf(half);
+        Long burst = change.burst();
+        if (burst != null && burst != 0) {
+            throw PolicyParser.mistake(half, "burst", burst, "a limit of requests at once has no burst; remove it");
+        }
+        String written = Objects.requireNonNullElse(change.limit(), String.valueOf(properties.concurrency()));
+        try {
+            return new Policy(half, parser.parse(written));
+        } catch (IllegalArgumentException e) {
+            throw mistake("concurrency", written, String.valueOf(e.getMessage()));
+        }
     }
 
     private RateLimitConfigurationException mistake(String property, Object written, String reason) {

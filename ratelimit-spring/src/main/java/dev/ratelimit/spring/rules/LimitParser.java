@@ -76,12 +76,11 @@ record LimitParser(Algorithm algorithm, LimitOptions options, Duration maxHold, 
     }
 
     /** Parses the limits of some keys: limits, {@code unlimited} or {@code blocked}. */
-    LimitOverride override(String policy, String written, @Nullable Long burst) {
+    LimitOverride override(String policy, String written) {
         return switch (written.strip()) {
             case UNLIMITED -> LimitOverride.Fixed.UNLIMITED;
             case BLOCKED -> LimitOverride.Fixed.BLOCKED;
-            default ->
-                new LimitOverride.Limited(new Policy(policy, withBurst(burst).parse(written)));
+            default -> new LimitOverride.Limited(new Policy(policy, parse(written)));
         };
     }
 
@@ -99,7 +98,8 @@ record LimitParser(Algorithm algorithm, LimitOptions options, Duration maxHold, 
         }
     }
 
-    private LimitParser withBurst(@Nullable Long burst) {
-        return new LimitParser(algorithm, options.with("burst", burst), maxHold, store);
+    /** A parser of limits with another option; {@code null} removes it. */
+    LimitParser with(String option, @Nullable Object value) {
+        return new LimitParser(algorithm, options.with(option, value), maxHold, store);
     }
 }

@@ -10,6 +10,7 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import java.time.Duration;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -70,6 +71,7 @@ final class PolicyParser {
                 stage(key, match),
                 free(),
                 jitter,
+                RefusalFormat.of("ratelimit.policies." + name + ".response", properties.response(), context.format()),
                 onExceeded,
                 context.modeOf(name, properties.mode()) == Mode.SHADOW);
         return concurrency.withRule(rule);
@@ -95,8 +97,8 @@ final class PolicyParser {
             checked(foreign, null, () -> algorithm.limit(Rate.parse("1/second"), options));
         }
         checkBurst("burst", burst);
-        if (properties.zone() != null && properties.align() != FixedWindow.Align.CLOCK) {
-            throw mistake("zone", properties.zone(), "a zone needs windows aligned with the clock; write align: clock");
+        if (properties.zone() != null) {
+            checkZone("zone", properties.zone());
         }
         checkPenalty(properties.penalty());
         return new LimitParser(algorithm, options, concurrency.maxHold(), context.store());
@@ -215,14 +217,33 @@ final class PolicyParser {
             throw mistake(property + ".limit", null, "a plan needs a limit; write 100/minute, unlimited or blocked");
         }
         checkBurst(property + ".burst", plan.burst());
-        return checkCost(
-                property, checked(property, written, () -> penalized(limits.override(name, written, plan.burst()))));
+        if (plan.zone() != null) {
+            checkZone(property + ".zone", plan.zone());
+        }
+        if (limits.isFixed(written) && (plan.burst() != null || plan.zone() != null)) {
+            throw mistake(
+                    property + (plan.burst() != null ? ".burst" : ".zone"),
+                    null,
+                    "it has no effect on a plan that is " + written.strip() + "; remove it");
+        }
+        LimitParser own = limits.with("burst", plan.burst());
+        LimitParser ofPlan = plan.zone() == null ? own : own.with("zone", plan.zone());
+        return checkCost(property, checked(property, written, () -> penalized(ofPlan.override(name, written))));
+    }
+
+    private void checkZone(String property, ZoneId zone) {
+        if (properties.align() != FixedWindow.Align.CLOCK) {
+            throw mistake(property, zone, "a zone needs windows aligned with the clock; write align: clock");
+        }
     }
 
     private void overrides(LimitParser limits, LimitOverrideParser overrides) {
         properties.overrides().forEach((value, written) -> {
             String property = "overrides[" + value + "]";
-            LimitOverride override = checked(property, written, () -> penalized(limits.override(name, written, null)));
+            LimitOverride override = checked(
+                    property,
+                    written,
+                    () -> penalized(limits.with("burst", null).override(name, written)));
             checkCost(property, override);
             checked(property, written, () -> {
                 overrides.override(value, override);

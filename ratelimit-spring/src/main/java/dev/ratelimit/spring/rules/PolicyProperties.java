@@ -43,6 +43,8 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
  * @param permits How many permits a request costs, a number or an expression; 0 is free.
  * @param mode Whether the policy is applied.
  * @param onExceeded What happens to a request that a limit refuses.
+ * @param response The response to requests that this policy refuses, where it differs from ratelimit.response; of several
+ *     policies that refuse, that with the longest wait.
  * @param count The statuses of responses that are charged, such as 401, 403 or 5xx; by default, all.
  * @param free The statuses of responses that are not charged, such as 2xx, while all others are; not allowed with count.
  * @param plans Limits by the plan of the key's owner.
@@ -70,6 +72,7 @@ record PolicyProperties(
         @DefaultValue("1") String permits,
         @DefaultValue("enforce") Mode mode,
         @DefaultValue OnExceeded onExceeded,
+        @DefaultValue RateLimitProperties.Response response,
         @DefaultValue List<String> count,
         @DefaultValue List<String> free,
         @DefaultValue Map<String, Plan> plans,
@@ -108,12 +111,16 @@ record PolicyProperties(
      *
      * @param limit As for the policy, or unlimited or blocked.
      * @param burst As for the policy.
+     * @param zone As for the policy; by default, that of the policy.
      */
-    public record Plan(@Nullable String limit, @Nullable Long burst) {
+    public record Plan(
+            @Nullable String limit,
+            @Nullable Long burst,
+            @Nullable ZoneId zone) {
 
         /** Creates a plan from its limit alone. */
         public static Plan of(String limit) {
-            return new Plan(limit, null);
+            return new Plan(limit, null, null);
         }
     }
 

@@ -44,6 +44,7 @@ final class PolicyRules {
                 new KeyParser(resolvers),
                 resolvers,
                 properties.exempt().keys(),
+                RefusalFormat.of("ratelimit.response", properties.response(), RefusalFormat.DEFAULT),
                 properties.ignoreCase(),
                 store,
                 changes);

@@ -66,6 +66,11 @@ public final class RateLimitOperations implements RateLimitPolicies {
         return rules.inForce().rule(name).policy();
     }
 
+    /** The status of a refusal by this policy. */
+    public int refusalStatus(String name) {
+        return rules.inForce().rule(name).format().status();
+    }
+
     @Override
     public Mode mode(String name) {
         RulesInForce now = rules.inForce();
@@ -165,7 +170,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
             report.put(
                     "remark",
                     "the burst is still " + burst
-                            + ", so that many requests are admitted at once; change it as well, to 0"
+                            + ", so at most that many requests are admitted at once; change it as well, to 0"
                             + " for the permits of one period");
         }
         return report;

@@ -223,25 +223,20 @@ public record RateLimitProperties(
     /**
      * The response to refused requests.
      *
-     * @param status The status of a refusal, from 400 to 599.
-     * @param body The kind of body that a refusal has.
+     * @param status The status of a refusal, from 400 to 599; by default, 429.
+     * @param body The kind of body that a refusal has; by default, problem.
      * @param detail The text in the body; by default, which limit is exceeded and when to retry.
+     * @param content The whole body, in place of body and detail; {retry-after} and {policies} stand for the wait in seconds
+     *     and the names of the policies that refuse.
+     * @param contentType The type of the content; by default, application/json if it begins with a brace or a bracket,
+     *     and text/plain otherwise.
      */
     public record Response(
-            @DefaultValue("429") int status,
-            @DefaultValue("problem") RejectionBody body,
-            @Nullable String detail) {
-
-        /** Validates the status. */
-        public Response {
-            if (status < 400 || status > 599) {
-                throw new RateLimitConfigurationException(
-                        "ratelimit.response.status",
-                        Integer.toString(status),
-                        "status must be from 400 to 599 but was " + status + "; write 429");
-            }
-        }
-    }
+            @Nullable Integer status,
+            @Nullable RejectionBody body,
+            @Nullable String detail,
+            @Nullable String content,
+            @Nullable String contentType) {}
 
     /**
      * Where budgets are kept.

@@ -3,7 +3,6 @@ package dev.ratelimit.spring.rules;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
@@ -22,42 +21,39 @@ final class RefusalTexts {
      *
      * @param detail a sentence for a human reader
      * @param retryAfter the wait in whole seconds; empty if no wait helps
-     * @param body must not be changed
      */
-    @SuppressWarnings("ArrayRecordComponent") // never compared
-    record Text(String detail, String retryAfter, byte[] body) {}
+    record Text(String detail, String retryAfter, BodyWriter.Body body) {}
 
-    /** The text of a refusal by this limit. */
-    private record Kept(Policy policy, Limit limit, List<String> policies, long seconds, Text text) {
+    /**
+     * A refusal.
+     *
+     * @param policy the first that refuses
+     * @param limit its limit that refuses
+     * @param violated the names of all policies that refuse
+     * @param format what the refusal looks like
+     * @param seconds the wait
+     */
+    record Cause(Policy policy, Limit limit, List<String> violated, RefusalFormat format, long seconds) {}
 
-        boolean isOf(Policy other, Limit otherLimit, List<String> violated, long wait) {
-            return seconds == wait
-                    && Objects.equals(limit, otherLimit)
-                    && Objects.equals(policy, other)
-                    && policies.equals(violated);
-        }
-    }
+    private record Kept(Cause cause, Text text) {}
 
     private final AtomicReferenceArray<@Nullable Kept> places = new AtomicReferenceArray<>(PLACES);
 
-    /**
-     * The text of a refusal by a limit of a policy, {@code null} if it is not kept.
-     *
-     * @param violated the names of all policies that refuse
-     */
+    /** The text of a refusal, {@code null} if it is not kept. */
     @Nullable
-    Text find(Policy policy, Limit limit, List<String> violated, long seconds) {
-        Kept kept = places.get(place(policy, limit, seconds));
-        return kept != null && kept.isOf(policy, limit, violated, seconds) ? kept.text() : null;
+    Text find(Cause cause) {
+        Kept kept = places.get(place(cause));
+        return kept != null && kept.cause().equals(cause) ? kept.text() : null;
     }
 
     /** Keeps a text in place of another. */
-    void keep(Policy policy, Limit limit, List<String> violated, long seconds, Text text) {
-        places.set(place(policy, limit, seconds), new Kept(policy, limit, violated, seconds, text));
+    void keep(Cause cause, Text text) {
+        places.set(place(cause), new Kept(cause, text));
     }
 
-    private static int place(Policy policy, Limit limit, long seconds) {
-        int hash = 31 * policy.name().hashCode() + Long.hashCode(limit.capacity());
-        return (int) (hash * 31L + seconds) & (PLACES - 1);
+    private static int place(Cause cause) {
+        int hash = 31 * cause.policy().name().hashCode()
+                + Long.hashCode(cause.limit().capacity());
+        return (int) (hash * 31L + cause.seconds()) & (PLACES - 1);
     }
 }

@@ -25,14 +25,13 @@ final class RefusalWriter {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final RateLimitHeaders headers;
-    private final BodyWriter body;
     private final RefusalTexts texts = new RefusalTexts();
 
     /** Writes the body instead, unless it is {@code null}. */
     private final @Nullable RejectionHandler handler;
 
-    /** The status of refusals, and the text of their body; {@code null} for the exceeded limit and when to retry. */
-    private final RateLimitProperties.Response response;
+    /** What refusals look like that are not by a policy. */
+    private final RefusalFormat format;
 
     /** A header for the wait in milliseconds, or {@code null}. */
     private final @Nullable String millisHeader;
@@ -40,20 +39,21 @@ final class RefusalWriter {
     private RefusalWriter(
             RateLimitHeaders headers,
             @Nullable RejectionHandler handler,
-            RateLimitProperties.Response response,
+            RefusalFormat format,
             @Nullable String millisHeader) {
         this.headers = headers;
-        this.body = new BodyWriter(handler == null ? response.body() : RejectionBody.NONE);
         this.handler = handler;
-        this.response = response;
+        this.format = format;
         this.millisHeader = millisHeader;
     }
 
     /** Creates a writer with these properties; {@code handler} writes the body unless it is {@code null}. */
     static RefusalWriter of(RateLimitProperties properties, @Nullable RejectionHandler handler) {
-        RateLimitProperties.Response response = properties.response();
         return new RefusalWriter(
-                RateLimitHeaders.of(properties), handler, response, properties.retryAfterMillisHeader());
+                RateLimitHeaders.of(properties),
+                handler,
+                RefusalFormat.of("ratelimit.response", properties.response(), RefusalFormat.DEFAULT),
+                properties.retryAfterMillisHeader());
     }
 
     /** The names of the headers of admitted and refused requests. */
@@ -85,7 +85,7 @@ final class RefusalWriter {
     void write(RateLimitExceededException thrown, @Nullable ChargedRequest charged, WebRequest request, WebResponse to)
             throws IOException {
         writeLimits(thrown, charged, to);
-        write(thrown instanceof RefusedCall call ? call.refusal() : rendered(thrown.rejection()), request, to);
+        write(thrown instanceof RefusedCall call ? call.refusal() : rendered(thrown.rejection(), format), request, to);
     }
 
     /** Writes only the status and the limits; the application adds all other headers and the body. */
@@ -112,7 +112,7 @@ final class RefusalWriter {
             }
         }
         if (handler == null) {
-            body.write(to, refusal.text().body());
+            refusal.text().body().writeTo(to);
         } else {
             handler.handle(request, to, rejection);
         }
@@ -122,20 +122,24 @@ final class RefusalWriter {
     Refusal refusal(StageCharges refusing) {
         StoreUnavailableException unavailable = refusing.unavailable();
         if (unavailable != null) {
-            return rendered(unavailable(refusing, unavailable));
+            return rendered(
+                    unavailable(refusing, unavailable),
+                    refusing.ruleOf(unavailable.policy()).format());
         }
         AppliedRules.Lack lack = refusing.lack();
-        return lack != null ? rendered(missing(refusing, lack)) : exceeded(refusing);
+        return lack != null ? rendered(missing(refusing, lack), lack.rule().format()) : exceeded(refusing);
     }
 
-    private Refusal rendered(Rejection rejection) {
-        return new Refusal(rejection, text(rejection));
+    private Refusal rendered(Rejection rejection, RefusalFormat as) {
+        return new Refusal(rejection, text(rejection, as));
     }
 
-    private RefusalTexts.Text text(Rejection rejection) {
+    private RefusalTexts.Text text(Rejection rejection, RefusalFormat as) {
         Long seconds = rejection.retryAfterSeconds();
         return new RefusalTexts.Text(
-                rejection.detail(), seconds == null ? "" : seconds.toString(), body.render(rejection));
+                rejection.detail(),
+                seconds == null ? "" : seconds.toString(),
+                handler == null ? BodyWriter.render(rejection, as) : BodyWriter.NONE);
     }
 
     /** Names the missing part as configured, unless that reveals code. No wait helps, so the status is not 429. */
@@ -169,28 +173,29 @@ final class RefusalWriter {
         List<LimitStatus> violated = refusing.violated();
         List<String> policies = refusing.violatedPolicies();
         if (violated.isEmpty()) {
-            return rendered(exceeded(policies, null, neverBy("'" + policies.get(0) + "'")));
+            RefusalFormat as = refusing.ruleOf(policies.get(0)).format();
+            return rendered(exceeded(policies, null, neverBy("'" + policies.get(0) + "'"), as), as);
         }
         LimitStatus worst = violated.get(0);
+        RefusalFormat as = refusing.ruleOf(worst.policy()).format();
         if (worst.retryAfterNanos() == LimitAlgorithm.NEVER) {
-            return rendered(exceeded(policies, null, neverBy(describe(worst))));
+            return rendered(exceeded(policies, null, neverBy(describe(worst)), as), as);
         }
         long wait = refusing.ruleOf(worst.policy()).jitter().addTo(worst.retryAfterNanos());
         Duration exact = Duration.ofNanos(wait);
-        long seconds = seconds(wait);
-        RefusalTexts.Text text = texts.find(worst.policy(), worst.limit(), policies, seconds);
+        RefusalTexts.Cause cause = new RefusalTexts.Cause(worst.policy(), worst.limit(), policies, as, seconds(wait));
+        RefusalTexts.Text text = texts.find(cause);
         if (text == null) {
             String detail = "Limit " + describe(worst) + " is exceeded. " + retryAfter(wait);
-            text = text(exceeded(policies, exact, detail));
-            texts.keep(worst.policy(), worst.limit(), policies, seconds, text);
+            text = text(exceeded(policies, exact, detail, as), as);
+            texts.keep(cause, text);
         }
-        return new Refusal(
-                new Rejection(Rejection.Reason.EXCEEDED, response.status(), policies, exact, text.detail()), text);
+        return new Refusal(new Rejection(Rejection.Reason.EXCEEDED, as.status(), policies, exact, text.detail()), text);
     }
 
-    private Rejection exceeded(List<String> policies, @Nullable Duration wait, String text) {
-        String detail = response.detail() != null ? response.detail() : text;
-        return new Rejection(Rejection.Reason.EXCEEDED, response.status(), policies, wait, detail);
+    private static Rejection exceeded(List<String> policies, @Nullable Duration wait, String text, RefusalFormat as) {
+        String detail = as.detail();
+        return new Rejection(Rejection.Reason.EXCEEDED, as.status(), policies, wait, detail == null ? text : detail);
     }
 
     private static String describe(LimitStatus status) {

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param stage before or after Spring Security
  * @param free the statuses of free responses; {@code null} if all responses cost
  * @param jitter a random time added to Retry-After if this policy refuses
+ * @param format what a refusal by this policy looks like
  * @param onExceeded what happens to a request that this policy refuses
  * @param shadow whether its refusals are only recorded
  */
@@ -27,6 +28,7 @@ record Rule(
         Stage stage,
         @Nullable FreeStatuses free,
         RetryJitter jitter,
+        RefusalFormat format,
         OnExceeded onExceeded,
         boolean shadow) {
 
@@ -71,12 +73,13 @@ record Rule(
 
     /** The same rule at an endpoint that names its policy, with another cost. */
     Rule withCost(Cost other) {
-        return new Rule(policy, match.whereAnnotated(), key, overrides, other, stage, free, jitter, onExceeded, shadow);
+        return new Rule(
+                policy, match.whereAnnotated(), key, overrides, other, stage, free, jitter, format, onExceeded, shadow);
     }
 
     /** The same rule, whose refusals are only recorded. */
     Rule inShadow() {
-        return new Rule(policy, match, key, overrides, cost, stage, free, jitter, onExceeded, true);
+        return new Rule(policy, match, key, overrides, cost, stage, free, jitter, format, onExceeded, true);
     }
 
     /** Whether the rule depends on the arguments of the method, so that it can only be charged when they are bound. */

@@ -14,6 +14,7 @@ import java.util.function.Consumer;
  * @param keys parses their keys
  * @param resolvers finds the beans that they refer to
  * @param exemptKeys the values of keys that are never charged
+ * @param format what refusals look like, unless a policy says something else
  * @param ignoreCase whether values of keys are compared without regard to case
  * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
  * @param changes what replaces the limits and modes of policies, by policy
@@ -22,6 +23,7 @@ record RuleContext(
         KeyParser keys,
         Resolvers resolvers,
         List<String> exemptKeys,
+        RefusalFormat format,
         boolean ignoreCase,
         Consumer<Limit> store,
         Map<String, Change> changes) {

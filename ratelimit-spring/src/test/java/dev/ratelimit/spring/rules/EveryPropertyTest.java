@@ -25,7 +25,12 @@ import org.springframework.mock.env.MockEnvironment;
 class EveryPropertyTest {
 
     /** Properties that accept any text. */
-    private static final Set<String> TEXTS = Set.of("ratelimit.response.detail", "ratelimit.exempt.keys");
+    private static final Set<String> TEXTS = Set.of(
+            "ratelimit.response.detail",
+            "ratelimit.response.content",
+            "ratelimit.policies.login.response.detail",
+            "ratelimit.policies.login.response.content",
+            "ratelimit.exempt.keys");
 
     private static final String LIMIT = "ratelimit.policies.login.limit";
 

@@ -52,11 +52,11 @@ class LimitParserTest {
 
     @Test
     void allowance_isWordsOrLimitsWithABurstOfTheirOwn() {
-        assertThat(buckets.override("p", " unlimited ", null)).isEqualTo(LimitOverride.Fixed.UNLIMITED);
-        assertThat(buckets.override("p", "blocked", null)).isEqualTo(LimitOverride.Fixed.BLOCKED);
-        assertThat(buckets.override("p", "10/second", 20L))
+        assertThat(buckets.override("p", " unlimited ")).isEqualTo(LimitOverride.Fixed.UNLIMITED);
+        assertThat(buckets.override("p", "blocked")).isEqualTo(LimitOverride.Fixed.BLOCKED);
+        assertThat(buckets.with("burst", 20L).override("p", "10/second"))
                 .isEqualTo(new LimitOverride.Limited(Policy.of("p", TokenBucket.of(Rate.parse("10/second"), 20))));
-        assertThat(parser(Algorithm.TOKEN_BUCKET, 20L).override("p", "10/second", null))
+        assertThat(parser(Algorithm.TOKEN_BUCKET, 20L).with("burst", null).override("p", "10/second"))
                 .isEqualTo(new LimitOverride.Limited(Policy.of("p", TokenBucket.of(Rate.parse("10/second")))));
     }
 

@@ -241,7 +241,7 @@ class RateLimitOperationsTest {
         assertThat(live.operations.edit("p", Change.toLimit("50/minute"), false, null))
                 .containsEntry(
                         "remark",
-                        "the burst is still 800, so that many requests are admitted at once; change it as well, to 0 for"
+                        "the burst is still 800, so at most that many requests are admitted at once; change it as well, to 0 for"
                                 + " the permits of one period");
         assertThat(live.operations.edit("p", new Change("50/minute", 0L, null), false, null))
                 .doesNotContainKeys("remark", "burst");

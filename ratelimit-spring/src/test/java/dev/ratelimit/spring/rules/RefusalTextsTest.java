@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules;
 
+import static dev.ratelimit.spring.rules.RejectionBody.PROBLEM;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Limit;
@@ -19,35 +20,48 @@ class RefusalTextsTest {
     private final RefusalTexts texts = new RefusalTexts();
 
     private static RefusalTexts.Text text(String detail) {
-        return new RefusalTexts.Text(detail, "1", new byte[0]);
+        return new RefusalTexts.Text(detail, "1", BodyWriter.NONE);
+    }
+
+    private static RefusalTexts.Cause cause(long seconds) {
+        return new RefusalTexts.Cause(POLICY, LIMIT, VIOLATED, RefusalFormat.DEFAULT, seconds);
     }
 
     @Test
     void text_isFoundForTheSameLimitAndWait() {
         RefusalTexts.Text text = text("one");
-        texts.keep(POLICY, LIMIT, VIOLATED, 1, text);
+        texts.keep(cause(1), text);
 
-        assertThat(texts.find(POLICY, LIMIT, VIOLATED, 1)).isSameAs(text);
-        assertThat(texts.find(Policy.of("p", LIMIT), LIMIT, List.of("p"), 1)).isSameAs(text);
+        assertThat(texts.find(cause(1))).isSameAs(text);
+        assertThat(texts.find(new RefusalTexts.Cause(
+                        Policy.of("p", LIMIT), LIMIT, List.of("p"), new RefusalFormat(429, PROBLEM, null, null), 1)))
+                .isSameAs(text);
     }
 
     @Test
-    void text_isNotFoundForAnotherLimitOrWait() {
+    void text_isNotFoundForAnotherLimitWaitOrFormat() {
         Limit sameCapacity = TokenBucket.of(Rate.parse("10/hour"));
-        texts.keep(POLICY, LIMIT, VIOLATED, 1, text("one"));
+        RefusalFormat format = RefusalFormat.DEFAULT;
+        Policy two = Policy.of("p", LIMIT, sameCapacity);
+        texts.keep(cause(1), text("one"));
 
-        assertThat(texts.find(POLICY, LIMIT, VIOLATED, 1 + RefusalTexts.PLACES)).isNull();
-        assertThat(texts.find(POLICY, sameCapacity, VIOLATED, 1)).isNull();
-        assertThat(texts.find(Policy.of("p", LIMIT, sameCapacity), LIMIT, VIOLATED, 1))
+        assertThat(texts.find(cause(1 + RefusalTexts.PLACES))).isNull();
+        assertThat(texts.find(new RefusalTexts.Cause(POLICY, sameCapacity, VIOLATED, format, 1)))
                 .isNull();
-        assertThat(texts.find(POLICY, LIMIT, List.of("p", "q"), 1)).isNull();
+        assertThat(texts.find(new RefusalTexts.Cause(two, LIMIT, VIOLATED, format, 1)))
+                .isNull();
+        assertThat(texts.find(new RefusalTexts.Cause(POLICY, LIMIT, List.of("p", "q"), format, 1)))
+                .isNull();
+        assertThat(texts.find(new RefusalTexts.Cause(
+                        POLICY, LIMIT, VIOLATED, new RefusalFormat(503, PROBLEM, null, null), 1)))
+                .isNull();
     }
 
     @Test
     void texts_areBounded() {
-        LongStream.range(0, 10_000).forEach(seconds -> texts.keep(POLICY, LIMIT, VIOLATED, seconds, text("one")));
+        LongStream.range(0, 10_000).forEach(seconds -> texts.keep(cause(seconds), text("one")));
 
-        assertThat(LongStream.range(0, 10_000).filter(seconds -> texts.find(POLICY, LIMIT, VIOLATED, seconds) != null))
+        assertThat(LongStream.range(0, 10_000).filter(seconds -> texts.find(cause(seconds)) != null))
                 .hasSize(RefusalTexts.PLACES);
     }
 }

@@ -20,6 +20,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
@@ -152,6 +154,89 @@ class RefusalWriterTest {
         for (int i = 0; i < 3; i++) {
             assertThat(refusal(limits, "alice", "free").body()).isEqualTo("Slow down.\n");
         }
+    }
+
+    @Test
+    void response_ofAPolicy_replacesWhatItSays_ofTheCommonOne() {
+        written.put("ratelimit.response.detail", "Slow down.");
+        written.put("ratelimit.response.status", "503");
+        written.put("ratelimit.policies.by-user.response.status", "420");
+        written.put("ratelimit.policies.by-user.response.body", "text");
+        written.put("ratelimit.policies.all.limit", "3/day");
+        RequestLimiter limits = limits(null);
+
+        RecordedResponse own = refusal(limits, "alice", "free");
+        refusal(limits, "bob", "pro");
+        RecordedResponse both = refusal(limits, "alice", "free");
+
+        assertThat(own.status()).isEqualTo(420);
+        assertThat(own.body()).isEqualTo("Slow down.\n");
+        // the longest wait is that of the other
+        assertThat(both.status()).isEqualTo(503);
+        assertThat(both.body()).contains("\"status\":503").contains("\"detail\":\"Slow down.\"");
+    }
+
+    @Test
+    void content_isTheWholeBody_withTheWaitAndThePolicies() {
+        written.put("ratelimit.policies.by-user.response.content", "{\"error\":\"{policies}\",\"wait\":{retry-after}}");
+        RequestLimiter limits = limits(null);
+
+        for (int i = 0; i < 3; i++) {
+            RecordedResponse response = refusal(limits, "alice", "free");
+            assertThat(response.body())
+                    .isEqualTo("{\"error\":\"by-user\",\"wait\":" + response.header("Retry-After") + "}");
+            assertThat(response.header("Content-Type")).isEqualTo("application/json");
+        }
+    }
+
+    @Test
+    void content_ofARefusalThatNoWaitHelps_hasNull() {
+        written.put("ratelimit.response.content", "wait {retry-after}");
+        written.put("ratelimit.policies.by-user.overrides.mallory", "blocked");
+
+        RecordedResponse response = refusal(limits(null), "mallory", "free");
+
+        assertThat(response.body()).isEqualTo("wait null");
+        assertThat(response.header("Content-Type")).isEqualTo("text/plain;charset=UTF-8");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "text/html, text/html;charset=UTF-8",
+        "text/html;charset=ISO-8859-1, text/html;charset=ISO-8859-1",
+        "application/xml, application/xml"
+    })
+    void contentType_ofText_namesItsCharset(String type, String sent) {
+        written.put("ratelimit.response.content", "<p>");
+        written.put("ratelimit.response.content-type", type);
+
+        assertThat(refusal(limits(null), "alice", "free").header("Content-Type"))
+                .isEqualTo(sent);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"body, text", "detail, Wait.", "status, 420"})
+    void commonContent_isNotThatOfAPolicyWithItsOwnBody(String property, String value) {
+        written.put("ratelimit.response.content", "common");
+        written.put("ratelimit.policies.by-user.response." + property, value);
+
+        String body = refusal(limits(null), "alice", "free").body();
+
+        assertThat(body.equals("common")).isEqualTo(property.equals("status"));
+    }
+
+    @Test
+    void missingKey_isAProblem_whateverTheContent() {
+        written.put("ratelimit.policies.by-id.limit", "1/hour");
+        written.put("ratelimit.policies.by-id.key", "header:X-Id");
+        written.put("ratelimit.policies.by-id.missing-key", "reject");
+        written.put("ratelimit.policies.by-id.response.content", "own");
+        written.put("ratelimit.policies.by-id.response.status", "420");
+
+        RecordedResponse response = refusal(limits(null), "alice", "free");
+
+        assertThat(response.status()).isEqualTo(400);
+        assertThat(response.body()).contains("requires exactly one header:x-id");
     }
 
     @Test
