@@ -2,10 +2,12 @@ package dev.ratelimit.redis;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
+import dev.ratelimit.Policy;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
 import io.lettuce.core.cluster.models.partitions.Partitions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -15,6 +17,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Builds stores on a network other than the client's: for simulations, which are in another package. */
@@ -70,8 +73,33 @@ public final class Seam {
 
     /** Lets a store send other scripts with the same effect, as another version would. */
     public static void otherVersion(RedisStoreBuilder builder) {
-        builder.edition(script ->
-                OTHERS.computeIfAbsent(script.sha(), sha -> Script.of(script.text() + "\n-- another version")));
+        builder.edition(Seam::otherVersion);
+    }
+
+    /** The scripts that decide any of these policies together, in this version and in the other one. */
+    public static List<String> scripts(List<Policy> policies) {
+        List<Script> scripts = new ArrayList<>();
+        scripts.add(Script.ofAll());
+        for (int chosen = 1; chosen < 1 << policies.size(); chosen++) {
+            Batch batch = new Batch(0, 0);
+            for (int i = 0; i < policies.size(); i++) {
+                if ((chosen & 1 << i) != 0) {
+                    List<RedisLimit> limits = policies.get(i).limits().stream()
+                            .map(RedisLimits::of)
+                            .toList();
+                    batch.add(policies.get(i).charge(), limits, "");
+                }
+            }
+            scripts.add(Script.of(List.of(batch)));
+        }
+        return scripts.stream()
+                .flatMap(script -> Stream.of(script, otherVersion(script)))
+                .map(Script::text)
+                .toList();
+    }
+
+    private static Script otherVersion(Script script) {
+        return OTHERS.computeIfAbsent(script.sha(), sha -> Script.of(script.text() + "\n-- another version"));
     }
 
     /** The name in Redis of the first limit of this charge's policy. */

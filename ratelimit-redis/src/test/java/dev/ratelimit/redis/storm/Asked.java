@@ -98,6 +98,11 @@ record Asked(String key, char algorithm, ByteBuffer numbers, boolean taken, long
         return kind() == 'c' ? (long) numbers.getDouble(ID) : atMicros;
     }
 
+    /** Whether a script has left something undecided: a charge was void, or it lacked an algorithm or a calendar. */
+    static boolean isUndecided(long[] reply) {
+        return reply.length == 2 || Arrays.stream(reply).anyMatch(number -> number < 0);
+    }
+
     /** For a refund, the time of its charge. */
     static long at(byte[][] arguments) {
         return Long.parseLong(new String(arguments[1], StandardCharsets.US_ASCII));

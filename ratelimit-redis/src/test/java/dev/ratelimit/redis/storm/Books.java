@@ -109,7 +109,6 @@ final class Books {
     /** Records that a server ran a script for an instance. */
     void ran(Place place, String[] keys, byte[][] arguments, long[] reply) {
         String operation = Asked.operation(arguments);
-        ledger.executed(arguments);
         if (operation.equals("reset")) {
             states.reset(keys);
             for (String key : keys) {
@@ -123,6 +122,7 @@ final class Books {
                 ledger.charged(place, arguments, asked, reply[0]);
                 charged(asked, reply[0]);
             } else if (asked.taken() && operation.equals("refund") && asked.isKnown(Asked.at(arguments))) {
+                ledger.executed(arguments);
                 ledger.refunded(asked, Asked.at(arguments));
                 refunded(asked, reply[0], Asked.at(arguments));
             }

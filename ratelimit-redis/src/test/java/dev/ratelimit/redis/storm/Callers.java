@@ -8,6 +8,7 @@ import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.Step.Ask;
+import dev.ratelimit.redis.storm.Step.Fault;
 import dev.ratelimit.redis.storm.Step.Question;
 import dev.ratelimit.redis.storm.Step.Want;
 import dev.ratelimit.redis.storm.World.Actor;
@@ -51,8 +52,16 @@ final class Callers {
     private final Troubles troubles;
     private final List<Instance> instances;
     private final Map<Integer, Call> calls = new HashMap<>();
+    private final Map<List<?>, Long> firstInVain = new HashMap<>();
 
-    Callers(Scene scene, List<Instance> instances) {
+    /** Whether a call may find out that its connection is dead or out of step, or that there is none in time. */
+    private final boolean doubtful;
+
+    Callers(Scene scene, List<Instance> instances, History history) {
+        this.doubtful = !history.none(Fault::killsSilently)
+                || !history.none(Fault::confusesReplies)
+                || scene.setup.connectNanos() + CONNECT_NANOS + 9 * scene.setup.farNanos()
+                        >= scene.setup.deadlineNanos();
         this.world = scene.world;
         this.setup = scene.setup;
         this.network = scene.network;
@@ -135,10 +144,10 @@ final class Callers {
                     .toList();
         }
         instance.ends();
-        if (instance.crowded() == crowdedBefore) {
-            requireAsked(instance, charges, notAsked, untouched);
-        }
         boolean interrupted = Thread.interrupted();
+        if (instance.crowded() == crowdedBefore && !interrupted) {
+            requireAsked(instance, charges, notAsked, untouched, began);
+        }
         if (instance.failures() > failuresBefore || interrupted) {
             charges.stream()
                     .filter(charge -> interrupted || !isKnown(ask, call, charge, untouched))
@@ -186,9 +195,9 @@ final class Callers {
         return charges;
     }
 
-    /** Whether a decision can wait for a connection. */
-    boolean connectInTime() {
-        return setup.connectNanos() + CONNECT_NANOS < setup.deadlineNanos();
+    /** Whether a call may be in vain although all is well again. */
+    boolean areDoubtful() {
+        return doubtful;
     }
 
     /** Returns all permits that callers hold of limits that do not refill. */
@@ -251,19 +260,43 @@ final class Callers {
                 .toList();
     }
 
-    /** Servers are used with which nothing is wrong, or no longer, whatever happens to others. */
-    private void requireAsked(Instance instance, List<Charge> charges, List<Charge> notAsked, List<Charge> untouched) {
-        boolean excused = instance.interrupts() > 0 || !charges.stream().allMatch(troubles::untouched);
+    /** Servers are used with which nothing is or was wrong, or with which all has been well for a while. */
+    private void requireAsked(
+            Instance instance, List<Charge> charges, List<Charge> notAsked, List<Charge> untouched, long began) {
+        boolean calm = network.calmSince(began - Storm.RECOVERY_NANOS);
+        boolean foreign = !charges.stream().allMatch(troubles::untouched);
         for (Charge charge : notAsked) {
             Server server = network.server(charge);
-            boolean comes = network.connecting().hasBeen(instance.place(), server) && !instance.startedAmidFaults();
+            boolean spared = !foreign
+                    && network.connecting().hasBeen(instance.place(), server)
+                    && !instance.startedAmidFaults()
+                    && untouched.contains(charge)
+                    && troubles.untouched(instance.place(), server);
+            boolean well = calm && instance.usable() && !inDoubt(instance, server, began);
             world.require(
-                    excused || !comes || !untouched.contains(charge) || !troubles.untouched(instance.place(), server),
+                    !(spared || well) || network.asksTooOften(instance.place(), began),
                     "%s does not ask for %s, whose server is well: %s",
                     instance.place(),
                     charge,
                     instance.lastFailure());
         }
+    }
+
+    /**
+     * Whether a call may be in vain because it found out that its connection is dead, or one of those that have begun
+     * until there is another one.
+     */
+    private boolean inDoubt(Instance instance, Server server, long began) {
+        if (!doubtful) {
+            return false;
+        }
+        long first = firstInVain.computeIfAbsent(List.of(instance, server), ends -> began);
+        if (!network.calmSince(first - Storm.RECOVERY_NANOS)) {
+            firstInVain.put(List.of(instance, server), began);
+            return true;
+        }
+        // a server that fails once may be left alone for that
+        return began <= first + troubles.replacementNanos() + Storm.RECOVERY_NANOS;
     }
 
     private static String places(Decision decision) {

@@ -131,6 +131,7 @@ final class Connecting {
         int times = connects.merge(new Ends(place, server), 1, Integer::sum);
         boolean reason = setup.connectNanos() > 0
                 || network.hasInterrupts(place)
+                || network.asksTooOften(place, world.now() - 2 * setup.deadlineNanos())
                 || doubtful.contains(place)
                 || doubtful.contains(server)
                 || doubtful.contains(List.of(place, server));

@@ -63,9 +63,11 @@ final class Generator {
         int instances = 1 + random.nextInt(3);
         boolean leased = oneIn(4);
         long deadline = any(10, 50, 50, 500) * MILLI;
+        long far = oneIn(4) ? far(deadline) : 0;
         return new Setup(
                 seed,
-                oneIn(3) ? 3 : 1,
+                // to follow a redirect takes another round trip
+                far <= deadline / 5 && oneIn(3) ? 3 : 1,
                 instances,
                 1 + random.nextInt(4),
                 policies(leased),
@@ -78,10 +80,17 @@ final class Generator {
                 oneIn(3) ? 200 * MILLI : SECOND,
                 any(0, 0, 20, 200) * MILLI,
                 (random.nextBoolean() ? 3 : 60) * SECOND,
-                0,
+                far,
                 oneIn(3),
                 oneIn(4) ? random.nextLong(CALLS_NANOS * 2 / 3) : 0,
+                far > deadline / 5,
                 oneIn(3));
+    }
+
+    /** What a message takes whose answer comes at a tenth to nine tenths of the deadline. */
+    private long far(long deadline) {
+        double roundTrip = Math.min(deadline * (0.1 + 0.8 * random.nextDouble()), deadline - 2.0 * MILLI);
+        return Math.max(0, (long) roundTrip / 2 - MILLI / 2) / MICRO * MICRO;
     }
 
     private List<Terms> policies(boolean leased) {
@@ -195,7 +204,13 @@ final class Generator {
     }
 
     private boolean isPossible(Fault fault) {
-        return setup.isCluster() || fault != Fault.SLOT_MOVES;
+        return switch (fault) {
+            case SLOT_MOVES -> setup.isCluster();
+            // what must be sent twice comes too late from afar
+            case SCRIPTS_FLUSHED, SERVER_CLOCK_FORWARD, KILLED, EMPTIED, FAIL_OVER, VANISHED, FOREIGN_VALUE ->
+                !setup.scriptsKnown();
+            default -> true;
+        };
     }
 
     private Trouble trouble(long at, Fault fault, long time) {

@@ -51,6 +51,7 @@ final class Instance implements RedisStoreListener {
     private boolean closed;
     private boolean otherLimits;
     private int callers;
+    private long endedNanos;
     private int failures;
     private int crowded;
     private int interrupts;
@@ -125,6 +126,7 @@ final class Instance implements RedisStoreListener {
     /** Records that a caller waits no longer. */
     void ends() {
         callers--;
+        endedNanos = world.now();
     }
 
     /** Checks that it may send so many decisions in one command: somebody waits for each, or for a lease. */
@@ -136,7 +138,8 @@ final class Instance implements RedisStoreListener {
         world.require(
                 callers + leases >= decisions
                         || store == null
-                        // what is written when it goes on was wanted when that was decided
+                        // what is written was wanted when that was decided
+                        || world.now() - endedNanos <= Wire.MAX_WRITE_NANOS
                         || world.now() - place.stillUntil < setup.deadlineNanos(),
                 "%s sends %d decisions, and %d callers wait",
                 place,

@@ -5,7 +5,9 @@ import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.Step.Fault;
 import dev.ratelimit.redis.storm.World.Place;
 import io.lettuce.core.RedisException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -29,7 +31,7 @@ final class Network {
     private static final String PROBE = ":~probe:";
 
     private static final long MIN_DELAY_NANOS = 50_000;
-    private static final long MAX_DELAY_NANOS = 400_000;
+    static final long MAX_DELAY_NANOS = 400_000;
 
     /** How often an instance asks for the slots of a cluster at most. */
     private static final long REFRESH_NANOS = 1_000_000_000;
@@ -46,6 +48,7 @@ final class Network {
     private final Connecting connecting;
     private final Map<Place, Integer> interrupts = new HashMap<>();
     private final Map<Place, Long> refreshes = new HashMap<>();
+    private final Map<Place, Deque<Long>> again = new HashMap<>();
     private final Map<Place, Instance> instances = new HashMap<>();
     private int faults;
     private long calmSince;
@@ -214,6 +217,24 @@ final class Network {
     /** Records that an instance gets a reply, which is {@code null} if the server refuses. */
     void told(Place place, String[] keys, byte[][] arguments, long @Nullable [] reply) {
         books.told(place, keys, arguments, reply);
+        if (reply != null && Asked.isUndecided(reply)) {
+            asksAgain(place);
+        }
+    }
+
+    /** Records that an instance has to ask again: the server does not know its script, has not its slot, and so on. */
+    void asksAgain(Place place) {
+        again.computeIfAbsent(place, asking -> new ArrayDeque<>()).addFirst(world.now());
+    }
+
+    /** Whether what an instance asked since then may have taken more round trips than there was time for. */
+    boolean asksTooOften(Place place, long sinceNanos) {
+        long roundTrips = 1
+                + again.getOrDefault(place, new ArrayDeque<>()).stream()
+                        .takeWhile(at -> at >= sinceNanos)
+                        .count();
+        long roundTrip = 2 * (setup.farNanos() + MAX_DELAY_NANOS);
+        return roundTrips > 1 && roundTrips * roundTrip + Storm.WAKE_NANOS >= setup.deadlineNanos();
     }
 
     /** Records that an instance takes an error for that of another command: errors do not repeat what was asked. */
@@ -252,7 +273,8 @@ final class Network {
         }
         // a probe is admitted beyond the maximum, and nobody waits any more for what an interrupted caller sent
         world.require(
-                underWay <= setup.maxInFlight() + 1 + interrupts.getOrDefault(place, 0),
+                underWay <= setup.maxInFlight() + 1 + interrupts.getOrDefault(place, 0)
+                        || asksTooOften(place, sinceNanos - setup.deadlineNanos()),
                 "%s has %d decisions under way to %s",
                 place,
                 underWay,

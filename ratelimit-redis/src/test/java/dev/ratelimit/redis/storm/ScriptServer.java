@@ -153,9 +153,8 @@ public final class ScriptServer {
     /** Runs this script and keeps it. The reply must consist of numbers, which are truncated. */
     public long[] eval(String text, String[] keys, byte[][] arguments) {
         refuseRequest(keys);
-        CompiledScript script = CompiledScript.of(text);
-        scripts.put(script.sha(), script);
-        return run(script, keys, arguments);
+        load(text);
+        return run(CompiledScript.of(text), keys, arguments);
     }
 
     /** Runs the script with this digest, if the server has it. */
@@ -166,6 +165,12 @@ public final class ScriptServer {
             throw ExceptionFactory.createExecutionException("NOSCRIPT No matching script. Please use EVAL.");
         }
         return run(script, keys, arguments);
+    }
+
+    /** Keeps this script. */
+    void load(String text) {
+        CompiledScript script = CompiledScript.of(text);
+        scripts.put(script.sha(), script);
     }
 
     /** Forgets all scripts. */

@@ -3,9 +3,11 @@ package dev.ratelimit.redis.storm;
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.Policy;
 import dev.ratelimit.redis.storm.Step.Want;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -19,6 +21,7 @@ import java.util.stream.Stream;
  * @param handshakeNanos how long the client waits for the first reply of a server that has accepted a connection
  * @param farNanos how much longer than in one zone a message takes
  * @param mixed whether all instances but one are of another version, which sends other scripts
+ * @param scriptsKnown whether servers know all scripts from the beginning, because other instances have sent them
  * @param quiet whether nobody asks while faults that last longer than the calls end
  * @param opensAtNanos when the last instance starts, perhaps amid faults; 0 if before all of them
  */
@@ -40,6 +43,7 @@ record Setup(
         long farNanos,
         boolean mixed,
         long opensAtNanos,
+        boolean scriptsKnown,
         boolean quiet) {
 
     private static final long MILLI = 1_000_000L;
@@ -74,6 +78,7 @@ record Setup(
                 fields.time("far", 0),
                 fields.flag("mixed"),
                 fields.time("opens-at", 0),
+                fields.flag("scripts-known"),
                 fields.flag("quiet"));
     }
 
@@ -95,12 +100,18 @@ record Setup(
                 .withTime("far", farNanos, 0)
                 .with("mixed", mixed, false)
                 .withTime("opens-at", opensAtNanos, 0)
+                .with("scripts-known", scriptsKnown, false)
                 .with("quiet", quiet, false);
     }
 
     /** The same with other delays. */
     Setup withSeed(long other) {
         return of(fields().set("seed", String.valueOf(other)), policies);
+    }
+
+    /** Whether an answer comes in time, but not one to what has to be sent twice. */
+    boolean isVeryFar() {
+        return 4 * (farNanos + Network.MAX_DELAY_NANOS) + Storm.WAKE_NANOS >= deadlineNanos;
     }
 
     boolean isCluster() {
@@ -116,6 +127,13 @@ record Setup(
         return policies.get(want.policy())
                 .policy("p" + want.policy(), changed)
                 .charge("k" + want.key(), want.permits());
+    }
+
+    /** The policies with their first and with their other limits. */
+    List<Policy> allPolicies() {
+        return IntStream.range(0, 2 * policies.size())
+                .mapToObj(i -> policies.get(i / 2).policy("p" + i / 2, i % 2 == 1))
+                .toList();
     }
 
     /** The limits of the key of this name, in their first and in their other version. */

@@ -6,6 +6,7 @@ import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.Step.Ask;
 import dev.ratelimit.redis.storm.Step.Fault;
+import dev.ratelimit.redis.storm.Step.Question;
 import dev.ratelimit.redis.storm.Step.Trouble;
 import dev.ratelimit.redis.storm.Step.Want;
 import dev.ratelimit.redis.storm.World.Actor;
@@ -62,17 +63,22 @@ final class Storm {
                 world,
                 setup,
                 history.none(Fault::changesBudgets),
-                history.keepsAll() && history.none(Fault::delaysCommands));
+                history.keepsAll() && history.nobodyAsks(Question.INTERRUPT) && history.none(Fault::delaysCommands));
         this.shares = new Shares(world, setup.localShare(), !setup.leased() && history.none(Fault.OTHER_LIMITS));
         this.network = new Network(world, books, 2 * setup.masters(), setup);
         if (setup.masters() > 1) {
             network.cluster(new Slots(network.servers(), setup.masters()));
         }
+        if (setup.scriptsKnown()) {
+            List<String> scripts = Seam.scripts(setup.allPolicies());
+            network.servers().forEach(server -> scripts.forEach(server.data()::load));
+        }
         for (int i = 0; i < setup.instances(); i++) {
             instances.add(new Instance(i, world, network, history));
         }
         this.troubles = new Troubles(world, network, setup);
-        this.callers = new Callers(new Callers.Scene(world, setup, network, books, shares, troubles), instances);
+        this.callers =
+                new Callers(new Callers.Scene(world, setup, network, books, shares, troubles), instances, history);
     }
 
     /** Runs a history; returns what did not hold, or {@code null}. */
@@ -148,6 +154,7 @@ final class Storm {
      * back, and each budget balances.
      */
     private void recover(long from) {
+        runUntil(from);
         troubles.removeForeign();
         runUntil(from + RECOVERY_NANOS);
         for (Instance instance : instances) {
@@ -157,12 +164,11 @@ final class Storm {
                     instance.place(),
                     RECOVERY_NANOS / SECOND);
         }
-        boolean doubtful = !history.none(Fault::killsSilently) || !history.none(Fault::confusesReplies);
-        if (doubtful || !callers.connectInTime()) {
-            // the first request finds out that its connection is dead, or out of step, or has to wait too long for one;
-            // in
-            // a cluster, each that fails asks another server which one has taken over
-            for (int rounds = setup.isCluster() ? MAX_IN_VAIN : 1; rounds > 0; rounds--) {
+        if (callers.areDoubtful()) {
+            // the first request finds out that its connection is dead, or out of step unless it reads an old error
+            // first, or
+            // has to wait too long for one; in a cluster, each that fails asks another server which one has taken over
+            for (int rounds = setup.isCluster() ? MAX_IN_VAIN : 2; rounds > 0; rounds--) {
                 askAll(false);
             }
             runUntil(world.now() + troubles.replacementNanos());
@@ -233,7 +239,7 @@ final class Storm {
                 .map(Instance::place)
                 .collect(Collectors.toSet());
         instances.forEach(setup.leased() ? this::closeLeased : this::close);
-        runUntil(world.now() + 5 * SECOND);
+        runUntil(world.now() + 5 * SECOND + 4 * MAX_LAST * setup.farNanos());
         for (Instance instance : instances) {
             require(
                     world.unfinished(instance.place()) == 0 || instance.place().hasEnded(),

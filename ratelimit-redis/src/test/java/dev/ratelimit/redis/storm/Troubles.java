@@ -65,7 +65,11 @@ final class Troubles {
      * cluster perhaps to ask a few servers, one a second, which one has taken over.
      */
     long replacementNanos() {
-        return setup.deadlineNanos() + setup.connectNanos() + REPLACE_NANOS + (setup.isCluster() ? LEARN_NANOS : 0);
+        return setup.deadlineNanos()
+                + setup.connectNanos()
+                + 5 * setup.farNanos()
+                + REPLACE_NANOS
+                + (setup.isCluster() ? LEARN_NANOS : 0);
     }
 
     /** For how long an instance has stood still so far. */

@@ -34,10 +34,10 @@ final class Wire implements Seam.Wire {
     private static final long GRACE_NANOS = 1_000_000;
 
     /** How long it takes the thread that writes to get to it. */
-    private static final long MAX_WRITE_NANOS = 50_000;
+    static final long MAX_WRITE_NANOS = 50_000;
 
     /** How long it takes at most to connect where nothing is wrong. */
-    private static final long REPLACE_NANOS = 250_000_000;
+    private static final long REPLACE_NANOS = 300_000_000;
 
     private final World world;
     private final Network network;
@@ -280,6 +280,7 @@ final class Wire implements Seam.Wire {
             if (reply.failure != null && reply.to != null && reply.to != asked) {
                 network.misled(place);
             }
+            network.asksAgain(place);
             replying = asked;
             asked.answer.completeExceptionally(failure);
             replying = null;
