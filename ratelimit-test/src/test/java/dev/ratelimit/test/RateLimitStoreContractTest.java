@@ -127,7 +127,7 @@ class RateLimitStoreContractTest {
                     return new Decision(false, charges, limits, null);
                 }
                 taken.add(decision);
-                LockSupport.parkNanos(1); // lets other threads run
+                LockSupport.parkNanos(200_000); // lets other threads run, also on a busy machine
             }
             return new Decision(true, charges, limits, null);
         }
@@ -140,7 +140,7 @@ class RateLimitStoreContractTest {
                 @Override
                 public boolean tryCharge(Charge charge) {
                     boolean admitted = peek(List.of(charge)).admitted();
-                    LockSupport.parkNanos(1); // lets other threads run
+                    LockSupport.parkNanos(200_000); // lets other threads run, also on a busy machine
                     decide(List.of(charge));
                     return admitted;
                 }
