@@ -54,12 +54,6 @@ public final class LimitStatus {
         return limit;
     }
 
-    /** The same limit for a caller behind others, whose permits come after this wait or later. */
-    LimitStatus behind(long waitNanos) {
-        return new LimitStatus(
-                charge, limit, remaining, Math.max(retryAfterNanos, waitNanos), nextAvailableNanos, fullAfterNanos);
-    }
-
     /** {@return the permits that would still be admitted; those before the charge if it was refused or a peek} */
     public long remaining() {
         return remaining;

@@ -220,9 +220,11 @@ public final class RateLimiter {
     }
 
     /**
-     * Waits at most {@code maxWait} until all charges are taken. Fails immediately, with a refused reservation, if the
-     * wait cannot succeed in time. Waiting callers hold no permits and do not queue: a later call may be admitted
-     * first. Only the calling thread is used.
+     * Waits at most {@code maxWait} until all charges are taken. Fails, with a refused reservation, as soon as the
+     * permits would come too late even if nobody else asked: at once, or when others have taken them while it waited.
+     * Waiting callers hold no permits and do not stand in line: a later call may be admitted first, and if many callers
+     * wait for the same permits, those who get none may learn that only towards the end of their wait. To wait in line,
+     * use a {@link dev.ratelimit.queue.RateLimitQueue}. Only the calling thread is used.
      *
      * <p>A wait that ends more than 10 ms after {@code maxWait}, because the scheduler is late, charges nothing either.
      * Its refused decision tells the status of the limits at that time, and may name no wait.

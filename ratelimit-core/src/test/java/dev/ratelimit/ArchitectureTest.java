@@ -8,6 +8,7 @@ import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.util.stream.Stream;
 
 /** The root package is the vocabulary, sub-packages implement it, and there are no other dependencies. */
 @AnalyzeClasses(packages = "dev.ratelimit", importOptions = DoNotIncludeTests.class)
@@ -26,16 +27,25 @@ class ArchitectureTest {
             .resideInAPackage("dev.ratelimit.*..");
 
     @ArchTest
-    static final ArchRule leaves_doNotKnowEachOther = noClasses()
-            .that()
-            .resideInAPackage("dev.ratelimit.memory..")
-            .should()
-            .dependOnClassesThat()
-            .resideInAPackage("dev.ratelimit.algorithm..");
+    static final ArchRule memory_knowsNoOtherLeaf = knowsNoOtherLeaf("memory", "algorithm", "queue");
+
+    @ArchTest
+    static final ArchRule queue_knowsNoOtherLeaf = knowsNoOtherLeaf("queue", "algorithm", "memory");
 
     @ArchTest
     static final ArchRule core_needsTheJdkOnly = classes()
             .should()
             .onlyDependOnClassesThat()
             .resideInAnyPackage("java..", "org.jspecify..", "dev.ratelimit..");
+
+    private static ArchRule knowsNoOtherLeaf(String leaf, String... others) {
+        return noClasses()
+                .that()
+                .resideInAPackage("dev.ratelimit." + leaf + "..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(Stream.of(others)
+                        .map(other -> "dev.ratelimit." + other + "..")
+                        .toArray(String[]::new));
+    }
 }

@@ -8,7 +8,7 @@ public final class FailingScheduler implements Scheduler {
 
     private final Scheduler scheduler;
     private final Executor executor;
-    private boolean alarmsFail;
+    private int failingAlarms;
     private boolean executorFails;
 
     public FailingScheduler(Scheduler scheduler, Executor executor) {
@@ -18,7 +18,12 @@ public final class FailingScheduler implements Scheduler {
 
     /** Alarms cannot be set from now on. */
     public void failAlarms() {
-        alarmsFail = true;
+        failAlarms(Integer.MAX_VALUE);
+    }
+
+    /** The next alarms cannot be set. */
+    public void failAlarms(int count) {
+        failingAlarms = count;
     }
 
     /** Tasks are rejected from now on. */
@@ -28,7 +33,8 @@ public final class FailingScheduler implements Scheduler {
 
     @Override
     public Alarm schedule(Runnable task, long delayNanos) {
-        if (alarmsFail) {
+        if (failingAlarms > 0) {
+            failingAlarms--;
             throw new IllegalStateException("no alarms");
         }
         return scheduler.schedule(task, delayNanos);

@@ -2,6 +2,7 @@ package dev.ratelimit;
 
 import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.queue.RateLimitQueue;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
@@ -9,6 +10,7 @@ class PublicApiTest {
 
     @Test
     void api_isTheOneWrittenDown() throws IOException {
-        PublicApi.check("ratelimit-core", RateLimiter.class, Algorithm.class, InMemoryStore.class);
+        PublicApi.check(
+                "ratelimit-core", RateLimiter.class, Algorithm.class, InMemoryStore.class, RateLimitQueue.class);
     }
 }

@@ -14,6 +14,7 @@ import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.faults.Fuse;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.ArrayDeque;

@@ -9,6 +9,7 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.faults.Fuse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

@@ -1,9 +1,9 @@
 package dev.ratelimit.redis;
 
+import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.redis.Letter.Way;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -34,6 +34,9 @@ final class Combiner {
     /** The charges that wait and that no departure has claimed; one departure for each 32 of them is on its way. */
     private final AtomicInteger unclaimed = new AtomicInteger();
 
+    /** How many charges have found since the last departure that one is overdue. */
+    private final AtomicInteger overdue = new AtomicInteger();
+
     Combiner(Way way, ScriptExecutor executor) {
         this.way = way;
         this.executor = executor;
@@ -50,12 +53,22 @@ final class Combiner {
                     .thenApply(answers -> answers.get(0));
         }
         Waiting last = new Waiting(sent, new CompletableFuture<>());
+        boolean again = isLost(waiting.peek());
         // counted last: whoever claims it finds it, or one that came earlier
         waiting.add(last);
-        if (unclaimed.getAndIncrement() % MAX_CHARGES == 0) {
+        if (unclaimed.getAndIncrement() % MAX_CHARGES == 0 || again) {
             new Departure().post();
         }
         return last.answer;
+    }
+
+    /**
+     * Whether another departure is needed. If the caller of the oldest charge has left, its departure may have got lost: a
+     * thread that has neither stack nor memory left loses it on any line. Or the connection only writes late: then these are
+     * as few as the others.
+     */
+    private boolean isLost(@Nullable Waiting oldest) {
+        return oldest != null && !oldest.sent.isWanted() && overdue.getAndIncrement() % MAX_CHARGES == 0;
     }
 
     /** A command on its way: it takes what waits at the moment when it is written, or fails in place of that. */
@@ -81,7 +94,10 @@ final class Combiner {
 
         /** What leaves now. */
         private List<Batch> batches() {
-            take();
+            if (!take()) {
+                // it has failed in place of that: nobody would learn what is decided now
+                return List.of();
+            }
             List<Batch> batches = new ArrayList<>(together.size());
             together.forEach(each -> batches.addAll(each.sent.written()));
             return batches;
@@ -91,13 +107,19 @@ final class Combiner {
             return together.stream().allMatch(each -> each.sent.isWanted());
         }
 
-        private void take() {
+        /** Takes what waits, also what could not be counted. Returns whether this was the first call. */
+        @CanIgnoreReturnValue
+        private boolean take() {
             if (!gone.compareAndSet(false, true)) {
-                return;
+                return false;
             }
-            int claimed = Math.min(MAX_CHARGES, unclaimed.getAndUpdate(count -> count - Math.min(MAX_CHARGES, count)));
-            for (int i = 0; i < claimed; i++) {
-                Waiting first = Objects.requireNonNull(waiting.poll());
+            overdue.set(0);
+            unclaimed.getAndUpdate(count -> count - Math.min(MAX_CHARGES, count));
+            while (together.size() < MAX_CHARGES) {
+                Waiting first = waiting.poll();
+                if (first == null) {
+                    break;
+                }
                 try {
                     // a charge that nobody waits for any more would only use up permits
                     first.sent.requireWanted();
@@ -106,6 +128,7 @@ final class Combiner {
                     first.answer.completeExceptionally(unwanted);
                 }
             }
+            return true;
         }
 
         private void tell(@Nullable List<Answer> answers, @Nullable Throwable failure) {

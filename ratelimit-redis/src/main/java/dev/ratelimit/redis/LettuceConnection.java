@@ -47,6 +47,9 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
 
         private final Supplier<@Nullable Call> call;
 
+        /** Whether it has failed, or is about to; guarded by this. */
+        private boolean failed;
+
         Letter(Supplier<@Nullable Call> call) {
             super(new Command<>(CommandType.EVALSHA, new AnswerOutput()));
             this.call = call;
@@ -56,7 +59,7 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
         public void encode(ByteBuf out) {
             int start = out.writerIndex();
             try {
-                Call made = call.get();
+                Call made = compose();
                 if (made != null) {
                     encode(made, out);
                     return;
@@ -68,6 +71,19 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
             // the client expects a reply to whatever it writes
             out.writerIndex(start);
             new Command<>(CommandType.PING, new StatusOutput<>(CODEC)).encode(out);
+        }
+
+        private synchronized @Nullable Call compose() {
+            return failed ? null : call.get();
+        }
+
+        /** The client's timer may do this while another thread writes: then what was composed is known before the failure. */
+        @Override
+        public boolean completeExceptionally(Throwable failure) {
+            synchronized (this) {
+                failed = true;
+            }
+            return super.completeExceptionally(failure);
         }
 
         private static void encode(Call made, ByteBuf out) {

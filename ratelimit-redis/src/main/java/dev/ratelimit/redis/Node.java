@@ -48,6 +48,8 @@ final class Node implements Probing.Patient {
     }
 
     private void greet(Connection live) {
+        // those of slots that are not used any more would keep former connections in memory
+        combiners.clear();
         operatorLog.connected(live);
         probing.connected();
     }

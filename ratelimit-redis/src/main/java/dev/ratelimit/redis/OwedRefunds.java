@@ -32,19 +32,26 @@ final class OwedRefunds {
 
     private static final long INTERVAL_NANOS = 1_000_000_000;
 
+    /** How many are sent at once: decisions wait for them on the server, and other alarms wait here. */
+    private static final int AT_ONCE = 20;
+
+    /** The time until the next ones are sent. */
+    private static final long PAUSE_NANOS = 10_000_000;
+
     /** How long the refund of a rate that fills up more slowly is owed. */
     private static final long MAX_LIFETIME_NANOS = 24L * 3600 * 1_000_000_000;
 
     /**
      * A refund that is owed.
      *
+     * @param whole whether it is of a whole charge: only these can be repeated if nobody knows whether they were executed
      * @param fromNanos when it may be sent
      * @param untilNanos when nothing is left to refund
      */
-    private record Owed(Charge charge, Stamp stamp, long fromNanos, long untilNanos) {
+    private record Owed(Charge charge, Stamp stamp, boolean whole, long fromNanos, long untilNanos) {
 
         Owed ofHeldPermits() {
-            return new Owed(charge, new Stamp(0, stamp.id()), fromNanos, untilNanos);
+            return new Owed(charge, new Stamp(0, stamp.id()), whole, fromNanos, untilNanos);
         }
     }
 
@@ -72,24 +79,28 @@ final class OwedRefunds {
     /**
      * Keeps what is not executed of refunds that are on their way.
      *
-     * @param whole whether they refund whole charges: only these can be repeated if nobody knows whether they were executed
+     * @param whole whether they refund whole charges
      */
     void keepIfInVain(PendingBatch sent, Stamp stamp, boolean whole) {
+        if (!owed.isEmpty()) {
+            // unless the last alarm could not be set
+            arm(0);
+        }
         long now = ticker.nanos();
         List<Owed> refunds = sent.batch().charges().stream()
-                .map(charge -> new Owed(charge, stamp, now, now + lifetimeNanos(charge)))
+                .map(charge -> new Owed(charge, stamp, whole, now, now + lifetimeNanos(charge)))
                 .toList();
         sent.then((answer, failure) -> {
             if (failure != null) {
-                refunds.forEach(refund -> keepIfInVain(refund, sent, StoreFailure.of(failure), whole));
+                refunds.forEach(refund -> keepIfInVain(refund, sent, StoreFailure.of(failure)));
             }
         });
     }
 
-    private void keepIfInVain(Owed refund, PendingBatch sent, StoreFailure failure, boolean whole) {
+    private void keepIfInVain(Owed refund, PendingBatch sent, StoreFailure failure) {
         if (failure.executedNothing() || !sent.mayBeExecuted()) {
             keep(refund);
-        } else if (whole && holds(refund.charge)) {
+        } else if (refund.whole && holds(refund.charge)) {
             // once more, permits that are identified come back at most once; a rate would return what others have
             // charged
             keep(refund.ofHeldPermits());
@@ -104,7 +115,7 @@ final class OwedRefunds {
     void cancel(Charge charge, long id, long delayNanos) {
         if (holds(charge)) {
             long from = ticker.nanos() + delayNanos;
-            keep(new Owed(charge, new Stamp(0, id), from, from + lifetimeNanos(charge)));
+            keep(new Owed(charge, new Stamp(0, id), true, from, from + lifetimeNanos(charge)));
         }
     }
 
@@ -114,7 +125,7 @@ final class OwedRefunds {
         }
         size.incrementAndGet();
         owed.add(refund);
-        arm();
+        arm(0);
     }
 
     private static boolean holds(Charge charge) {
@@ -128,66 +139,70 @@ final class OwedRefunds {
                 .orElse(0);
     }
 
-    private void arm() {
+    /** Sets an alarm, unless one is set; an early one if so many are left to be sent in this round. */
+    private void arm(int left) {
         if (closed || !armed.compareAndSet(false, true)) {
             return;
         }
         WeakReference<OwedRefunds> weak = new WeakReference<>(this);
         try {
-            scheduler.schedule(() -> settle(weak), INTERVAL_NANOS);
+            scheduler.schedule(() -> settle(weak, left), left > 0 ? PAUSE_NANOS : INTERVAL_NANOS);
         } catch (RuntimeException | Error e) {
-            // a thread may fail to start; the next refund in vain tries again
+            // a thread may fail to start; the next refund tries again
             armed.set(false);
         }
     }
 
-    private static void settle(WeakReference<OwedRefunds> weak) {
+    private static void settle(WeakReference<OwedRefunds> weak, int left) {
         OwedRefunds refunds = weak.get();
         if (refunds != null) {
-            refunds.settle();
+            refunds.settle(left > 0 ? left : refunds.size.get(), AT_ONCE);
         }
     }
 
     /** Sends what is owed now; what fails again comes back. */
-    private void settle() {
-        armed.set(false);
+    private void settle(int round, int atOnce) {
+        int left = round;
         try {
-            for (int left = size.get(); left > 0 && !closed; left--) {
+            for (int sent = 0; left > 0 && sent < atOnce && !closed; left--) {
                 Owed first = owed.poll();
                 if (first == null) {
-                    break;
+                    return;
                 }
                 size.decrementAndGet();
-                settle(first);
+                sent += settle(first) ? 1 : 0;
             }
         } finally {
+            armed.set(false);
             if (!owed.isEmpty()) {
-                arm();
+                arm(left);
             }
         }
     }
 
-    private void settle(Owed first) {
+    /** Returns whether it was sent. */
+    private boolean settle(Owed first) {
         long now = ticker.nanos();
         if (now - first.untilNanos >= 0) {
-            return;
+            return false;
         }
         if (now - first.fromNanos < 0 || !sender.reaches(first.charge)) {
             keep(first);
-        } else {
-            for (PendingBatch sent : sender.postRefund(List.of(first.charge), first.stamp)) {
-                sent.then((answer, failure) -> {
-                    if (failure != null) {
-                        keepIfInVain(first, sent, StoreFailure.of(failure), true);
-                    }
-                });
-            }
+            return false;
         }
+        for (PendingBatch sent : sender.postRefund(List.of(first.charge), first.stamp)) {
+            sent.then((answer, failure) -> {
+                if (failure != null) {
+                    keepIfInVain(first, sent, StoreFailure.of(failure));
+                }
+            });
+        }
+        return true;
     }
 
     /** Sends what is owed for the last time. */
     void close() {
-        settle();
+        settle(size.get(), MAX);
         closed = true;
         owed.clear();
     }

@@ -35,6 +35,9 @@ public final class RedisStore implements RateLimitStore {
     /** The maximum time that closing the store spends on refunding leases. */
     private static final long FAREWELL_NANOS = 2_000_000_000;
 
+    /** More than an expiry is rounded up by. */
+    private static final long EXPIRY_ROUNDING_NANOS = 20_000_000;
+
     private final Router router;
     private final Fallback fallback;
     private final AnswerCache answerCache;
@@ -44,6 +47,9 @@ public final class RedisStore implements RateLimitStore {
     private final RedisStoreListener listener;
     private final long deadlineNanos;
 
+    /** After this time, no server executes a charge any more. */
+    private final long voidAfterNanos;
+
     /** Creates a store from these parts, with the builder's settings. */
     RedisStore(Router router, Fallback fallback, AnswerCache answerCache, RedisStoreBuilder settings) {
         this.router = router;
@@ -52,6 +58,7 @@ public final class RedisStore implements RateLimitStore {
         this.ticker = settings.ticker();
         this.listener = settings.listener();
         this.deadlineNanos = settings.deadline().toNanos();
+        this.voidAfterNanos = 2 * Math.min(deadlineNanos, Long.MAX_VALUE / 4) + EXPIRY_ROUNDING_NANOS;
         this.owed = new OwedRefunds(router, ticker, settings.settings().scheduler());
         this.leases = settings.leases(new LeaseSource());
     }
@@ -204,7 +211,7 @@ public final class RedisStore implements RateLimitStore {
             } else if (failure != null
                     && sent.mayBeExecuted()
                     && !StoreFailure.of(failure).executedNothing()) {
-                charges.forEach(charge -> owed.cancel(charge, sent.batch().id(), 2 * deadlineNanos));
+                charges.forEach(charge -> owed.cancel(charge, sent.batch().id(), voidAfterNanos));
             }
         });
     }

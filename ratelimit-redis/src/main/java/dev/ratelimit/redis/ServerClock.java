@@ -15,6 +15,9 @@ final class ServerClock {
     /** Later than any server's clock; still exact as a double. */
     private static final long NEVER = 1L << 52;
 
+    /** About 35 years, so that an expiry is earlier than {@link #NEVER}. */
+    private static final long MAX_DEADLINE = 1L << 50;
+
     private static final long UNKNOWN = Long.MIN_VALUE;
 
     private final Ticker ticker;
@@ -27,7 +30,7 @@ final class ServerClock {
     /** Creates a clock of which nothing is known. */
     ServerClock(Ticker ticker, long deadlineNanos) {
         this.ticker = ticker;
-        this.deadlineMicros = deadlineNanos / 1000;
+        this.deadlineMicros = Math.min(MAX_DEADLINE, deadlineNanos / 1000);
     }
 
     /**
@@ -44,9 +47,17 @@ final class ServerClock {
         return Math.floorDiv(latest, NUMBERS) * NUMBERS + NUMBERS + number;
     }
 
-    /** Learns from an answer to what was written at this time by the ticker. Follows clocks that are set. */
+    /**
+     * Learns from an answer that has just come to what was written at this time by the ticker. Follows clocks that are set.
+     */
     void heard(long writtenNanos, long serverMicros) {
-        // the server read its clock after that, so it is ahead by no more than this
-        aheadMicros = serverMicros - writtenNanos / 1000;
+        // the server read its clock in between
+        long most = serverMicros - writtenNanos / 1000;
+        long least = serverMicros - ticker.nanos() / 1000;
+        long known = aheadMicros;
+        // an answer that took long, as after a hang, tells less than an earlier one, unless that has become impossible
+        if (known == UNKNOWN || known > most || known < least) {
+            aheadMicros = most;
+        }
     }
 }

@@ -62,7 +62,8 @@ final class StoreFailure extends RuntimeException {
     boolean replied() {
         return switch (reason) {
             case TIMEOUT, CONNECTION, OPEN, SATURATED, STALLED, INTERRUPTED -> false;
-            default -> true;
+            // an error of this instance, such as a lack of memory for the reply
+            default -> !(getCause() instanceof Error);
         };
     }
 

@@ -54,7 +54,8 @@ if rare then
       local used = share(old.used(old1, old2, old3, s1, s2, s3), capacity(algorithm, p1, p3), oldCapacity)
       new1, new2, new3 = algorithm.read(nil, 1, p1, p2, p3, more)
       if new1 then
-        new1, new2, new3 = select(3, algorithm.add(used, p1, p2, p3, new1, new2, new3))
+        new1, new2, new3 = select(3, algorithm.add(used, p1, p2, p3, new1, new2, not algorithm.held and new3))
+        new3 = algorithm.held and more or new3
       end
     end
     if outside then

@@ -1,6 +1,7 @@
 
 -- p1: the limit, p2: how long a permit can be held, in microseconds; in addition, a number of 8 bytes that identifies the
--- charge, and with it the permits that its refund returns, whatever the clocks did in the meantime
+-- charge, and with it the permits that its refund returns, whatever the clocks did in the meantime. 0 if nobody will refund
+-- them, because a limit of another kind charged them
 -- State: the times of the permits that are held, as in a sliding log, whose file comes before this one, then the numbers of
 -- their charges. s1: the times, s2: the numbers, s3: the number of this charge. Another limit of this kind takes over the
 -- permits themselves, not a share of them.
@@ -14,7 +15,7 @@ algorithms.c = {
   admits = heldTimes.admits,
   add = function(permits, limit, hold, _, times, numbers, number)
     local held, untilFull = heldTimes.add(permits, limit, hold, _, times)
-    numbers = permits > 0 and numbers .. string.rep(number, permits) or numbers
+    numbers = permits > 0 and numbers .. string.rep(number or pack('>d', 0), permits) or numbers
     return held .. numbers, untilFull, held, numbers, number
   end,
   answer = heldTimes.answer
@@ -30,7 +31,7 @@ if rare then
       return times, numbers
     end
     -- the permits of a charge lie side by side
-    local to = from + 8
+    local to = from
     while to < from + 8 * permits and sub(numbers, to, to + 7) == number do
       to = to + 8
     end

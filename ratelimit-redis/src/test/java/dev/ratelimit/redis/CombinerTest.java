@@ -459,4 +459,40 @@ class CombinerTest {
         assertThat(threads.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
         assertThat(admitted).hasValue(1_000);
     }
+
+    @Test
+    @DisplayName("a command that failed before it was written takes nobody along: they have been told that it failed")
+    void charge_commandFailsBeforeItIsWritten_asksNothing() {
+        PendingBatch sent = send(USER.charge("u"));
+        Wire.Posted posted = wire.posted.remove();
+        posted.reply.completeExceptionally(new RedisException("timed out in the queue"));
+        assertThat(failure(sent)).isEqualTo(RedisStoreFailure.CONNECTION);
+
+        assertThat(posted.call.get()).isNull();
+    }
+
+    @Test
+    @DisplayName(
+            "a command that got lost, as by a thread without stack, costs those who wait for it, and nobody after them")
+    void charge_commandGotLost_othersAreSent() {
+        List<PendingBatch> lost = sendUsers(0, 3);
+        assertThat(wire.posted.remove()).isNotNull();
+        lost.forEach(each -> assertThat(failure(each)).isEqualTo(RedisStoreFailure.STALLED));
+
+        for (int i = 0; i < 100; i++) {
+            PendingBatch next = send(AMPLE.charge("next"));
+            wire.answerAll();
+            assertThat(next.await(0).admitted()).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("while a connection writes nothing, few commands pile up")
+    void charge_connectionWritesLate_postsFewCommands() {
+        for (int i = 0; i < 1_000; i++) {
+            assertThat(failure(send(AMPLE.charge("late")))).isEqualTo(RedisStoreFailure.STALLED);
+        }
+
+        assertThat(wire.posted).hasSizeLessThan(70);
+    }
 }

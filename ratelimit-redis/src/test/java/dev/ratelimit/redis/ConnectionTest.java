@@ -8,10 +8,21 @@ import dev.ratelimit.Scheduler;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.TcpProxy;
 import dev.ratelimit.test.FakeTicker;
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.TimeoutOptions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -229,6 +240,33 @@ class ConnectionTest {
             assertThat(scene.events.failures(RedisStoreFailure.SATURATED)).isZero();
             assertThat(scene.events.failures(RedisStoreFailure.STALLED)).isBetween(14, 16);
             assertThat(scene.store.available()).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "a command that the client gives up while it is composed fails afterwards: what it asks is known by then")
+    void send_timesOutWhileItIsComposed_failsAfterwards() throws InterruptedException {
+        RedisClient client = RedisClient.create(server.uri());
+        client.setOptions(ClientOptions.builder()
+                .timeoutOptions(TimeoutOptions.enabled(Duration.ofMillis(20)))
+                .build());
+        try {
+            LettuceConnection connection = new LettuceConnection("", client.connect(LettuceConnection.CODEC));
+            AtomicReference<@Nullable CompletableFuture<long[]>> reply = new AtomicReference<>();
+            BlockingQueue<Boolean> failedMeanwhile = new ArrayBlockingQueue<>(1);
+            reply.set(connection.send(
+                    () -> {
+                        LockSupport.parkNanos(200_000_000);
+                        failedMeanwhile.add(Objects.requireNonNull(reply.get()).isDone());
+                        return null;
+                    },
+                    false));
+
+            assertThat(failedMeanwhile.poll(20, TimeUnit.SECONDS)).isFalse();
+            Scene.awaitUntil(() -> Objects.requireNonNull(reply.get()).isCompletedExceptionally());
+        } finally {
+            client.shutdown(0, 0, TimeUnit.SECONDS);
         }
     }
 }

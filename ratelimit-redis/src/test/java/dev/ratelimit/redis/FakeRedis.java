@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +38,8 @@ final class FakeRedis extends OneServer implements Scheduler {
     private int prompt;
     private @Nullable Wire slow;
     private Runnable meanwhile = () -> {};
+    private boolean unreadable;
+    private boolean refusesAlarms;
     private int executed;
     private int connected;
 
@@ -111,6 +114,16 @@ final class FakeRedis extends OneServer implements Scheduler {
         cut();
     }
 
+    /** Executes commands, for whose replies this instance has no memory. */
+    void makeRepliesUnreadable(boolean on) {
+        unreadable = on;
+    }
+
+    /** From now on, or not any more, no alarm can be set. */
+    void refuseAlarms(boolean on) {
+        refusesAlarms = on;
+    }
+
     /** Loses all connections; what was received is still executed some time. */
     void cut() {
         mute = false;
@@ -160,7 +173,9 @@ final class FakeRedis extends OneServer implements Scheduler {
             long[] own = server.eval(call.script().text(), call.keys(), call.arguments());
             long[] numbers = foreign == null ? own : foreign;
             foreign = null;
-            reply = () -> command.reply.complete(numbers);
+            reply = unreadable
+                    ? () -> command.reply.completeExceptionally(new OutOfMemoryError("Java heap space"))
+                    : () -> command.reply.complete(numbers);
         } catch (RuntimeException e) {
             reply = () -> command.reply.completeExceptionally(e);
         }
@@ -250,6 +265,9 @@ final class FakeRedis extends OneServer implements Scheduler {
 
     @Override
     public Alarm schedule(Runnable task, long delayNanos) {
+        if (refusesAlarms) {
+            throw new RejectedExecutionException("no thread");
+        }
         return time.schedule(task, delayNanos);
     }
 

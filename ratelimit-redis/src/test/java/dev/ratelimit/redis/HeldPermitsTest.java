@@ -225,6 +225,128 @@ class HeldPermitsTest {
     }
 
     @Test
+    void refund_ofNothing_returnsNothing() {
+        Decision mine = store.decide(List.of(EXPORTS.charge("k", 5)));
+
+        store.refund(mine, List.of(EXPORTS.charge("k", 0)));
+
+        assertThat(remaining(EXPORTS)).isEqualTo(5);
+    }
+
+    /** No request reaches the server any more. */
+    private void leaveServerAlone() {
+        redis.goDown();
+        while (store.available()) {
+            charge(WINDOW);
+        }
+    }
+
+    private void useServerAgain() {
+        redis.comeBack();
+        while (!store.available()) {
+            time.advance(Duration.ofMillis(10));
+        }
+    }
+
+    @Test
+    @DisplayName("of a part that was kept, nobody knows whether it was executed: it is not repeated")
+    void refund_ofAPartWasKeptAndItsReplyIsLost_isNotRepeated() {
+        Decision mine = store.decide(List.of(EXPORTS.charge("k", 5)));
+        leaveServerAlone();
+        store.refund(mine, List.of(EXPORTS.charge("k", 2)));
+        useServerAgain();
+        redis.loseReplies();
+        seconds(1);
+        redis.cut();
+
+        seconds(3);
+
+        assertThat(remaining(EXPORTS)).isEqualTo(7);
+    }
+
+    @Test
+    @DisplayName("permits that a limit of another kind charged are nobody's to refund")
+    void refund_limitWasOneOfARate_returnsItsPermitsOnly() {
+        Policy before = Policy.of("changed", FixedWindow.of(Rate.parse("10/hour")));
+        Policy after = Policy.of("changed", Concurrency.of(10));
+        for (int i = 0; i < 4; i++) {
+            charge(before);
+        }
+        Decision mine = charge(after);
+
+        store.refund(mine);
+        store.refund(mine);
+
+        assertThat(remaining(after)).isEqualTo(6);
+    }
+
+    @Test
+    void refund_alarmCannotBeSetOnce_isSentAfterTheNextRefund() {
+        Decision mine = charge(EXPORTS);
+        leaveServerAlone();
+        store.refund(mine);
+        redis.refuseAlarms(true);
+        seconds(2);
+        redis.refuseAlarms(false);
+        charge(WINDOW);
+        useServerAgain();
+
+        store.refund(charge(WINDOW));
+        seconds(2);
+
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @Test
+    @DisplayName("what was kept during an outage does not occupy the server that is back")
+    void refund_manyAreKept_areSentAFewAtATime() {
+        Policy many = Policy.of("many", Concurrency.of(500));
+        List<Decision> held = new ArrayList<>();
+        for (int i = 0; i < 500; i++) {
+            held.add(charge(many));
+        }
+        leaveServerAlone();
+        held.forEach(store::refund);
+        useServerAgain();
+
+        int most = 0;
+        for (int i = 0; i < 2_000; i++) {
+            int before = redis.executed();
+            time.advance(Duration.ofMillis(1));
+            most = Math.max(most, redis.executed() - before);
+        }
+
+        assertThat(most).isBetween(1, 20);
+        assertThat(remaining(many)).isEqualTo(500);
+    }
+
+    @Test
+    @DisplayName("an error of this instance does not tell that the server executed nothing")
+    void decide_replyCannotBeRead_isCancelled() {
+        redis.makeRepliesUnreadable(true);
+        charge(EXPORTS);
+        redis.makeRepliesUnreadable(false);
+        assertThat(remaining(EXPORTS)).isEqualTo(9);
+
+        seconds(2);
+
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @Test
+    void refund_replyOfARateCannotBeRead_isNotRepeated() {
+        Decision mine = charge(WINDOW);
+        charge(WINDOW);
+        redis.makeRepliesUnreadable(true);
+        store.refund(mine);
+        redis.makeRepliesUnreadable(false);
+
+        seconds(2);
+
+        assertThat(remaining(WINDOW)).isEqualTo(9);
+    }
+
+    @Test
     @DisplayName("a step of the server's clock keeps no permit from coming back")
     void refund_serversClockIsSetBack_returnsItsPermit() {
         List<Decision> held = new ArrayList<>();
@@ -281,7 +403,7 @@ class HeldPermitsTest {
         int before = redis.executed();
 
         redis.comeBack();
-        seconds(5);
+        seconds(10);
 
         assertThat(redis.executed() - before).isEqualTo(OwedRefunds.MAX + 1);
     }

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.test.FakeTicker;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -209,5 +211,29 @@ class NodeTest {
         assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> sent.goTo(next));
 
         assertThat(failure(next.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.TIMEOUT);
+    }
+
+    @Test
+    @DisplayName("connections that were replaced are not kept in memory for slots that are not used any more")
+    void combiner_connectionIsReplaced_isForgotten() {
+        FakeRedis redis = new FakeRedis(time);
+        Node changed = new Node(
+                redis,
+                Topology.ANY,
+                executor,
+                redis.store().settings(),
+                new OperatorLog(events, redis, Duration.ofSeconds(1)));
+        nodes.add(changed);
+        WeakReference<Connection> former =
+                new WeakReference<>(changed.link().live().join());
+        changed.combiner(Objects.requireNonNull(former.get()), 1);
+
+        changed.link().replace();
+        time.advance(Duration.ofSeconds(2));
+
+        Scene.awaitUntil(() -> {
+            System.gc();
+            return former.get() == null;
+        });
     }
 }

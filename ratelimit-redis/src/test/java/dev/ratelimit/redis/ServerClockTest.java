@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 class ServerClockTest {
@@ -43,6 +44,36 @@ class ServerClockTest {
         clock.heard(time.nanos(), SERVER_MICROS - 3_600_000_000L);
 
         assertThat(clock.expiryMicros()).isLessThan(SERVER_MICROS - 3_500_000_000L);
+    }
+
+    @Test
+    @DisplayName("an answer that took long, as after a hang, does not postpone expiries")
+    void expiryMicros_afterALateAnswer_isAsBefore() {
+        clock.heard(time.nanos(), SERVER_MICROS);
+        long written = time.nanos();
+        time.advance(Duration.ofSeconds(5));
+        clock.heard(written, SERVER_MICROS + 5_000_000);
+
+        assertThat(clock.expiryMicros()).isBetween(SERVER_MICROS + 5_050_000, SERVER_MICROS + 5_050_000 + 2 * 4096);
+    }
+
+    @Test
+    void expiryMicros_serversClockIsSetForwardBeforeALateAnswer_follows() {
+        clock.heard(time.nanos(), SERVER_MICROS);
+        long written = time.nanos();
+        time.advance(Duration.ofSeconds(5));
+        clock.heard(written, SERVER_MICROS + 3_605_000_000L);
+
+        assertThat(clock.expiryMicros()).isGreaterThan(SERVER_MICROS + 3_605_050_000L);
+    }
+
+    @Test
+    void expiryMicros_longestDeadline_isEarlierThanNeverAndExact() {
+        ServerClock patient = new ServerClock(time, Long.MAX_VALUE);
+        long never = patient.expiryMicros();
+        patient.heard(time.nanos(), SERVER_MICROS);
+
+        assertThat(patient.expiryMicros()).isBetween(SERVER_MICROS, never);
     }
 
     @Test

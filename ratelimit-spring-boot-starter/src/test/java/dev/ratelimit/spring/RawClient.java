@@ -7,6 +7,8 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
 
 /**
@@ -31,6 +33,13 @@ public record RawClient(int port) {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Sends a request line, headers and a body unchanged, with the length of the body. */
+    public RawResponse sendBody(String requestLine, String body, String... headers) {
+        List<String> all = new ArrayList<>(List.of(headers));
+        all.add("Content-Length: " + body.getBytes(StandardCharsets.ISO_8859_1).length + "\r\n\r\n" + body);
+        return send(requestLine, all.toArray(String[]::new));
     }
 
     /** Sends a request line and headers unchanged; the caller may read the response. */

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Thrown by a method with {@link RateLimited} instead of running it, if a limit refuses the call. The method was not
  * called, and none of its limits was charged. If the exception leaves a controller, the client gets the same response
- * as if the request had been refused. An application may throw it for refusals of its own.
+ * as if the request had been refused, unless an {@code @ExceptionHandler} that names this type answers. An application
+ * may throw it for refusals of its own.
  *
  * <p>It has no stack trace: there may be many refusals, and the message names the limit. Only the message is
  * serialized.

@@ -39,6 +39,11 @@ final class HeldPermits implements AsyncListener {
         return new HeldResponse(response, held);
     }
 
+    /** The request as the rest of the filter chain sees it, after {@link #watched}. */
+    static HttpServletRequest shown(HttpServletRequest request) {
+        return request.getAttribute(ATTRIBUTE) == null ? request : HeldRequest.of(request);
+    }
+
     /** Releases the permits of a request now, or when it is complete. Called when the filter chain has returned. */
     static void releaseAfter(HttpServletRequest request, ChargedRequest charged) {
         if (!charged.holds()) {

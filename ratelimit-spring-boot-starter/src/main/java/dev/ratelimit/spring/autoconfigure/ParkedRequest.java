@@ -8,6 +8,8 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +19,8 @@ import org.springframework.http.HttpHeaders;
 
 /**
  * A request that waits without a thread. When its wait is over, the server dispatches it again, to the filter where it
- * waits.
+ * waits, and it goes on as the request that came: further filters and the handler, which have not seen it yet, do not take
+ * it for an asynchronous result.
  */
 final class ParkedRequest implements AsyncListener {
 
@@ -26,23 +29,45 @@ final class ParkedRequest implements AsyncListener {
 
     private static final String ATTRIBUTE = ParkedRequest.class.getName();
 
+    /** What servers add for a dispatch, and some of them to the request itself. */
+    private static final List<String> DISPATCH_ATTRIBUTES = List.of(
+            AsyncContext.ASYNC_REQUEST_URI,
+            AsyncContext.ASYNC_CONTEXT_PATH,
+            AsyncContext.ASYNC_MAPPING,
+            AsyncContext.ASYNC_PATH_INFO,
+            AsyncContext.ASYNC_SERVLET_PATH,
+            AsyncContext.ASYNC_QUERY_STRING);
+
     private final ServletWebRequest web;
     private final ChargedRequest charged;
+    private final AsyncContext context;
+
+    /** The time-out of asynchronous requests before this one was parked. */
     private final long timeoutMillis;
 
-    private final String uri;
-    private final String url;
+    /** The request, what it wraps, and so on, up to that of the server. */
+    private final List<ServletRequest> layers;
 
     /** Where to dispatch it; {@code null} if the server knows. */
     private final @Nullable String path;
 
-    private ParkedRequest(ServletWebRequest web, ChargedRequest charged, long timeoutMillis) {
+    private ParkedRequest(ServletWebRequest web, ChargedRequest charged, AsyncContext context) {
         this.web = web;
-        this.uri = web.request().getRequestURI();
-        this.url = web.request().getRequestURL().toString();
-        this.path = rewritten(web.request());
         this.charged = charged;
-        this.timeoutMillis = timeoutMillis;
+        this.context = context;
+        this.timeoutMillis = context.getTimeout();
+        this.layers = layers(web.request());
+        this.path = rewritten(web.request(), layers.get(layers.size() - 1));
+    }
+
+    private static List<ServletRequest> layers(ServletRequest request) {
+        List<ServletRequest> layers = new ArrayList<>(List.of(request));
+        ServletRequest inside = request;
+        while (inside instanceof ServletRequestWrapper wrapper) {
+            inside = wrapper.getRequest();
+            layers.add(inside);
+        }
+        return layers;
     }
 
     /** Whether a request can be parked. If a filter or servlet does not support it, a warning says so once. */
@@ -83,12 +108,12 @@ final class ParkedRequest implements AsyncListener {
         // with what other filters have wrapped around them
         AsyncContext context = request.startAsync(request, response);
         try {
-            ParkedRequest parked = new ParkedRequest(web, charged, context.getTimeout());
+            ParkedRequest parked = new ParkedRequest(web, charged, context);
             request.setAttribute(ATTRIBUTE, parked);
             // the wait ends by itself
             context.setTimeout(0);
             context.addListener(parked);
-            charged.whenOver(() -> parked.dispatch(context));
+            charged.whenOver(parked::dispatch);
         } catch (RuntimeException | Error e) {
             // otherwise a server that stops would wait for this request
             complete(context, e);
@@ -104,53 +129,49 @@ final class ParkedRequest implements AsyncListener {
         }
     }
 
-    /** The request that has waited. */
-    static ParkedRequest of(HttpServletRequest request) {
-        return (ParkedRequest) Objects.requireNonNull(request.getAttribute(ATTRIBUTE));
-    }
-
     /**
      * The path that the client has requested, if a filter has wrapped the request and shows another, such as one with the
      * prefix of a proxy. Servers dispatch to the latter, and choose the filters by it.
      */
-    private static @Nullable String rewritten(HttpServletRequest request) {
-        ServletRequest inside = request;
-        while (inside instanceof ServletRequestWrapper wrapper) {
-            inside = wrapper.getRequest();
-        }
-        if (!(inside instanceof HttpServletRequest raw) || raw.getRequestURI().equals(request.getRequestURI())) {
+    private static @Nullable String rewritten(HttpServletRequest request, ServletRequest innermost) {
+        if (!(innermost instanceof HttpServletRequest raw)
+                || raw.getRequestURI().equals(request.getRequestURI())) {
             return null;
         }
         String context = raw.getContextPath();
         return raw.getRequestURI().startsWith(context) ? raw.getRequestURI().substring(context.length()) : null;
     }
 
-    /** Throws what reading the request has failed with before it was parked. */
-    void rethrowFailure() {
-        web.rethrowFailure();
+    /** The parked request; {@code null} if this one has not been parked, or has been resumed. */
+    static @Nullable ParkedRequest of(ServletRequest request) {
+        return (ParkedRequest) request.getAttribute(ATTRIBUTE);
     }
 
-    /** Whether a filter shows another path than the client has requested. */
-    boolean isRewritten() {
-        return path != null;
+    /** Takes out what the server has put between the layers of the request, and returns the outermost. */
+    HttpServletRequest restore() {
+        for (int i = 0; i < layers.size() - 1; i++) {
+            ((ServletRequestWrapper) layers.get(i)).setRequest(layers.get(i + 1));
+        }
+        return web.request();
     }
 
-    /** The URI that filters and handlers see. */
-    String uri() {
-        return uri;
+    /**
+     * Returns the request that has waited, as it was before, with what filters have wrapped around it since.
+     *
+     * @param dispatched the request as it arrives after the wait
+     */
+    static HttpServletRequest resume(HttpServletRequest dispatched) {
+        ParkedRequest parked = Objects.requireNonNull(of(dispatched));
+        HttpServletRequest request = DispatchedRequest.removeFrom(dispatched, parked.web.request());
+        request.removeAttribute(ATTRIBUTE);
+        DISPATCH_ATTRIBUTES.forEach(request::removeAttribute);
+        // some servers keep the time-out of the wait
+        parked.context.setTimeout(parked.timeoutMillis);
+        parked.web.rethrowFailure();
+        return request;
     }
 
-    /** The URL that filters and handlers see. */
-    String url() {
-        return url;
-    }
-
-    /** The time-out of asynchronous requests before this one was parked. */
-    long timeoutMillis() {
-        return timeoutMillis;
-    }
-
-    private void dispatch(AsyncContext context) {
+    private void dispatch() {
         try {
             if (path == null) {
                 context.dispatch();
@@ -160,12 +181,12 @@ final class ParkedRequest implements AsyncListener {
         } catch (RuntimeException | Error e) {
             // an IllegalStateException: the client has left
             charged.leave();
-            end(context, e);
+            end(e);
         }
     }
 
     /** Ends a request that the server does not dispatch, unless the server has ended it. */
-    private void end(AsyncContext context, Throwable failure) {
+    private void end(Throwable failure) {
         try {
             if (context.getResponse() instanceof HttpServletResponse response && !response.isCommitted()) {
                 response.setStatus(HttpServletResponse.SC_SERVICE_UNAVAILABLE);

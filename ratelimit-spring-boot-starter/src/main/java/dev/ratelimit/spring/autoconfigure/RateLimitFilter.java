@@ -72,10 +72,11 @@ final class RateLimitFilter extends OncePerRequestFilter {
     }
 
     @Override
-    protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+    protected void doFilterInternal(HttpServletRequest arrived, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
+        boolean resumed = isResumed(arrived);
+        HttpServletRequest request = resumed ? ParkedRequest.resume(arrived) : arrived;
         ServletWebRequest web = new ServletWebRequest(request, paths);
-        boolean resumed = isResumed(request);
         boolean first = resumed || chargedOf(request) == null;
         ChargedRequest charged = RequestScope.within(request, response, () -> charge(web, response));
         if (charged.isWaiting()) {
@@ -94,8 +95,8 @@ final class RateLimitFilter extends OncePerRequestFilter {
             web.rethrowFailure();
             boolean hasHeaders = charged.writeHeaders(new ServletWebResponse(response));
             HttpServletResponse answer = HeldPermits.watched(request, response, charged);
-            (resumed ? ResumedRequest.on(chain) : chain)
-                    .doFilter(request, hasHeaders ? new RedirectWithout(limiter.headers(), answer) : answer);
+            chain.doFilter(
+                    HeldPermits.shown(request), hasHeaders ? new RedirectWithout(limiter.headers(), answer) : answer);
             if (first && mayBePreflight(request) && limiter.isRefundedPreflight(web) && succeeded(request, response)) {
                 charged.refund();
             }

@@ -110,6 +110,19 @@ class RateLimitFilterConfiguration {
         return registration;
     }
 
+    /** Only if requests can wait. */
+    @Bean("dev.ratelimit.dispatchedRequestFilter")
+    FilterRegistrationBean<DispatchedRequest.OutermostFilter> rateLimitDispatchedRequestFilter(
+            WaitingRequests waiting) {
+        FilterRegistrationBean<DispatchedRequest.OutermostFilter> registration =
+                new FilterRegistrationBean<>(new DispatchedRequest.OutermostFilter());
+        registration.setDispatcherTypes(DispatcherType.ASYNC);
+        registration.setAsyncSupported(true);
+        registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+        registration.setEnabled(waiting.arePossible());
+        return registration;
+    }
+
     private static FilterRegistrationBean<RateLimitFilter> registration(
             RateLimitFilter filter, WaitingRequests waiting, Environment environment, int distance) {
         FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(filter);

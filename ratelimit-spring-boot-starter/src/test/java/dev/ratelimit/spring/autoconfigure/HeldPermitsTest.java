@@ -98,6 +98,12 @@ class HeldPermitsTest {
             }
         }
 
+        /** Whether the server offers to send a file after the request. */
+        @GetMapping("/sendfile")
+        String sendfile(HttpServletRequest request) {
+            return String.valueOf(request.getAttribute("org.apache.tomcat.sendfile.support"));
+        }
+
         @GetMapping("/annotated")
         @RateLimited(value = "1", algorithm = "concurrency", key = "header:X-Annotated")
         String annotated() {
@@ -287,5 +293,13 @@ class HeldPermitsTest {
         app.ticker().advance(Duration.ofMinutes(10));
 
         assertThat(app.get("/body?status=200", "X-Slots: lost").status()).isEqualTo(200);
+    }
+
+    @Test
+    void sendfile_isOfferedOnlyToRequestsThatHoldNothing() {
+        boolean tomcat = app.toString().startsWith("Tomcat");
+
+        assertThat(app.get("/sendfile").body()).contains(tomcat ? "true" : "null");
+        assertThat(app.get("/sendfile", "X-Slots: sendfile").body()).contains(tomcat ? "false" : "null");
     }
 }

@@ -1,7 +1,7 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.Rate;
-import dev.ratelimit.RateLimitQueue.Order;
+import dev.ratelimit.queue.RateLimitQueue.Order;
 import java.time.Duration;
 
 /**

@@ -1,11 +1,11 @@
 package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.OnStoreFailure;
-import dev.ratelimit.RateLimitQueue.Order;
 import dev.ratelimit.algorithm.FixedWindow.Align;
 import dev.ratelimit.algorithm.SlidingWindow.Rounding;
 import dev.ratelimit.algorithm.TokenBucket.Refill;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.queue.RateLimitQueue.Order;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.rules.OnExceeded.Action;
 import java.time.Duration;

@@ -28,10 +28,18 @@ import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
+import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
@@ -95,6 +103,10 @@ final class RequestExpression {
                     "not an expression: it ends too early" + Quotation.pointingAt(text.length(), text), e);
         }
         check(expression.getAST(), parameters);
+        // a single word is a mistake of another kind
+        if (!(expression.getAST() instanceof PropertyOrFieldReference)) {
+            checkRoot(expression.getAST());
+        }
         this.shown = ShownExpression.of(expression.getAST(), text);
     }
 
@@ -117,6 +129,40 @@ final class RequestExpression {
         }
         for (int i = 0; i < node.getChildCount(); i++) {
             check(node.getChild(i), parameters);
+        }
+    }
+
+    /** There is no root object and nothing outside of the request: such an expression would fail for each request. */
+    private static void checkRoot(SpelNode node) {
+        if (node instanceof PropertyOrFieldReference property) {
+            throw new IllegalArgumentException("there is no " + Quotation.message(property.getName())
+                    + "; write a text in quotes, as in 'GET', and a" + " property of the request with #request");
+        }
+        if (node instanceof MethodReference method) {
+            throw new IllegalArgumentException("there is no " + Quotation.message(method.getName())
+                    + "(); write #request." + Quotation.message(method.getName()) + "(...)");
+        }
+        if (Stream.of(TypeReference.class, ConstructorReference.class, BeanReference.class, FunctionReference.class)
+                .anyMatch(outside -> outside.isInstance(node))) {
+            throw new IllegalArgumentException(
+                    "types, constructors, beans and functions are out of reach; use #request,"
+                            + " #principal and #ip, or bean:NAME as the key");
+        }
+        boolean elements = Stream.of(Selection.class, Projection.class, Indexer.class, InlineMap.class)
+                .anyMatch(ofElements -> ofElements.isInstance(node));
+        for (int i = 0; i < node.getChildCount() && !elements; i++) {
+            if (i == 0 || !(node instanceof CompoundExpression)) {
+                checkRoot(node.getChild(i));
+            } else {
+                checkArguments(node.getChild(i));
+            }
+        }
+    }
+
+    /** The arguments of a member are expressions of their own. */
+    private static void checkArguments(SpelNode member) {
+        for (int i = 0; i < member.getChildCount() && member instanceof MethodReference; i++) {
+            checkRoot(member.getChild(i));
         }
     }
 

@@ -2,11 +2,11 @@ package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
-import dev.ratelimit.RateLimitQueue;
-import dev.ratelimit.RateLimitQueue.Waiting;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.queue.RateLimitQueue;
+import dev.ratelimit.queue.RateLimitQueue.Waiting;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -370,11 +370,19 @@ class KeyTest {
     void expressions_reachNothingButTheRequest() {
         RecordedRequest request = new RecordedRequest();
 
-        for (String text :
-                List.of("#ip.concat(#this.class)", "#ip.concat(T(java.lang.Runtime).runtime)", "#ip.concat(@bean)")) {
+        for (String text : List.of(
+                "#ip.concat(#this.class)",
+                "#ip.toCharArray().![T(java.lang.Integer).toString(7)][0]",
+                "#ip.toCharArray().![@bean.name][0]")) {
             assertThat(of(key(text), request)).as(text).isEqualTo("a9:127.0.0.1");
         }
-        assertThatIllegalArgumentException().isThrownBy(() -> key("#request.getClass()"));
+        for (String text : List.of(
+                "#request.getClass()",
+                "#ip.concat(T(java.lang.Runtime).runtime)",
+                "#ip.concat(@bean)",
+                "#ip.concat(x)")) {
+            assertThatIllegalArgumentException().as(text).isThrownBy(() -> key(text));
+        }
     }
 
     @Test

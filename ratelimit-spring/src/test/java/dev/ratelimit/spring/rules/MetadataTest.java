@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.RecordComponent;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +13,6 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
-import org.springframework.boot.context.properties.bind.DefaultValue;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -23,11 +20,6 @@ import tools.jackson.databind.json.JsonMapper;
 class MetadataTest {
 
     private static final Pattern SENTENCES = Pattern.compile("[A-Z][^\n]*[.]");
-    private static final Path SOURCES = Path.of("src/main/java/dev/ratelimit/spring/rules");
-
-    private static final Pattern RECORD =
-            Pattern.compile("/\\*\\*((?:(?!\\*/).)*)\\*/\\s*(?:public )?record (\\w+)", Pattern.DOTALL);
-    private static final Pattern PARAM = Pattern.compile("@param (\\w+) ([^@]*)");
 
     private static JsonNode metadata() throws IOException {
         try (InputStream in = MetadataTest.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
@@ -50,14 +42,13 @@ class MetadataTest {
         components("ratelimit.", RateLimitProperties.class).forEach((name, component) -> {
             JsonNode property = get(described, name);
             assertThat(property.get("description").asString()).as(name).matches(SENTENCES);
-            DefaultValue value = component.getAnnotation(DefaultValue.class);
-            if (value != null && value.value().length == 1) {
+            String value = RecordJavadoc.defaultOf(component);
+            if (value != null) {
                 assertThat(property.get("defaultValue").asString())
                         .as(name)
                         .satisfiesAnyOf(
-                                shown -> assertThat(shown).isEqualTo(value.value()[0]),
-                                shown -> assertThat(Double.parseDouble(shown))
-                                        .isEqualTo(Double.parseDouble(value.value()[0])));
+                                shown -> assertThat(shown).isEqualTo(value),
+                                shown -> assertThat(Double.parseDouble(shown)).isEqualTo(Double.parseDouble(value)));
             }
         });
     }
@@ -79,15 +70,7 @@ class MetadataTest {
     void policies_areDescribedByTheirType() throws IOException {
         assertThat(get(properties(), "ratelimit.policies").get("type").asString())
                 .isEqualTo("java.util.Map<java.lang.String," + PolicyProperties.class.getName() + ">");
-        Map<String, String> described = new TreeMap<>();
-        String source = Files.readString(SOURCES.resolve("PolicyProperties.java"));
-        RECORD.matcher(source)
-                .results()
-                .forEach(type -> PARAM.matcher(type.group(1).replaceAll("\\s*\\n\\s*\\*\\s*", " "))
-                        .results()
-                        .forEach(param -> described.put(
-                                type.group(2) + "." + param.group(1),
-                                param.group(2).strip())));
+        Map<String, String> described = RecordJavadoc.of("PolicyProperties.java");
 
         for (Class<?> type : types(PolicyProperties.class)) {
             for (RecordComponent component : type.getRecordComponents()) {

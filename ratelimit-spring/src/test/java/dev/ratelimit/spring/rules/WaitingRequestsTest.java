@@ -172,8 +172,8 @@ class WaitingRequestsTest {
             assertThat(limits.ask().isWaiting()).isTrue();
         }
 
-        limits.close();
-        limits.close();
+        limits.waiting.close();
+        limits.waiting.close();
 
         assertThat(output).containsOnlyOnce("The application stops: 7 waiting requests are refused now");
     }
@@ -187,7 +187,7 @@ class WaitingRequestsTest {
 
             ChargedRequest second = limits.ask();
             ticker.advance(Duration.ofMinutes(20));
-            limits.close();
+            limits.waiting.close();
             assertThat(limits.askAgain(second).isRefused()).isTrue();
 
             assertThat(limits.waits).containsExactly("one WAITED 3600000000000", "one REFUSED 1200000000000");

@@ -1,11 +1,10 @@
-package dev.ratelimit.test;
+package dev.ratelimit.queue;
+
+import static org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt.forClasses;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
-import dev.ratelimit.RateLimitQueue;
-import dev.ratelimit.RateLimitQueue.Order;
-import dev.ratelimit.RateLimitQueue.Waiting;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Scheduler;
@@ -13,12 +12,16 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.queue.RateLimitQueue.Order;
+import dev.ratelimit.queue.RateLimitQueue.Waiting;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.ManagedStrategyGuarantee;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Options;
@@ -41,11 +44,16 @@ class WaitingLincheckTest {
     /** Lincheck's own limit, half a minute of real time, is over early while it transforms classes on a busy machine. */
     private static final long HANGS_MILLIS = 300_000;
 
+    /** The look whether there is enough stack is no endless recursion, and touches nothing. */
+    private static final ManagedStrategyGuarantee STACK =
+            forClasses(Turn.class.getName()).methods("deep").ignore();
+
     private static final long CAPACITY = 10;
     private static final long RESERVED = 4;
 
     // constants: an instance is made for each of many thousand interleavings
     private static final Policy SLOT = Policy.of("slot", Concurrency.of(1));
+    private static final Policy OTHER = Policy.of("other", Concurrency.of(1));
     private static final Policy A = Policy.of("a", TokenBucket.of(Rate.parse(CAPACITY + "/h")));
     private static final Policy B = Policy.of("b", TokenBucket.of(Rate.parse(CAPACITY + "/h")));
 
@@ -252,12 +260,95 @@ class WaitingLincheckTest {
         }
     }
 
+    /** Callers who wait for one slot, and others for two, in one order or the other, who move between the lines. */
+    public static class TwoSlots extends StandingTime {
+
+        private final RateLimitStore store =
+                InMemoryStore.builder().ticker(this).maxKeys(1_000).build();
+        private final RateLimitQueue queue = RateLimitQueue.builder(store)
+                .ticker(this)
+                .policy("slot", Waiting.of(Duration.ofHours(1), 100))
+                .policy("other", Waiting.of(Duration.ofHours(1), 100))
+                .build();
+        private final ConcurrentLinkedQueue<CompletableFuture<Decision>> callers = new ConcurrentLinkedQueue<>();
+        private final ConcurrentLinkedQueue<CompletableFuture<Decision>> forBoth = new ConcurrentLinkedQueue<>();
+
+        public TwoSlots() {
+            callers.add(CompletableFuture.completedFuture(store.decide(List.of(SLOT.charge("k")))));
+            forBoth.add(queue.acquire(SLOT.charge("k"), OTHER.charge("k")));
+            callers.add(CompletableFuture.completedFuture(store.decide(List.of(OTHER.charge("k")))));
+        }
+
+        @Operation
+        public void acquireOne() {
+            callers.add(queue.acquire(OTHER.charge("k")));
+        }
+
+        @Operation
+        public void acquireBoth() {
+            forBoth.add(queue.acquire(OTHER.charge("k"), SLOT.charge("k")));
+        }
+
+        @Operation
+        public void cancel() {
+            forBoth.stream().filter(caller -> !caller.isDone()).findFirst().ifPresent(caller -> caller.cancel(false));
+        }
+
+        @Operation
+        public void release() {
+            release(callers);
+        }
+
+        @Operation
+        public void releaseBoth() {
+            release(forBoth);
+        }
+
+        @SuppressWarnings("CollectionUndefinedEquality") // the identical future is removed
+        private void release(ConcurrentLinkedQueue<CompletableFuture<Decision>> holders) {
+            for (CompletableFuture<Decision> caller : holders) {
+                if (Slots.has(caller) && holders.remove(caller)) {
+                    store.refund(caller.join());
+                    caller.join().charges().forEach(charge -> queue.wake(charge.policy(), charge.key()));
+                    return;
+                }
+            }
+        }
+
+        @Validate
+        public void everySlotIsHeldOrFree_andNobodyWaitsForFreeOnes() {
+            long waiting = 0;
+            for (Policy policy : List.of(SLOT, OTHER)) {
+                long holding = Stream.concat(callers.stream(), forBoth.stream())
+                        .filter(Slots::has)
+                        .filter(caller -> caller.join().charges().stream()
+                                .anyMatch(charge -> charge.policy().equals(policy)))
+                        .count();
+                if (free(policy) + holding != 1) {
+                    throw new AssertionError(policy.name() + ": " + free(policy) + " free, " + holding + " held");
+                }
+                waiting += queue.waiting(policy.name());
+            }
+            long forOther = callers.stream().filter(caller -> !caller.isDone()).count();
+            long forTwo = forBoth.stream().filter(caller -> !caller.isDone()).count();
+            boolean idle = free(OTHER) > 0 && (forOther > 0 || (forTwo > 0 && free(SLOT) > 0));
+            if (idle || waiting != forOther + forTwo) {
+                throw new AssertionError(forOther + " and " + forTwo + " wait, of whom the queue knows " + waiting
+                        + "; free: " + free(OTHER) + " and " + free(SLOT));
+            }
+        }
+
+        private long free(Policy policy) {
+            return store.peek(List.of(policy.charge("k", 0))).limits().get(0).remaining();
+        }
+    }
+
     private static <O extends Options<O, ?>> O small(O options) {
         return options.threads(2).actorsBefore(0).actorsAfter(0).invocationTimeout$lincheck(HANGS_MILLIS);
     }
 
     private static ModelCheckingOptions everyInterleaving() {
-        return small(new ModelCheckingOptions())
+        return small(new ModelCheckingOptions().addGuarantee(STACK))
                 .actorsPerThread(2)
                 .iterations(6)
                 .invocationsPerIteration(100);
@@ -290,6 +381,18 @@ class WaitingLincheckTest {
     void queue_modelChecking() {
         everyInterleaving().check(OldestFirst.class);
         everyInterleaving().check(NewestFirst.class);
+    }
+
+    @Test
+    @DisplayName("H4 two lines: whoever moves between them is served once, and nobody waits for free slots")
+    void twoLines_modelChecking() {
+        everyInterleaving().iterations(4).invocationsPerIteration(50).check(TwoSlots.class);
+    }
+
+    @Test
+    @DisplayName("H4 two lines on real threads: whoever moves between them is served once")
+    void twoLines_stress() {
+        manyRuns().check(TwoSlots.class);
     }
 
     @Test

@@ -1,4 +1,4 @@
-package dev.ratelimit.test;
+package dev.ratelimit.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,12 +7,12 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
-import dev.ratelimit.RateLimitQueue;
-import dev.ratelimit.RateLimitQueue.Waiting;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.queue.RateLimitQueue.Waiting;
+import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.ratelimit.test;
+package dev.ratelimit.queue;
 
 import static dev.ratelimit.test.RateLimitAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -8,13 +8,13 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
-import dev.ratelimit.RateLimitQueue;
-import dev.ratelimit.RateLimitQueue.Order;
-import dev.ratelimit.RateLimitQueue.Waiting;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.queue.RateLimitQueue.Order;
+import dev.ratelimit.queue.RateLimitQueue.Waiting;
+import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
