@@ -15,6 +15,7 @@ import dev.ratelimit.redis.storm.World.Actor;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,7 @@ final class Callers {
         private final @Nullable Call former;
         private @Nullable Actor actor;
         private @Nullable Decision decision;
+        private @Nullable CompletableFuture<Decision> awaited;
 
         /** Whether the decision took permits, if it was admitted. */
         private boolean charging;
@@ -69,6 +71,7 @@ final class Callers {
         this.shares = scene.shares;
         this.troubles = scene.troubles;
         this.instances = instances;
+        instances.forEach(instance -> instance.wait(new Waiters(scene, instance)));
     }
 
     /** Asks, on a thread of the instance. */
@@ -83,7 +86,12 @@ final class Callers {
         }
         Call call = new Call(instance, former);
         calls.put(ask.id(), call);
-        if (ask.question() == Question.INTERRUPT) {
+        if (ask.question() == Question.INTERRUPT && former != null && former.awaited != null) {
+            CompletableFuture<Decision> awaited = former.awaited;
+            world.note(ask::toString);
+            world.in(0, former.instance.place(), () -> awaited.cancel(true));
+            return;
+        } else if (ask.question() == Question.INTERRUPT) {
             if (former != null && former.actor != null && !former.actor.done) {
                 world.note(ask::toString);
                 former.instance.interrupted();
@@ -93,13 +101,32 @@ final class Callers {
             }
             return;
         }
-        call.actor = instance.place().start(() -> call(ask, call, instance));
+        call.actor = instance.place().start(() -> {
+            if (ask.question() == Question.ACQUIRE) {
+                acquire(ask, call, instance);
+            } else {
+                call(ask, call, instance);
+            }
+        });
     }
 
     /** Lets the actor that runs ask an instance. */
     void decide(Instance instance, Want want) {
         Ask ask = new Ask(Ask.NONE, 0, instance.number(), Question.DECIDE, List.of(want), Ask.NONE);
         call(ask, new Call(instance, null), instance);
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // what follows does not fail
+    private void acquire(Ask ask, Call call, Instance instance) {
+        call.charging = true;
+        world.note(ask::toString);
+        CompletableFuture<Decision> awaited = instance.waiters()
+                .acquire(Charge.addUp(ask.wants().stream().map(instance::charge).toList()));
+        call.awaited = awaited;
+        awaited.whenComplete((decision, failure) -> {
+            call.decision = decision;
+            world.note(() -> ask + ": " + (decision == null ? failure : decision.admitted() ? "admitted" : "refused"));
+        });
     }
 
     private void call(Ask ask, Call call, Instance instance) {
@@ -274,7 +301,7 @@ final class Callers {
                     && troubles.untouched(instance.place(), server);
             boolean well = calm && instance.usable() && !inDoubt(instance, server, began);
             world.require(
-                    !(spared || well) || network.asksTooOften(instance.place(), began),
+                    !(spared || well) || network.asksTooOften(instance.place(), began - Storm.RECOVERY_NANOS),
                     "%s does not ask for %s, whose server is well: %s",
                     instance.place(),
                     charge,

@@ -25,6 +25,9 @@ final class Calls {
     /** Whether callers stay away now and then, for longer than a lease or an answer is kept. */
     private final boolean pauses;
 
+    /** Whether some callers wait for permits of the first policy. */
+    private final boolean waits;
+
     /** Whether callers return what they got; if not, servers' grants can be checked against the limits. */
     private final boolean refunds;
 
@@ -33,6 +36,7 @@ final class Calls {
         this.setup = setup;
         this.greed = setup.leased() ? 1 : List.of(12, 12, 12, 2).get(random.nextInt(4));
         this.pauses = random.nextInt(4) == 0;
+        this.waits = setup.policies().get(0).waitNanos() > 0;
         this.refunds = random.nextBoolean();
     }
 
@@ -67,7 +71,9 @@ final class Calls {
             return new Ask(id, micros, instance, question, List.of(reset), Ask.NONE);
         }
         List<Want> wants = new ArrayList<>();
-        int policies = 1 + random.nextInt(setup.policies().size());
+        int policies = question == Question.ACQUIRE && random.nextInt(3) > 0
+                ? 1
+                : 1 + random.nextInt(setup.policies().size());
         for (int policy = 0; policy < policies; policy++) {
             int key = policy == 0 || random.nextBoolean() ? hot : random.nextInt(setup.keys());
             wants.add(new Want(policy, key, random.nextInt(greed) == 0 ? random.nextInt(MAX_PERMITS + 1) : 1));
@@ -80,7 +86,9 @@ final class Calls {
     }
 
     private Question question(int kind) {
-        if (kind < 13 || (kind >= 15 && kind < 19 && !refunds)) {
+        if (waits && kind < 5) {
+            return Question.ACQUIRE;
+        } else if (kind < 13 || (kind >= 15 && kind < 19 && !refunds)) {
             return Question.DECIDE;
         } else if (kind < 15) {
             return Question.PEEK;

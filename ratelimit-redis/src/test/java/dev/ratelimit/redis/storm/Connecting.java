@@ -43,6 +43,11 @@ final class Connecting {
         this.setup = setup;
     }
 
+    /** How long it takes where nothing is wrong. */
+    long nanos() {
+        return setup.connectNanos() + 3 * (setup.farNanos() + Network.MAX_DELAY_NANOS);
+    }
+
     /** Whether it takes no longer than the round trips. */
     boolean atOnce() {
         return setup.connectNanos() == 0;

@@ -28,6 +28,8 @@ final class Generator {
 
     private static final int VARIANTS = 1 << 8;
 
+    private static final List<Long> WAITS = List.of(100 * MILLI, SECOND, 5 * SECOND);
+
     private static final long PENALTY_NANOS = 5 * SECOND;
 
     private final long seed;
@@ -98,7 +100,8 @@ final class Generator {
         boolean deny = oneIn(3);
         // what is lost of a slow limit stays lost for as long as a history lasts
         boolean slow = oneIn(3);
-        policies.add(slow ? slowBucket(leased) : bucket(leased));
+        Terms first = slow ? slowBucket(leased) : bucket(leased);
+        policies.add(oneIn(4) ? first.waiting(WAITS.get(random.nextInt(WAITS.size()))) : first);
         if (random.nextBoolean()) {
             policies.add(slow ? slowWindow(deny) : window(leased, deny));
         }

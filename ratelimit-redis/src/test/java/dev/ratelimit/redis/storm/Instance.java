@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,7 @@ final class Instance implements RedisStoreListener {
     private final Map<String, Map<Long, Refused>> refused = new HashMap<>();
     private final Deque<Long> changes = new ArrayDeque<>();
     private @Nullable RedisStore store;
+    private @Nullable Waiters waiters;
     private @Nullable RedisStoreFailure lastFailure;
     private final Map<String, Long> returned = new HashMap<>();
     private final Restraint restraint;
@@ -160,9 +162,19 @@ final class Instance implements RedisStoreListener {
         }
     }
 
-    /** Closes its store; waits meanwhile. */
+    /** Sets who waits in its queue. */
+    void wait(Waiters those) {
+        waiters = those;
+    }
+
+    Waiters waiters() {
+        return Objects.requireNonNull(waiters);
+    }
+
+    /** Closes its queue and its store; waits meanwhile. */
     void close() {
         closed = true;
+        waiters().close();
         store().close();
     }
 

@@ -148,7 +148,12 @@ record Setup(
 
     /** What applies to a charge while servers do not answer. */
     OnStoreFailure onFailure(String policy) {
-        return policies.get(Integer.parseInt(policy.substring(1))).onFailure();
+        return terms(policy).onFailure();
+    }
+
+    /** The terms of the policy of this name. */
+    Terms terms(String policy) {
+        return policies.get(Integer.parseInt(policy.substring(1)));
     }
 
     /** Lines, each a word and fields. */

@@ -251,6 +251,11 @@ final class Storm {
                     "%s: connections stay open",
                     instance.place());
             require(
+                    instance.waiters().waiting() == 0 || instance.place().hasEnded(),
+                    "%s: %d callers wait for ever",
+                    instance.place(),
+                    instance.waiters().waiting());
+            require(
                     world.pending(instance.place()) == 0 || instance.place().hasEnded(),
                     "%s: alarms stay set",
                     instance.place());

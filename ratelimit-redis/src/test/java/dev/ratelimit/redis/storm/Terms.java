@@ -47,6 +47,11 @@ record Terms(String limits, String other, long penaltyNanos, OnStoreFailure onFa
                 fields.time("wait", 0));
     }
 
+    /** The same, with callers who wait. */
+    Terms waiting(long nanos) {
+        return new Terms(limits, other, penaltyNanos, onFailure, nanos);
+    }
+
     Fields fields() {
         return new Fields()
                 .with("limits", limits, null)

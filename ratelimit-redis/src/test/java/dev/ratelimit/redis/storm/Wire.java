@@ -36,8 +36,8 @@ final class Wire implements Seam.Wire {
     /** How long it takes the thread that writes to get to it. */
     static final long MAX_WRITE_NANOS = 50_000;
 
-    /** How long it takes at most to connect where nothing is wrong. */
-    private static final long REPLACE_NANOS = 300_000_000;
+    /** How long it takes at most to replace a connection where nothing is wrong, besides connecting. */
+    private static final long REPLACE_NANOS = 100_000_000;
 
     private final World world;
     private final Network network;
@@ -208,7 +208,7 @@ final class Wire implements Seam.Wire {
         }
         long answersBy = firstInVain + network.deadlineNanos();
         boolean doubtful = firstInVain > 0
-                && now - answersBy > REPLACE_NANOS
+                && now - answersBy > REPLACE_NANOS + network.connecting().nanos()
                 && network.calmSince(firstInVain - QUIET_NANOS)
                 && network.isReachable(place, server)
                 && !network.connecting().isFull(place, server)

@@ -152,6 +152,12 @@ final class World {
             start(task).sinceNanos = Long.MIN_VALUE;
         }
 
+        /** A pool of threads that have started. */
+        @Override
+        public Executor executor() {
+            return task -> start(task).sinceNanos = Long.MIN_VALUE;
+        }
+
         /** Starts a thread here, and returns before it runs. */
         Actor start(Runnable task) {
             Actor actor = new Actor(this, task);
