@@ -23,6 +23,6 @@ final class HeldRequest extends HttpServletRequestWrapper {
 
     @Override
     public @Nullable Object getAttribute(String name) {
-        return name.equals(SENDFILE) ? Boolean.FALSE : super.getAttribute(name);
+        return name.equals(SENDFILE) ? (Object) false : super.getAttribute(name);
     }
 }
