@@ -4,7 +4,7 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.Policy;
-import dev.ratelimit.RateLimitQueue;
+import dev.ratelimit.queue.RateLimitQueue;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.redis.storm.World.Place;
