@@ -151,8 +151,13 @@ public final class CallLimiter {
                 stages.add(charges);
                 throw new RefusedCall(refusals.refusal(charges), within, stages, context);
             }
-            charges.countAdmitted(outcomes);
             charged = charges;
+            try {
+                charges.countAdmitted(outcomes);
+            } catch (RuntimeException | Error e) {
+                end();
+                throw e;
+            }
         }
 
         /** Whether the call holds permits until it {@linkplain #end ends}. */

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -142,12 +143,11 @@ public final class ChargedRequest {
 
     /** Refuses the request and refunds what earlier stages charged. */
     private void refuse(StageCharges charges) {
-        if (close() && !stages.isEmpty()) {
-            stages.forEach(StageCharges::giveBack);
-        }
+        List<StageCharges> before = close() ? stages : List.of();
         add(charges);
         refused = true;
         counted = true;
+        atEach(before, StageCharges::giveBack);
         charges.countRefused(outcomes);
     }
 
@@ -279,8 +279,17 @@ public final class ChargedRequest {
 
     /** Returns the permits that the request holds. Idempotent; may be called by any thread. */
     public void release() {
-        for (int i = 0; i < stages.size(); i++) {
-            stages.get(i).release();
+        atEach(stages, StageCharges::release);
+    }
+
+    /** Does the same at each stage, also if it fails at one of them. */
+    private static void atEach(List<StageCharges> stages, Consumer<StageCharges> task) {
+        if (!stages.isEmpty()) {
+            try {
+                task.accept(stages.get(0));
+            } finally {
+                atEach(stages.subList(1, stages.size()), task);
+            }
         }
     }
 
@@ -318,14 +327,14 @@ public final class ChargedRequest {
     /** Refunds all charges, unless they are final. */
     public void refund() {
         if (close()) {
-            stages.forEach(StageCharges::refund);
+            atEach(stages, StageCharges::refund);
         }
     }
 
     /** Refunds the charges that are free for all these statuses, unless they are final. */
     public void settle(List<Integer> statuses) {
         if (close()) {
-            stages.forEach(stage -> stage.settle(statuses));
+            atEach(stages, stage -> stage.settle(statuses));
         }
     }
 }

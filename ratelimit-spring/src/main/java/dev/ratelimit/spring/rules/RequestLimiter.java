@@ -106,6 +106,18 @@ public final class RequestLimiter {
         } else {
             charged.enter(charged.context().at(request));
         }
+        try {
+            chargeAtStage(charged, canWait);
+        } catch (RuntimeException | Error e) {
+            // the web stack may not know the request yet, and what it has waited for may be there
+            charged.leave();
+            charged.release();
+            throw e;
+        }
+        return charged;
+    }
+
+    private void chargeAtStage(ChargedRequest charged, boolean canWait) {
         boolean last = stage != Stage.BEFORE_SECURITY;
         boolean awaitsCall = last && charged.rules().limitCallAt(charged.context());
         if (charged.isWaitingAt(stage)) {
@@ -116,7 +128,6 @@ public final class RequestLimiter {
         if (awaitsCall && !charged.isRefused() && !charged.isWaiting()) {
             charged.awaitCall();
         }
-        return charged;
     }
 
     private void charge(ChargedRequest charged, boolean canWait, boolean last) {

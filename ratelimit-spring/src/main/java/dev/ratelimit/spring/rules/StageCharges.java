@@ -267,8 +267,11 @@ final class StageCharges extends AppliedRules {
     /** Returns the permits that the request holds, once. */
     void release() {
         if (holding) {
-            refund(charge -> ruleOf(charge.policy()).holds());
-            returns.forEach(Runnable::run);
+            try {
+                refund(charge -> ruleOf(charge.policy()).holds());
+            } finally {
+                returns.forEach(Runnable::run);
+            }
         }
     }
 

@@ -167,8 +167,8 @@ public final class WaitingRequests implements AutoCloseable {
             throw e;
         }
         CompletableFuture<Boolean> unused = over.whenComplete((done, cancelled) -> {
-            alarm.cancel();
             back.remove(held);
+            alarm.cancel();
         });
         return over;
     }
