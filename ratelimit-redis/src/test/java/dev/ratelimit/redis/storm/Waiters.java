@@ -4,9 +4,9 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.Policy;
-import dev.ratelimit.queue.RateLimitQueue;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.queue.RateLimitQueue;
 import dev.ratelimit.redis.storm.World.Place;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -48,6 +48,8 @@ final class Waiters {
         private boolean wantsOnly(Waiter other) {
             return charges.size() == 1
                     && other.charges.size() == 1
+                    // who wants nothing takes nothing from others
+                    && other.charges.get(0).permits() > 0
                     && charges.get(0).sameBudget(other.charges.get(0));
         }
     }
