@@ -49,11 +49,8 @@ final class RandomLimits {
         return limit;
     }
 
-    /** A policy with the first of these limits and those of its kind, with or without a penalty. */
-    Policy policy(String name, List<Limit> all) {
-        List<Limit> limits = all.stream()
-                .filter(limit -> limit.concurrency() == all.get(0).concurrency())
-                .toList();
+    /** A policy with these limits, with or without a penalty. */
+    Policy policy(String name, List<Limit> limits) {
         Policy policy = new Policy(name, limits);
         return random.nextInt(3) > 0 || limits.get(0).concurrency()
                 ? policy
