@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 public final class Faults {
 
     /** What calls return that is foreign as well. */
-    private static final Class<?>[] FOREIGN = {Scheduler.Alarm.class, Executor.class};
+    private static final Set<Class<?>> FOREIGN = Set.of(Scheduler.Alarm.class, Executor.class);
 
     private final int failing;
     private final Supplier<? extends Throwable> failure;
@@ -71,29 +72,34 @@ public final class Faults {
         }
         try {
             Object result = method.invoke(target, arguments);
-            for (Class<?> type : FOREIGN) {
-                if (result != null && method.getReturnType() == type) {
-                    return Proxy.newProxyInstance(
-                            Faults.class.getClassLoader(),
-                            new Class<?>[] {type},
-                            (proxy, called, with) -> invoke(result, called, with));
-                }
-            }
-            return result;
+            return result != null && FOREIGN.contains(method.getReturnType())
+                    ? wrap(method.getReturnType(), result)
+                    : result;
         } catch (InvocationTargetException e) {
             throw e.getCause();
         }
     }
 
+    @SuppressWarnings("unchecked") // the result of a method is of its type
+    private <T> Object wrap(Class<T> type, Object target) {
+        return in(type, (T) target);
+    }
+
     /** A call of something that cannot be replaced by an object that fails. */
-    public void call(String name) throws Throwable {
+    public void call(String name) {
         synchronized (this) {
             if (over || ++calls != failing) {
                 return;
             }
             failed = name;
         }
-        throw failure.get();
+        Faults.<RuntimeException>fail(failure.get());
+    }
+
+    /** Throws also what callers need not declare. */
+    @SuppressWarnings("unchecked")
+    private static <E extends Throwable> void fail(Throwable failure) throws E {
+        throw (E) failure;
     }
 
     /** Nothing fails from now on. */

@@ -49,16 +49,27 @@ final class HeldPermits implements AsyncListener {
         if (!charged.holds()) {
             return;
         }
-        if (!request.isAsyncStarted() || !(request.getAttribute(ATTRIBUTE) instanceof HeldPermits held)) {
-            charged.release();
-            return;
-        }
+        boolean later = false;
         try {
-            request.getAsyncContext().addListener(held);
-        } catch (IllegalStateException completedMeanwhile) {
-            charged.release();
+            later = request.isAsyncStarted()
+                    && request.getAttribute(ATTRIBUTE) instanceof HeldPermits held
+                    && held.listenTo(request);
+        } finally {
+            if (!later) {
+                charged.release();
+            }
         }
-        held.leave();
+    }
+
+    /** Returns whether the server will tell when the request is complete. */
+    private boolean listenTo(HttpServletRequest request) {
+        try {
+            request.getAsyncContext().addListener(this);
+        } catch (IllegalStateException completedMeanwhile) {
+            return false;
+        }
+        leave();
+        return true;
     }
 
     /** Reports that the response cannot be written. Work on the request's own thread still ends with that thread. */

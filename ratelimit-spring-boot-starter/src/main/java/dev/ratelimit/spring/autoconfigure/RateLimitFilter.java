@@ -117,10 +117,17 @@ final class RateLimitFilter extends OncePerRequestFilter {
         HttpServletRequest request = web.request();
         boolean canWait = limiter.letsRequestsWait() && ParkedRequest.isPossible(request);
         ChargedRequest charged = limiter.charge(chargedOf(request), web, canWait);
-        request.setAttribute(CHARGED, charged);
-        if (charged.isRefused() && !charged.isWaiting() && !response.isCommitted()) {
-            cors.write(request, response);
-            charged.writeRefusal(new ServletWebResponse(response));
+        try {
+            request.setAttribute(CHARGED, charged);
+            if (charged.isRefused() && !charged.isWaiting() && !response.isCommitted()) {
+                cors.write(request, response);
+                charged.writeRefusal(new ServletWebResponse(response));
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            // nobody else will
+            charged.leave();
+            charged.release();
+            throw e;
         }
         return charged;
     }
