@@ -79,6 +79,7 @@ public final class RateLimiter {
         this.ticker = ticker;
         this.scheduler = scheduler;
         this.executor = executor;
+        Reservation.initialize();
     }
 
     /**

@@ -18,7 +18,7 @@ import java.util.function.LongPredicate;
  */
 final class Transaction {
 
-    private enum Task {
+    enum Task {
         CHARGE,
         DECIDE,
         PEEK,

@@ -3,7 +3,6 @@ package dev.ratelimit.queue;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 record Due(long permits, long notBefore, long tryAt) {
 
     /** Longer than anybody waits; added to a time, it does not overflow. */
-    private static final long FAR_NANOS = TimeUnit.DAYS.toNanos(2);
+    private static final long FAR_NANOS = 2L * 24 * 60 * 60 * 1_000_000_000;
 
     /**
      * Reads an answer.
