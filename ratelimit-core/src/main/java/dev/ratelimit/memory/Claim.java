@@ -77,8 +77,14 @@ final class Claim {
         hash = keyHash;
     }
 
-    /** Releases the table and anything large. */
+    /** Releases the key, the table and anything large. */
+    @SuppressWarnings("NullAway") // set again before they are used
     void clear() {
+        charge = null;
+        limit = null;
+        keyspace = null;
+        segment = null;
+        by = null;
         table = null;
         lead = this;
         state = NOTHING;
