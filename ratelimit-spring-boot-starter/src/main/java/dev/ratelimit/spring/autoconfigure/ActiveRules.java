@@ -127,7 +127,7 @@ final class ActiveRules implements SmartInitializingSingleton {
 
     /** Warns about paths, methods and path variables that nothing in the application has, as far as it can be asked. */
     void compareWithRoutes() {
-        if (properties.enabled() && context instanceof WebApplicationContext web) {
+        if (properties.enabled() && context instanceof WebApplicationContext web && !RouteSurvey.isOfPart(web)) {
             rules.compareWith(
                     RouteSurvey.of(web, handlerMappings(), context.containsBean(BEFORE_SECURITY)),
                     property(CONTEXT_PATH),

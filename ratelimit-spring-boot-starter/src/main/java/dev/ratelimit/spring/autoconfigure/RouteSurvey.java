@@ -45,6 +45,9 @@ final class RouteSurvey {
     /** Registers WebSocket endpoints with the server, which answers handshakes in a filter of its own. */
     private static final String WEB_SOCKETS = "org.springframework.web.socket.server.standard.ServerEndpointExporter";
 
+    /** In each test of a part of an application. */
+    private static final String MOCK_MVC = "org.springframework.test.web.servlet.MockMvc";
+
     private final WebApplicationContext context;
     private final List<Route> routes = new ArrayList<>();
     private final List<ResourceHttpRequestHandler> files = new ArrayList<>();
@@ -167,9 +170,17 @@ final class RouteSurvey {
     }
 
     private boolean hasWebSockets() {
+        return hasBean(context, WEB_SOCKETS);
+    }
+
+    /** Whether this may be a part of the application for a test, such as one controller. */
+    static boolean isOfPart(WebApplicationContext context) {
+        return hasBean(context, MOCK_MVC);
+    }
+
+    private static boolean hasBean(WebApplicationContext context, String type) {
         ClassLoader loader = context.getClassLoader();
-        return ClassUtils.isPresent(WEB_SOCKETS, loader)
-                && context.getBeanNamesForType(ClassUtils.resolveClassName(WEB_SOCKETS, loader), true, false).length
-                        > 0;
+        return ClassUtils.isPresent(type, loader)
+                && context.getBeanNamesForType(ClassUtils.resolveClassName(type, loader), true, false).length > 0;
     }
 }

@@ -29,6 +29,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.event.EventListener;
+import org.springframework.test.web.servlet.MockMvc;
+import org.springframework.test.web.servlet.setup.MockMvcBuilders;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -193,6 +195,17 @@ class RouteSurveyTest {
         start(runner.withPropertyValues("ratelimit.policies.a.concurrency=2"), "match.paths=/helo");
 
         assertThat(output).containsOnlyOnce("Did you mean /hello?");
+    }
+
+    @Test
+    void testOfAPartOfTheApplication_warnsOfNothing(CapturedOutput output) {
+        start(
+                runner.withBean(
+                        MockMvc.class,
+                        () -> MockMvcBuilders.standaloneSetup(new Api()).build()),
+                "match.paths=/helo");
+
+        assertThat(output).doesNotContain("WARN");
     }
 
     @Test
