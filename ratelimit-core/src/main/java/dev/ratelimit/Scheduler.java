@@ -45,6 +45,12 @@ public interface Scheduler {
         if (future.isDone()) {
             return true;
         }
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        if (nanos <= 0) {
+            return false;
+        }
         CompletableFuture<Void> over = new CompletableFuture<>();
         Alarm alarm = schedule(() -> over.complete(null), nanos);
         try {
@@ -66,6 +72,12 @@ public interface Scheduler {
      * @throws InterruptedException if interrupted before or while waiting
      */
     default void sleep(long nanos) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        if (nanos <= 0) {
+            return;
+        }
         CountDownLatch over = new CountDownLatch(1);
         Alarm alarm = schedule(over::countDown, nanos);
         try {

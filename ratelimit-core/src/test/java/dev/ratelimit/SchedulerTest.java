@@ -113,6 +113,53 @@ class SchedulerTest {
         assertThat(future.getNumberOfDependents()).isZero();
     }
 
+    /** As a clock that stands still would never end it. */
+    private static final class NeverRinging implements Scheduler {
+        private int alarms;
+
+        @Override
+        public Alarm schedule(Runnable task, long delayNanos) {
+            alarms++;
+            return () -> alarms--;
+        }
+    }
+
+    @Test
+    void waitOfNoTime_needsNoAlarm() throws InterruptedException {
+        Scheduler scheduler = new NeverRinging();
+
+        scheduler.sleep(0);
+        scheduler.sleep(-1);
+
+        assertThat(scheduler.await(new CompletableFuture<>(), 0)).isFalse();
+        assertThat(scheduler.await(new CompletableFuture<>(), -1)).isFalse();
+    }
+
+    @ParameterizedTest
+    @MethodSource("schedulers")
+    void waitOfNoTime_interrupted_throwsAndClearsTheStatus(Scheduler scheduler) {
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> scheduler.sleep(0)).isInstanceOf(InterruptedException.class);
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> scheduler.await(new CompletableFuture<>(), 0))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    void await_completedMeanwhile_cancelsItsAlarm() throws InterruptedException {
+        NeverRinging scheduler = new NeverRinging();
+        CompletableFuture<String> future = new CompletableFuture<>();
+        Thread other = new Thread(() -> future.complete("x"));
+        other.start();
+
+        assertThat(scheduler.await(future, HOUR)).isTrue();
+
+        assertThat(scheduler.alarms).isZero();
+        other.join();
+    }
+
     @Test
     void of_tickerThatSchedules_isTheTicker() {
         Alarms both = new Alarms();

@@ -86,6 +86,32 @@ class SystemSchedulerTest {
         assertThat(thread.getContextClassLoader()).isSameAs(ClassLoader.getSystemClassLoader());
     }
 
+    /** An application that was stopped must not be kept by a thread of its library. */
+    @Test
+    void thread_inheritsNothingOfTheOneThatStartsIt() throws InterruptedException {
+        Thread own = Thread.currentThread();
+        ClassLoader before = own.getContextClassLoader();
+        InheritableThreadLocal<String> local = new InheritableThreadLocal<>();
+        CompletableFuture<String> seen = new CompletableFuture<>();
+        Thread thread;
+        try {
+            own.setContextClassLoader(new ClassLoader() {});
+            local.set("inherited");
+            thread = DaemonThreads.timer("test-timer")
+                    .getThreadFactory()
+                    .newThread(() -> seen.complete(String.valueOf(local.get())));
+        } finally {
+            own.setContextClassLoader(before);
+            local.remove();
+        }
+
+        thread.start();
+
+        thread.join();
+        assertThat(seen).isCompletedWithValue("null");
+        assertThat(thread.getContextClassLoader()).isSameAs(ClassLoader.getSystemClassLoader());
+    }
+
     @Test
     void acquire_commonPoolIsBusy_doesNotNeedIt() throws InterruptedException {
         CountDownLatch release = occupyCommonPool();
