@@ -34,6 +34,7 @@ class InitializationTest {
     /** Initialized by whoever creates limits, or uses the system's clock, or configures a store on a network. */
     private static final List<String> EARLIER = List.of(
             "dev.ratelimit.algorithm.",
+            "dev.ratelimit.MisspeltRate",
             "dev.ratelimit.Penalty",
             "dev.ratelimit.Rate",
             "dev.ratelimit.OnStoreFailure",
