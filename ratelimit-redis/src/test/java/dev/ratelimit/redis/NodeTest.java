@@ -77,12 +77,6 @@ class NodeTest {
         return batch;
     }
 
-    private void open() {
-        assertThatExceptionOfType(StoreFailure.class)
-                .isThrownBy(() -> node.send(batch(), Operation.PEEK, 0).await(0));
-        assertThat(node.available()).isFalse();
-    }
-
     @Test
     void get_beforeTheDeadline_saysNothingOfTheServer() {
         PendingBatch sent = node.send(batch(), Operation.PEEK, 0);

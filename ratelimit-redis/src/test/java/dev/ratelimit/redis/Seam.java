@@ -165,13 +165,15 @@ public final class Seam {
         @Override
         public CompletableFuture<long[]> send(Supplier<@Nullable Call> call, boolean asking) {
             CompletableFuture<long[]> reply = new CompletableFuture<>();
-            wire.write(() -> write(call, asking).whenComplete((numbers, failure) -> {
-                if (failure == null) {
-                    reply.complete(numbers);
-                } else {
-                    reply.completeExceptionally(failure);
-                }
-            }));
+            wire.write(() -> {
+                var unused = write(call, asking).whenComplete((numbers, failure) -> {
+                    if (failure == null) {
+                        reply.complete(numbers);
+                    } else {
+                        reply.completeExceptionally(failure);
+                    }
+                });
+            });
             return reply;
         }
 

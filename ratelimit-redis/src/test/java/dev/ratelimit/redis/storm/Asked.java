@@ -57,8 +57,9 @@ record Asked(String key, char algorithm, ByteBuffer numbers, boolean taken, long
             return operation + " " + String.join(" ", keys);
         }
         return of(operation, keys, arguments, reply).stream()
-                .map(asked ->
-                        operation + " " + asked.permits() + " of " + asked.key() + (asked.taken() ? "" : " in vain"))
+                .map(asked -> operation + " " + asked.permits() + " of " + asked.key()
+                        + (asked.kind() == 'c' ? " no. " + asked.stamp(0) : "")
+                        + (asked.taken() ? "" : " in vain"))
                 .collect(Collectors.joining(", "));
     }
 

@@ -84,8 +84,9 @@ final class Books {
      * @param setup whether there is one server, and whether instances take leases
      * @param steady whether no fault changes what servers have
      * @param prompt whether callers return nothing, and commands are carried out as soon as they are sent
+     * @param alone whether nobody but the store itself refunds, and it knows the answer to each command
      */
-    Books(World world, Setup setup, boolean steady, boolean prompt) {
+    Books(World world, Setup setup, boolean steady, boolean prompt, boolean alone) {
         this.world = world;
         this.leased = setup.leased();
         this.steady = steady;
@@ -93,7 +94,7 @@ final class Books {
         this.single = setup.masters() == 1;
         this.lasting = single && prompt && steady && !leased;
         this.penalties = new Penalties(world, steady);
-        this.ledger = new Ledger(world);
+        this.ledger = new Ledger(world, alone);
         this.states = new States(world);
         this.leases = new Leased(world, setup);
     }

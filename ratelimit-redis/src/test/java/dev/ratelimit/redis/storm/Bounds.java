@@ -112,7 +112,7 @@ final class Bounds {
         }
         grants.sort(Comparator.comparingLong(grant -> grant.atNanos));
         if (isHeld()) {
-            requireWindow(gains, capacity, capacity);
+            requireWindow(gains, (double) capacity, (double) capacity);
         } else if (limit instanceof SlidingLog) {
             requireWindow(gains, 1, 1);
         } else if (limit instanceof FixedWindow) {

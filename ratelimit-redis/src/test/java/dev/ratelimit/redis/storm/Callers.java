@@ -6,6 +6,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.redis.RedisStoreFailure;
 import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.Step.Ask;
 import dev.ratelimit.redis.storm.Step.Fault;
@@ -172,7 +173,9 @@ final class Callers {
         }
         instance.ends();
         boolean interrupted = Thread.interrupted();
-        if (instance.crowded() == crowdedBefore && !interrupted) {
+        // while a slot moves, the keys of one call may be on two servers
+        boolean apart = instance.lastFailure() == RedisStoreFailure.MOVING && keys(charges) > 1;
+        if (instance.crowded() == crowdedBefore && !interrupted && !apart) {
             requireAsked(instance, charges, notAsked, untouched, began);
         }
         if (instance.failures() > failuresBefore || interrupted) {
@@ -188,6 +191,12 @@ final class Callers {
                 "%s took %.3f ms",
                 ask,
                 took / 1e6);
+    }
+
+    private static int keys(List<Charge> charges) {
+        return charges.stream()
+                .mapToInt(charge -> charge.policy().limits().size())
+                .sum();
     }
 
     private static Decision decide(RedisStore store, Call call, List<Charge> asked) {

@@ -28,6 +28,9 @@ final class Calls {
     /** Whether some callers wait for permits of the first policy. */
     private final boolean waits;
 
+    /** Whether callers reset keys. */
+    private final boolean resets;
+
     /** Whether callers return what they got; if not, servers' grants can be checked against the limits. */
     private final boolean refunds;
 
@@ -37,6 +40,7 @@ final class Calls {
         this.greed = setup.leased() ? 1 : List.of(12, 12, 12, 2).get(random.nextInt(4));
         this.pauses = random.nextInt(4) == 0;
         this.waits = setup.policies().get(0).waitNanos() > 0;
+        this.resets = random.nextBoolean();
         this.refunds = random.nextBoolean();
     }
 
@@ -88,7 +92,7 @@ final class Calls {
     private Question question(int kind) {
         if (waits && kind < 5) {
             return Question.ACQUIRE;
-        } else if (kind < 13 || (kind >= 15 && kind < 19 && !refunds)) {
+        } else if (kind < 13 || (kind >= 15 && kind < 18 && !refunds) || (kind == 18 && !resets)) {
             return Question.DECIDE;
         } else if (kind < 15) {
             return Question.PEEK;

@@ -27,7 +27,7 @@ final class Fields {
     /** Reads the fields of a line. */
     static Fields of(String line) {
         Fields fields = new Fields();
-        for (String field : line.strip().split("\\s+")) {
+        for (String field : line.strip().split("\\s+", -1)) {
             int equals = field.indexOf('=');
             if (equals < 0 || fields.values.put(field.substring(0, equals), field.substring(equals + 1)) != null) {
                 throw new IllegalArgumentException("a field is name=value, once, but was '" + field + "' in: " + line);

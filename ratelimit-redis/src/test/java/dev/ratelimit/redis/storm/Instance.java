@@ -212,7 +212,7 @@ final class Instance implements RedisStoreListener {
     public void failed(RedisStoreFailure reason) {
         boolean unsent = reason == RedisStoreFailure.SATURATED || reason == RedisStoreFailure.STALLED;
         failures += unsent ? 0 : 1;
-        crowded += unsent || reason == RedisStoreFailure.MOVING ? 1 : 0;
+        crowded += unsent ? 1 : 0;
         lastFailure = reason;
         if (store != null && !setup.isCluster()) {
             restraint.failed(reason);
@@ -225,7 +225,7 @@ final class Instance implements RedisStoreListener {
         return failures;
     }
 
-    /** How many requests so far found no place among those in flight, or their keys at two servers. */
+    /** How many requests so far found no place among those in flight, or were not sent. */
     int crowded() {
         return crowded;
     }

@@ -135,7 +135,8 @@ final class Leased {
 
     /** How fast the fastest bucket of this key's policy refills, from which all that is late is deducted. */
     private double perNano(String key, boolean changed) {
-        int number = Integer.parseInt(key.split(":")[1].substring(1));
+        int name = key.indexOf(':') + 1;
+        int number = Integer.parseInt(key.substring(name + 1, key.indexOf(':', name)));
         return setup.policies().get(number).policy("p" + number, changed).algorithms().stream()
                 .filter(limit -> limit instanceof TokenBucket || limit instanceof IntervalTokenBucket)
                 .mapToDouble(limit -> (double) limit.capacity() / limit.replenishNanos())

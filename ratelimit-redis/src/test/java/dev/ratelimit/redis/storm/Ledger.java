@@ -87,15 +87,19 @@ final class Ledger {
     private final Map<Stamped, Entry> entries = new HashMap<>();
 
     /** By their arguments, the commands whose replies have not reached their instances. */
-    private final Map<byte[][], List<Open>> untold = new IdentityHashMap<>();
+    private final IdentityHashMap<byte[][], List<Open>> untold = new IdentityHashMap<>();
 
-    private final Map<byte[][], List<Open>> unheard = new IdentityHashMap<>();
+    private final IdentityHashMap<byte[][], List<Open>> unheard = new IdentityHashMap<>();
 
     /** Instances that may have sent something twice, or given it up, because of an error that was not meant for it. */
     private final Set<Place> misled = new HashSet<>();
 
-    Ledger(World world) {
+    /** Whether nobody but the store itself refunds, which knows what a reset has erased. */
+    private final boolean alone;
+
+    Ledger(World world, boolean alone) {
         this.world = world;
+        this.alone = alone;
     }
 
     void misled(Place place) {
@@ -152,6 +156,11 @@ final class Ledger {
                 permits,
                 asked.key(),
                 left);
+        world.require(
+                entry == null || !entry.reset || !alone,
+                "%d permits of %s are refunded to a charge that a reset has erased",
+                permits,
+                asked.key());
         if (entry != null) {
             entry.refunded += permits;
             check(asked.key(), entry);

@@ -138,7 +138,7 @@ record Setup(
 
     /** The limits of the key of this name, in their first and in their other version. */
     List<LimitAlgorithm> limits(String key) {
-        String[] parts = key.split(":");
+        String[] parts = key.split(":", -1);
         Terms terms = policies.get(Integer.parseInt(parts[1].substring(1)));
         int number = Integer.parseInt(parts[3]);
         return Stream.of(false, true)

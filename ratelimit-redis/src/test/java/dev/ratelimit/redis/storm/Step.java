@@ -43,7 +43,7 @@ sealed interface Step {
     record Want(int policy, int key, int permits) {
 
         static Want of(String text) {
-            String[] parts = text.split("\\*p|/k");
+            String[] parts = text.split("\\*p|/k", -1);
             return new Want(Integer.parseInt(parts[1]), Integer.parseInt(parts[2]), Integer.parseInt(parts[0]));
         }
 

@@ -59,11 +59,17 @@ final class Storm {
         this.history = history;
         this.setup = history.setup();
         this.world = new World(setup.seed(), timeline);
+        boolean interrupts = !history.nobodyAsks(Question.INTERRUPT);
         this.books = new Books(
                 world,
                 setup,
                 history.none(Fault::changesBudgets),
-                history.keepsAll() && history.nobodyAsks(Question.INTERRUPT) && history.none(Fault::delaysCommands));
+                history.keepsAll() && !interrupts && history.none(Fault::delaysCommands),
+                history.nobodyAsks(Question.REFUND, Question.REFUND_HALF, Question.ACQUIRE)
+                        && !interrupts
+                        && !setup.isCluster()
+                        && history.none(Fault::losesAnswers)
+                        && history.none(Fault::delaysCommands));
         this.shares = new Shares(world, setup.localShare(), !setup.leased() && history.none(Fault.OTHER_LIMITS));
         this.network = new Network(world, books, 2 * setup.masters(), setup);
         if (setup.masters() > 1) {

@@ -75,7 +75,7 @@ record Terms(String limits, String other, long penaltyNanos, OnStoreFailure onFa
     }
 
     private static Limit limit(String text) {
-        String[] parts = text.split(":");
+        String[] parts = text.split(":", -1);
         Rate rate = Rate.parse(parts[1]);
         return switch (parts[0]) {
             case "bucket" -> TokenBucket.of(rate, burst(parts, rate));

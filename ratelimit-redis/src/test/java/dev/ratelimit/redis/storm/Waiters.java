@@ -149,10 +149,7 @@ final class Waiters {
     private void answered(Waiter waiter, @Nullable Decision decision, @Nullable Throwable failure, long stoodStill) {
         waiting.remove(waiter);
         long took = world.now() - waiter.beganNanos;
-        long longest = waiter.charges.stream()
-                .mapToLong(charge -> setup.terms(charge.policy().name()).waitNanos())
-                .max()
-                .orElse(0);
+        long longest = longestWaitNanos(waiter);
         world.require(
                 // whoever joins a line asks again for as long as others join it
                 took <= longest + TOLERANCE_NANOS + (3 + MAX_WAITING) * (setup.deadlineNanos() + Storm.WAKE_NANOS)
@@ -174,11 +171,21 @@ final class Waiters {
         }
     }
 
+    private long longestWaitNanos(Waiter waiter) {
+        return waiter.charges.stream()
+                .mapToLong(charge -> setup.terms(charge.policy().name()).waitNanos())
+                .max()
+                .orElse(0);
+    }
+
     /** Nobody overtakes those who stood in line for the same permits when it came. */
     private void requireTurn(Waiter admitted) {
         for (Waiter other : waiting) {
             world.require(
-                    !other.wantsOnly(admitted) || !admitted.before.contains(other),
+                    !other.wantsOnly(admitted)
+                            || !admitted.before.contains(other)
+                            // it is being refused
+                            || world.now() - other.beganNanos > longestWaitNanos(other),
                     "%s: who waits for %s since %.3f s is overtaken",
                     instance.place(),
                     other.charges,

@@ -28,7 +28,15 @@ final class Wire implements Seam.Wire {
 
     /** A server's reply: a result or a failure. */
     private record Reply(
-            Sent<?> to, @Nullable Object result, @Nullable RuntimeException failure) {}
+            @Nullable Sent<?> to,
+            @Nullable Object result,
+            @Nullable RuntimeException failure) {
+
+        @SuppressWarnings("ReferenceEquality") // two commands may ask the same
+        boolean answers(Sent<?> asked) {
+            return to == asked;
+        }
+    }
 
     private static final long QUIET_NANOS = 1_010_000_000;
     private static final long GRACE_NANOS = 1_000_000;
@@ -273,11 +281,11 @@ final class Wire implements Seam.Wire {
         if (failure == null && !asked.type.isInstance(result)) {
             failure = Seam.unexpectedReply();
         }
-        if (reply.to == asked) {
+        if (reply.answers(asked)) {
             network.told(place, asked.keys, asked.arguments, result instanceof long[] numbers ? numbers : null);
         }
         if (failure != null) {
-            if (reply.failure != null && reply.to != null && reply.to != asked) {
+            if (reply.failure != null && reply.to != null && !reply.answers(asked)) {
                 network.misled(place);
             }
             network.asksAgain(place);
