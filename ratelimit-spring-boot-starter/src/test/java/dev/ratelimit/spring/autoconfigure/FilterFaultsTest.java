@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
@@ -184,7 +185,7 @@ class FilterFaultsTest {
                 }
                 if (now != null) {
                     now.addDispatchHandler(() -> {
-                        dispatch(DispatcherType.ASYNC, now.getRequest(), now.getResponse());
+                        dispatch(DispatcherType.ASYNC, now.getRequest(), requireNonNull(now.getResponse()));
                         goOn(now);
                     });
                 }

@@ -122,6 +122,7 @@ class RefusalHandlersTest {
         }
     }
 
+    @SuppressWarnings("NullAway.Init") // each test starts one
     private RunningApp app;
 
     @AfterEach

@@ -126,7 +126,7 @@ final class RequestGetters {
         try {
             value = text(getter.get());
         } catch (InvocationTargetException e) {
-            value = e.getCause().getClass().getName();
+            value = e.getTargetException().getClass().getName();
         } catch (Exception e) {
             value = e.getClass().getName();
         }
@@ -188,8 +188,10 @@ final class RequestGetters {
                     mapping.getServletName(),
                     "" + mapping.getMappingMatch());
         }
-        boolean comparable = value == null
-                || value instanceof CharSequence
+        if (value == null) {
+            return "null";
+        }
+        boolean comparable = value instanceof CharSequence
                 || value instanceof StringBuffer
                 || value instanceof Number
                 || value instanceof Boolean

@@ -8,6 +8,7 @@ import dev.ratelimit.spring.RateLimited;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import java.lang.reflect.Method;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -316,7 +317,7 @@ class RouteSurveyTest {
         HandlerMapping mine() {
             return new HandlerMapping() {
                 @Override
-                public HandlerExecutionChain getHandler(HttpServletRequest request) {
+                public @Nullable HandlerExecutionChain getHandler(HttpServletRequest request) {
                     return null;
                 }
             };

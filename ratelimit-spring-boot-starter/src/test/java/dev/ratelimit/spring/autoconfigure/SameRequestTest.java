@@ -190,8 +190,17 @@ class SameRequestTest {
 
     static Stream<Arguments> requests() {
         String form = "Content-Type: application/x-www-form-urlencoded";
-        String multipart = "--b\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\n2\r\n"
-                + "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\ncontent\r\n--b--\r\n";
+        String multipart = """
+                --b
+                Content-Disposition: form-data; name="x"
+
+                2
+                --b
+                Content-Disposition: form-data; name="file"; filename="f"
+
+                content
+                --b--
+                """.replace("\n", "\r\n");
         List<String[]> kinds = List.of(
                 new String[] {"GET /probe?x=1&x=2&y=%C3%A9+a", ""},
                 new String[] {"GET /probe/a%20b;v=1/c", ""},

@@ -69,8 +69,9 @@ class CredentialsTest {
         "FOO, Accept: */*, true"
     })
     void mayBeIn_body(String method, String header, boolean may) {
-        String[] line = header.split(": ");
-        RecordedRequest request = new RecordedRequest(method, "/alive").with(line[0], line[1]);
+        int colon = header.indexOf(": ");
+        RecordedRequest request =
+                new RecordedRequest(method, "/alive").with(header.substring(0, colon), header.substring(colon + 2));
 
         assertThat(readBy("ip").mayBeIn(request)).isEqualTo(may);
         assertThat(readBy("ip").mayBeInUrlOf(request)).isFalse();
