@@ -2,6 +2,7 @@ package dev.ratelimit.redis;
 
 import dev.ratelimit.Ticker;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A server's clock, as far as its answers tell: enough to say until when, by that clock, a charge is worth executing. What
@@ -18,14 +19,20 @@ final class ServerClock {
     /** About 35 years, so that an expiry is earlier than {@link #NEVER}. */
     private static final long MAX_DEADLINE = 1L << 50;
 
-    private static final long UNKNOWN = Long.MIN_VALUE;
-
     private final Ticker ticker;
     private final long deadlineMicros;
     private final AtomicInteger asked = new AtomicInteger();
 
-    /** How far the server's clock is ahead of the ticker, at most. */
-    private volatile long aheadMicros = UNKNOWN;
+    /** The latest that the server's clock can have been at some time by the ticker. */
+    private volatile @Nullable Reading latest;
+
+    /** What a clock shows, in microseconds, at this time by the ticker, which may wrap around. */
+    private record Reading(long nanos, long micros) {
+
+        long microsAt(long otherNanos) {
+            return micros + (otherNanos - nanos) / 1000;
+        }
+    }
 
     /** Creates a clock of which nothing is known. */
     ServerClock(Ticker ticker, long deadlineNanos) {
@@ -39,25 +46,26 @@ final class ServerClock {
      */
     long expiryMicros() {
         int number = asked.getAndIncrement() & NUMBERS - 1;
-        long ahead = aheadMicros;
-        if (ahead == UNKNOWN) {
+        Reading known = latest;
+        if (known == null) {
             return NEVER + number;
         }
-        long latest = ticker.nanos() / 1000 + ahead + deadlineMicros;
-        return Math.floorDiv(latest, NUMBERS) * NUMBERS + NUMBERS + number;
+        long expiry = known.microsAt(ticker.nanos()) + deadlineMicros;
+        return Math.floorDiv(expiry, NUMBERS) * NUMBERS + NUMBERS + number;
     }
 
     /**
      * Learns from an answer that has just come to what was written at this time by the ticker. Follows clocks that are set.
      */
     void heard(long writtenNanos, long serverMicros) {
-        // the server read its clock in between
-        long most = serverMicros - writtenNanos / 1000;
-        long least = serverMicros - ticker.nanos() / 1000;
-        long known = aheadMicros;
-        // an answer that took long, as after a hang, tells less than an earlier one, unless that has become impossible
-        if (known == UNKNOWN || known > most || known < least) {
-            aheadMicros = most;
+        Reading known = latest;
+        // the server read its clock in between; an answer that took long, as after a hang, tells less than an earlier
+        // one,
+        // unless that has become impossible
+        if (known == null
+                || known.microsAt(writtenNanos) > serverMicros
+                || known.microsAt(ticker.nanos()) < serverMicros) {
+            latest = new Reading(writtenNanos, serverMicros);
         }
     }
 }

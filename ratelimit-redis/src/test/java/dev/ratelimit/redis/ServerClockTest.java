@@ -47,6 +47,17 @@ class ServerClockTest {
     }
 
     @Test
+    void expiryMicros_tickerWrapsAround_isTheDeadlineByTheServersClock() {
+        time.advanceNanos(Long.MAX_VALUE - time.nanos());
+        long written = time.nanos();
+        time.advance(Duration.ofSeconds(1));
+        assertThat(time.nanos()).isNegative();
+        clock.heard(written, SERVER_MICROS);
+
+        assertThat(clock.expiryMicros()).isBetween(SERVER_MICROS + 1_050_000, SERVER_MICROS + 1_050_000 + 2 * 4096);
+    }
+
+    @Test
     @DisplayName("an answer that took long, as after a hang, does not postpone expiries")
     void expiryMicros_afterALateAnswer_isAsBefore() {
         clock.heard(time.nanos(), SERVER_MICROS);
