@@ -25,6 +25,7 @@ public final class Faults {
     private int calls;
     private boolean over;
     private @Nullable String failed;
+    private @Nullable Throwable thrown;
 
     private Faults(int failing, Supplier<? extends Throwable> failure) {
         this.failing = failing;
@@ -46,6 +47,9 @@ public final class Faults {
             try {
                 run.accept(faults);
             } catch (RuntimeException | Error e) {
+                if (faults.thrown != null) {
+                    e.addSuppressed(faults.thrown);
+                }
                 harmful.put(faults.toString(), e);
             }
         } while (faults.failed() != null);
@@ -92,8 +96,9 @@ public final class Faults {
                 return;
             }
             failed = name;
+            thrown = failure.get();
         }
-        Faults.<RuntimeException>fail(failure.get());
+        Faults.<RuntimeException>fail(thrown);
     }
 
     /** Throws also what callers need not declare. */

@@ -192,23 +192,29 @@ public final class ChargedRequest {
 
     /** Ends the wait: the request is admitted or refused now. */
     void resume(boolean last) {
-        Wait over = endWait();
-        if (over == null) {
+        Wait waiting = wait;
+        if (waiting == null) {
             return;
         }
-        StageCharges charges = over.charges();
+        // before it ends: if the clock fails, the request leaves and gives back what it got
+        StageCharges charges = waiting.charges();
+        charges.measureWait();
+        if (!endWait()) {
+            return;
+        }
         if (!refused) {
-            end(charges, charges.endWait(over.over()), last);
+            end(charges, charges.decided(waiting.over()), last);
         }
         if (refused) {
             charges.refresh();
         }
     }
 
-    private synchronized @Nullable Wait endWait() {
-        Wait over = left ? null : wait;
+    /** Ends the wait, unless that has happened or its client has left. */
+    private synchronized boolean endWait() {
+        boolean waits = wait != null && !left;
         wait = left ? wait : null;
-        return over;
+        return waits;
     }
 
     /**

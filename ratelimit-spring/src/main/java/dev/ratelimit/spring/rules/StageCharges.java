@@ -116,7 +116,7 @@ final class StageCharges extends AppliedRules {
                 : new Decision(false, decision.charges(), enforced(decision.limits()), null);
     }
 
-    /** Takes over what was decided, without a wait. Returns whether the request is admitted. */
+    /** Takes over what was decided, at once or after a wait. Returns whether the request is admitted. */
     boolean decided(CompletableFuture<?> decided) {
         try {
             decision = (Decision) decided.join();
@@ -140,11 +140,10 @@ final class StageCharges extends AppliedRules {
         waitNanos = clock.nanos();
     }
 
-    /** Takes over what was decided after a wait. Returns whether the request is admitted. */
-    boolean endWait(CompletableFuture<?> decided) {
-        waited = true;
+    /** Notes how long the request has waited. */
+    void measureWait() {
         waitNanos = ticker == null ? 0 : ticker.nanos() - waitNanos;
-        return decided(decided);
+        waited = true;
     }
 
     /** Refunds what was charged after a wait. */
