@@ -14,6 +14,9 @@ final class OtherFilters {
 
     private static final List<String> LIBRARIES = List.of("org.springframework.", "io.micrometer.");
 
+    private static final List<Class<? extends Filter>> OURS =
+            List.of(RateLimitFilter.class, SettlementFilter.class, DispatchedRequest.OutermostFilter.class);
+
     private OtherFilters() {}
 
     /** Whether a filter of the application, or a container that it is deployed in, may know the caller. */
@@ -31,9 +34,8 @@ final class OtherFilters {
     }
 
     private static boolean isOther(@Nullable Filter filter) {
-        return !(filter instanceof RateLimitFilter)
-                && !(filter instanceof SettlementFilter)
-                && (filter == null
-                        || LIBRARIES.stream().noneMatch(filter.getClass().getName()::startsWith));
+        return filter == null
+                || (OURS.stream().noneMatch(ours -> ours.isInstance(filter))
+                        && LIBRARIES.stream().noneMatch(filter.getClass().getName()::startsWith));
     }
 }
