@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -129,8 +130,8 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * Restarts the server without its keys, on the same port with the same options. A node of a cluster and a sentinel
-     * keep their knowledge in the server's directory.
+     * Restarts the server without its keys, unless it has an append-only file, on the same port with the same options. A
+     * node of a cluster and a sentinel keep their knowledge in the server's directory.
      */
     public void restart() {
         kill();
@@ -147,11 +148,11 @@ public final class RedisServer implements AutoCloseable {
         clients.forEach(client -> client.shutdown(0, 0, TimeUnit.SECONDS));
         clients.clear();
         kill();
-        try (Stream<Path> files = Files.list(directory)) {
-            for (Path file : files.toList()) {
+        try (Stream<Path> files = Files.walk(directory)) {
+            // what a directory contains comes after it
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
             }
-            Files.delete(directory);
         } catch (IOException e) {
             // already closed, or a child that saves has outlived its parent: not a reason to fail a test
             directory.toFile().deleteOnExit();

@@ -10,6 +10,7 @@ import dev.ratelimit.spring.AppPerTest;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RawResponse;
+import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -363,6 +364,41 @@ class RateLimitsEndpointTest extends AppPerTest {
         assertThat(policy(actuator, "a").has("changed")).isFalse();
         assertThat(policy(actuator, "p").has("changed")).isFalse();
         assertThat(remaining(actuator, "/p?key=x")).isZero();
+    }
+
+    @Test
+    void limits_asAList_changeNothing_asOneTextDo() {
+        ActuatorClient actuator = app(WRITABLE);
+
+        assertThat(actuator.post("/p", Map.of("limit", List.of("1/second", "3/hour")))
+                        .status())
+                .isEqualTo(400);
+        assertThat(actuator.post("/p", List.of("3/hour")).status()).isEqualTo(400);
+        assertThat(policy(actuator, "p").has("changed")).isFalse();
+
+        assertThat(actuator.post("/p", Map.of("limit", "1/second; 3/hour", "burst", 0))
+                        .status())
+                .isEqualTo(200);
+        assertThat(policy(actuator, "p").get("limits")).hasSize(2);
+    }
+
+    @Test
+    void policy_withANameThatTheFirewallRefuses_cannotBeReadBehindSpringSecurity() {
+        try (RunningApp secured = RunningApp.start(
+                List.of(TestApi.class, RunningApp.WithSecurity.class, RunningApp.Alice.class),
+                "ratelimit.policies[a;b].limit=7/hour",
+                "ratelimit.policies[a%b].limit=7/hour",
+                "ratelimit.policies.a.limit=7/hour",
+                "management.endpoints.web.exposure.include=ratelimits")) {
+            assertThat(secured.getAs("alice", "/actuator/ratelimits/a").status())
+                    .isEqualTo(200);
+            for (String path : List.of("a%3Bb", "a%25b")) {
+                // of the firewall or, for its error page, of the authorization
+                assertThat(secured.getAs("alice", "/actuator/ratelimits/" + path)
+                                .status())
+                        .isIn(400, 401);
+            }
+        }
     }
 
     private static long remaining(ActuatorClient actuator, String state) {

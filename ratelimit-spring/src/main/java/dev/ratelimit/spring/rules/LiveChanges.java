@@ -28,7 +28,7 @@ final class LiveChanges {
     private final RequestRules rules;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Includes changes that this instance cannot apply, because it is configured in another way. */
+    /** In force, but for changes that this instance cannot apply, because it is configured in another way. */
     private volatile Changes known = Changes.NONE;
 
     private volatile @Nullable SharedChanges shared;
@@ -114,7 +114,9 @@ final class LiveChanges {
                 Set<String> names =
                         rules.read(policies, rules.changes()).rules().byPolicy().keySet();
                 // a policy that comes only now may have been changed elsewhere
-                rules.read(policies, applicable(policies, names)).enforce().run();
+                rules.read(policies, applicable(known, policies, names))
+                        .enforce()
+                        .run();
             }
             return differ;
         } finally {
@@ -174,15 +176,20 @@ final class LiveChanges {
     }
 
     private void learn(Changes others) {
-        known = known.and(others);
-        rules.read(applicable(rules.policies(), rules.allNames())).enforce().run();
+        Changes all = known.and(others);
+        rules.read(applicable(all, rules.policies(), rules.allNames()))
+                .enforce()
+                .run();
+        // what is known is in force
+        known = all;
     }
 
     /** What this instance can apply: all or, where a change is not valid here or together with others, parts of it. */
-    private Map<String, Change> applicable(Map<String, PolicyProperties> configured, Set<String> names) {
+    private Map<String, Change> applicable(
+            Changes changes, Map<String, PolicyProperties> configured, Set<String> names) {
         Map<String, Change> applicable = new HashMap<>();
-        for (String policy : known.policies()) {
-            List<Change> alternatives = names.contains(policy) ? known.of(policy) : List.of();
+        for (String policy : changes.policies()) {
+            List<Change> alternatives = names.contains(policy) ? changes.of(policy) : List.of();
             for (Change change : alternatives) {
                 Map<String, Change> next = with(applicable, policy, change);
                 if (isValid(configured, next)) {

@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 
 /** Changes under load, and changes that several instances share. */
 class LiveChangesTest {
@@ -167,6 +170,28 @@ class LiveChangesTest {
         assertThatThrownBy(() -> one.operations.restore("p")).isInstanceOf(IllegalStateException.class);
 
         assertThat(one.operations.policy("p").limits()).containsExactly(limit("9/hour"));
+    }
+
+    @Test
+    void adopt_thatFails_isTriedAgain() {
+        AtomicBoolean failing = new AtomicBoolean();
+        RequestRules rules = RequestRules.withoutRequests(
+                LiveRules.bind("p.limit=10/hour"), new StaticListableBeanFactory(), text -> text, limit -> {
+                    if (failing.get()) {
+                        throw new IllegalStateException("out of order");
+                    }
+                });
+        RateLimitOperations operations =
+                new RateLimitOperations(rules, InMemoryStore.builder().build());
+        Changes changes = changed(1, "p", Change.toLimit("5/hour"));
+
+        failing.set(true);
+        assertThatThrownBy(() -> operations.adopt(changes)).hasMessage("out of order");
+        assertThat(operations.changes()).isEqualTo(Changes.NONE);
+
+        failing.set(false);
+        operations.adopt(changes);
+        assertThat(operations.policy("p").limits()).containsExactly(limit("5/hour"));
     }
 
     @Test

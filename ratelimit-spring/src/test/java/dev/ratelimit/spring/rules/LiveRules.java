@@ -70,7 +70,7 @@ final class LiveRules {
                 rules, bound, new WaitingRequests(rules, store, ticker, ticker), (policy, outcome) -> {}, ticker, null);
     }
 
-    private static RateLimitProperties bind(String... properties) {
+    static RateLimitProperties bind(String... properties) {
         Map<String, String> map = new HashMap<>();
         Stream.of(properties)
                 .map(property -> property.startsWith("p.") ? "ratelimit.policies." + property : property)
