@@ -1,6 +1,7 @@
 package dev.ratelimit.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
@@ -10,6 +11,7 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -132,7 +134,7 @@ class HeldPermitsTest {
             held.add(charge(EXPORTS));
         }
         Decision rate = charge(WINDOW);
-        goDown();
+        leaveServerAlone();
         held.forEach(store::refund);
         store.refund(rate);
         seconds(30);
@@ -221,6 +223,15 @@ class HeldPermitsTest {
         assertThat(remaining(EXPORTS)).isEqualTo(7);
         store.refund(mine, List.of(EXPORTS.charge("k", 3)));
         assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @Test
+    void refund_ofAnotherStore_isRejected() {
+        Decision decision = InMemoryStore.create().decide(List.of(EXPORTS.charge("k")));
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> store.refund(decision))
+                .withMessage("a decision must be refunded to the store that made it but was of another store");
     }
 
     @Test
@@ -379,7 +390,7 @@ class HeldPermitsTest {
     @Test
     void refund_untilThePermitsHaveComeBackByThemselves_isForgotten() {
         Decision held = charge(EXPORTS);
-        goDown();
+        leaveServerAlone();
         store.refund(held);
         time.advance(Duration.ofMinutes(11));
         int before = redis.executed();
@@ -395,7 +406,7 @@ class HeldPermitsTest {
     @Test
     void refund_moreThanMayBeOwed_keepsAsManyAsThat() {
         Decision held = charge(EXPORTS);
-        goDown();
+        leaveServerAlone();
         for (int i = 0; i < OwedRefunds.MAX + 100; i++) {
             store.refund(held);
         }
@@ -405,13 +416,6 @@ class HeldPermitsTest {
         seconds(10);
 
         assertThat(redis.executed() - before).isEqualTo(OwedRefunds.MAX + 1);
-    }
-
-    private void goDown() {
-        redis.goDown();
-        while (store.available()) {
-            charge(WINDOW);
-        }
     }
 
     @Test
@@ -460,7 +464,7 @@ class HeldPermitsTest {
     @Test
     @DisplayName("without any request, a server that is back is used again")
     void available_serverIsBack_withoutTraffic() {
-        goDown();
+        leaveServerAlone();
         seconds(60);
         assertThat(store.available()).isFalse();
 
@@ -474,10 +478,7 @@ class HeldPermitsTest {
     @Test
     void available_faultsFollowEachOther_isBackWithinThreeSecondsOfTheEndOfEach() {
         for (int fault = 0; fault < 7; fault++) {
-            redis.goDown();
-            while (store.available()) {
-                charge(WINDOW);
-            }
+            leaveServerAlone();
             seconds(2);
             redis.comeBack();
             seconds(3);
