@@ -54,7 +54,8 @@ public record Charge(Policy policy, String key, long permits) {
     }
 
     /**
-     * {@return the charges as a store takes them: charges to the same budget are added up into the first of them}
+     * {@return the charges as a store takes them: charges to the same budget are added up into the first of them} Only
+     * the limits of that one are asked, also if its policy and another one of the same name have different limits.
      *
      * @param charges in any order; may be empty
      */

@@ -10,7 +10,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A store identifies a policy by its name and a limit by its position in the list. To change a limit at run time,
  * charge a policy of the same name with other limits: used permits are kept, in proportion
- * ({@link LimitAlgorithm#adopt}).
+ * ({@link LimitAlgorithm#adopt}). A store keeps some memory for each name it has seen until it is closed, also when all
+ * keys have gone: a policy is part of the configuration, and callers are its keys.
+ *
+ * <p>The limits of a policy are all rates, or all concurrency limits. To limit both, charge two policies: permits of a
+ * rate are used up and come back with time, whereas those of a concurrency limit come back when the work is done.
  *
  * @param name 1 to 100 printable ASCII characters without {@code "} and {@code \}; it appears in headers and metrics
  * @param limits at least one
@@ -21,7 +25,7 @@ public record Policy(String name, List<Limit> limits) {
      * Validates the name and the limits, and copies the list.
      *
      * @param name 1 to 100 printable ASCII characters without {@code "} and {@code \}
-     * @param limits at least one; only the first may be a {@link Penalty}
+     * @param limits at least one; only the first may be a {@link Penalty}; all rates, or all concurrency limits
      * @throws IllegalArgumentException if the name or the limits are not valid
      */
     public Policy {
@@ -37,6 +41,11 @@ public record Policy(String name, List<Limit> limits) {
             throw new IllegalArgumentException(
                     "only the first limit may have a penalty in policy " + name + ": it is for the whole policy");
         }
+        if (limits.stream().map(Limit::concurrency).distinct().count() > 1) {
+            throw new IllegalArgumentException("limits must be all rates or all concurrency limits but policy " + name
+                    + " has both; write two policies, such as " + name + " and " + name
+                    + "/concurrency, and charge both");
+        }
     }
 
     /**
@@ -45,7 +54,7 @@ public record Policy(String name, List<Limit> limits) {
      * @param name 1 to 100 printable ASCII characters without {@code "} and {@code \}
      * @param limits at least one; all of them must admit
      * @return a policy with these limits, in this order
-     * @throws IllegalArgumentException if the name is not valid, or there is no limit
+     * @throws IllegalArgumentException if the name or the limits are not valid
      */
     public static Policy of(String name, Limit... limits) {
         return new Policy(name, List.of(limits));
@@ -72,6 +81,14 @@ public record Policy(String name, List<Limit> limits) {
     /** {@return the first limit, if it carries a penalty; otherwise {@code null}} */
     public @Nullable Penalty penalty() {
         return limits.get(0) instanceof Penalty penalty ? penalty : null;
+    }
+
+    /**
+     * {@return whether its limits are concurrency limits, whose permits are held until they are refunded}
+     * {@link Reservation#release} returns them.
+     */
+    public boolean concurrency() {
+        return limits.get(0).concurrency();
     }
 
     /** {@return the same limits with their functions, for stores} Unmodifiable. */

@@ -54,7 +54,7 @@ public interface RateLimitStore extends AutoCloseable {
 
     /**
      * Takes all charges, or none, and returns the status of each limit. A charge of 0 permits only asks. Charges to the
-     * same policy and key are added up and appear once in the result.
+     * same policy and key are added up and appear once in the result, under the limits of the first of them.
      *
      * @param charges what to take; an empty list is admitted
      * @return whether the charges were taken, and the status of the limits afterwards
@@ -87,7 +87,8 @@ public interface RateLimitStore extends AutoCloseable {
      *
      * @param decision what {@link #decide} returned
      * @param part charges to budgets of {@link Decision#charges}, each with at most the permits that were charged there
-     * @throws IllegalArgumentException if the decision has no charge to one of these budgets, or one with fewer permits
+     * @throws IllegalArgumentException if the decision has no charge to one of these budgets, or one with fewer permits;
+     *     or if it is of another store, as far as the store can tell
      */
     void refund(Decision decision, List<Charge> part);
 

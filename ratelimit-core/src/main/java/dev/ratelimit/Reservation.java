@@ -2,6 +2,7 @@ package dev.ratelimit;
 
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -10,6 +11,21 @@ import java.util.stream.Stream;
  * Taken permits that can be settled. The first call of {@link #commit}, {@link #settle} or {@link #refund} settles the
  * reservation; later calls have no effect. A {@link #part} can be settled on its own, before or after the rest: each
  * charge is settled once. Thread-safe. A reservation that is never settled stays charged.
+ *
+ * <p>Permits of a {@linkplain Policy#concurrency concurrency} policy are held and cost nothing: they come back by
+ * {@link #release} or {@link #refund}, and {@link #commit} and {@link #settle} do not concern them. So a reservation with
+ * a rate and a concurrency policy is settled at its cost, and releases what it held when the work is done:
+ *
+ * <pre>{@code
+ * Reservation reservation = limiter.reserve(tokens.charge(user, 1_000), requests.charge(user));
+ * if (reservation.admitted()) {
+ *     try {
+ *         reservation.settle(answer());
+ *     } finally {
+ *         reservation.release();
+ *     }
+ * }
+ * }</pre>
  */
 public final class Reservation {
 
@@ -27,20 +43,20 @@ public final class Reservation {
      */
     private record Taken(RateLimitStore store, Decision decision, BitSet settled, Predicate<Charge> covers) {
 
-        private BitSet covered() {
+        private BitSet covered(Predicate<Charge> which) {
             BitSet covered = new BitSet();
             if (decision.admitted()) {
                 for (int i = 0; i < decision.charges().size(); i++) {
-                    covered.set(i, covers.test(decision.charges().get(i)));
+                    Charge charge = decision.charges().get(i);
+                    covered.set(i, which.test(charge) && covers.test(charge));
                 }
             }
             return covered;
         }
 
-        /** Settles these charges; returns those that were not settled before. */
-        private List<Charge> settle(BitSet covered) {
+        /** Those of these charges that are not settled yet. */
+        private List<Charge> open(BitSet covered) {
             covered.andNot(settled);
-            settled.or(covered);
             return covered.stream().mapToObj(decision.charges()::get).toList();
         }
     }
@@ -63,7 +79,8 @@ public final class Reservation {
      * @param decision admitted or refused; not a peek, which took nothing
      */
     public static Reservation of(RateLimitStore store, Decision decision) {
-        return new Reservation(decision, List.of(new Taken(store, decision, new BitSet(), charge -> true)));
+        BitSet settled = new BitSet(decision.charges().size());
+        return new Reservation(decision, List.of(new Taken(store, decision, settled, charge -> true)));
     }
 
     /** {@return the decision} A refused reservation holds nothing and counts as settled. */
@@ -119,25 +136,13 @@ public final class Reservation {
     }
 
     /**
-     * Keeps the charges.
+     * Keeps the charges, but for those to concurrency policies, which stay as they are.
      *
      * @return whether this call settled any of them
      */
     @CanIgnoreReturnValue
     public boolean commit() {
-        return takeOpen().stream().anyMatch(open -> !open.isEmpty());
-    }
-
-    /** The charges of each decision that were not settled before, which this call settles, all at once. */
-    private List<List<Charge>> takeOpen() {
-        List<BitSet> covered = taken.stream().map(Taken::covered).toList();
-        List<List<Charge>> open = new ArrayList<>(taken.size());
-        synchronized (SETTLING) {
-            for (int i = 0; i < taken.size(); i++) {
-                open.add(taken.get(i).settle(covered.get(i)));
-            }
-        }
-        return open;
+        return settle(Reservation::isCost, (one, open) -> List.of());
     }
 
     /**
@@ -148,12 +153,27 @@ public final class Reservation {
      */
     @CanIgnoreReturnValue
     public boolean refund() {
-        return settle(0);
+        return settle(charge -> true, Reservation::refundAll);
     }
 
     /**
-     * Settles each charge at its actual cost. If the cost is lower than the reservation, the rest is refunded, as far
-     * as it is still charged. If it is higher, the difference is charged as far as all limits of the policy still have
+     * Returns the permits of concurrency policies, because the work is done. The other charges stay as they are.
+     *
+     * @return whether this call returned any
+     * @throws RuntimeException if the store throws; they count as returned nevertheless
+     */
+    @CanIgnoreReturnValue
+    public boolean release() {
+        return settle(charge -> !isCost(charge), Reservation::refundAll);
+    }
+
+    private static boolean isCost(Charge charge) {
+        return !charge.policy().concurrency();
+    }
+
+    /**
+     * Settles each charge at its actual cost, but for those to concurrency policies, which stay as they are. If the cost
+     * is lower than the reservation, the rest is refunded, as far as it is still charged. If it is higher, the difference is charged as far as all limits of the policy still have
      * permits: no budget falls below zero, and nothing is refused. A penalty starts only if another caller takes some of
      * these permits at the same moment. A charge of 0 permits, which only asked, is charged this cost as well: so a call
      * whose cost is unknown beforehand can be admitted first and pay afterwards.
@@ -169,37 +189,75 @@ public final class Reservation {
         if (actual < 0) {
             throw new IllegalArgumentException("actual must be at least 0 but was " + actual);
         }
+        return settle(Reservation::isCost, (one, open) -> steps(one, open, actual));
+    }
+
+    /** What is to be done about the charges of a decision that are being settled. */
+    @FunctionalInterface
+    private interface Settlement {
+        List<Step> of(Taken one, List<Charge> open);
+    }
+
+    /** A call of the store; refunds come first. */
+    private record Step(boolean refunds, Runnable call) {}
+
+    /** Settles those of the open charges, and only then calls the store: nothing may fail in between. */
+    private boolean settle(Predicate<Charge> which, Settlement settlement) {
+        List<BitSet> covered = taken.stream().map(one -> one.covered(which)).toList();
+        List<Step> steps = new ArrayList<>();
         boolean any = false;
-        List<Runnable> refunds = new ArrayList<>();
-        List<Runnable> steps = new ArrayList<>();
-        List<List<Charge>> open = takeOpen();
-        for (int i = 0; i < taken.size(); i++) {
-            Taken one = taken.get(i);
-            List<Charge> excess = new ArrayList<>();
-            for (Charge charge : open.get(i)) {
-                any = true;
-                if (charge.permits() > actual) {
-                    excess.add(charge.policy().charge(charge.key(), charge.permits() - actual));
-                } else if (charge.permits() < actual) {
-                    Charge more = charge.policy().charge(charge.key(), actual - charge.permits());
-                    steps.add(() -> chargeWhatIsLeft(one.store, more));
-                }
+        synchronized (SETTLING) {
+            for (int i = 0; i < taken.size(); i++) {
+                leaveOut(covered.get(i), taken.get(i), covered.subList(0, i));
+                List<Charge> open = taken.get(i).open(covered.get(i));
+                any |= !open.isEmpty();
+                steps.addAll(settlement.of(taken.get(i), open));
             }
-            if (!excess.isEmpty()) {
-                refunds.add(() -> one.store.refund(one.decision, excess));
+            steps.sort(Comparator.comparing(Step::refunds).reversed());
+            for (int i = 0; i < taken.size(); i++) {
+                taken.get(i).settled.or(covered.get(i));
             }
         }
-        runAll(concat(refunds, steps));
+        runAll(steps);
         return any;
     }
 
+    /** Leaves out what earlier parts of the same decision cover. */
+    @SuppressWarnings("ReferenceEquality") // parts of one decision share the object
+    private void leaveOut(BitSet charges, Taken part, List<BitSet> earlier) {
+        for (int i = 0; i < earlier.size(); i++) {
+            if (taken.get(i).settled == part.settled) {
+                charges.andNot(earlier.get(i));
+            }
+        }
+    }
+
+    private static List<Step> refundAll(Taken one, List<Charge> open) {
+        return open.isEmpty() ? List.of() : List.of(new Step(true, () -> one.store.refund(one.decision, open)));
+    }
+
+    private static List<Step> steps(Taken one, List<Charge> open, long actual) {
+        List<Step> steps = new ArrayList<>();
+        List<Charge> excess = new ArrayList<>();
+        for (Charge charge : open) {
+            if (charge.permits() > actual) {
+                excess.add(charge.policy().charge(charge.key(), charge.permits() - actual));
+            } else if (charge.permits() < actual) {
+                Charge more = charge.policy().charge(charge.key(), actual - charge.permits());
+                steps.add(new Step(false, () -> chargeWhatIsLeft(one.store, more)));
+            }
+        }
+        steps.addAll(refundAll(one, excess));
+        return steps;
+    }
+
     /** Runs all steps, and then throws the first failure with the others suppressed. */
-    private static void runAll(List<Runnable> steps) {
-        RuntimeException first = null;
-        for (Runnable step : steps) {
+    private static void runAll(List<Step> steps) {
+        Throwable first = null;
+        for (Step step : steps) {
             try {
-                step.run();
-            } catch (RuntimeException e) {
+                step.call.run();
+            } catch (RuntimeException | Error e) {
                 if (first == null) {
                     first = e;
                 } else if (first != e) {
@@ -207,25 +265,30 @@ public final class Reservation {
                 }
             }
         }
-        if (first != null) {
-            throw first;
+        if (first instanceof Error error) {
+            throw error;
+        }
+        if (first instanceof RuntimeException exception) {
+            throw exception;
         }
     }
 
     private static void chargeWhatIsLeft(RateLimitStore store, Charge more) {
         // a refusal would start a penalty, although nobody has asked for more than there is
         boolean penalty = more.policy().penalty() != null;
-        Charge wanted = penalty ? atMostWhatIsLeft(store, more) : more;
-        for (int i = 0; i < ATTEMPTS && wanted.permits() > 0 && !store.tryCharge(wanted); i++) {
-            wanted = atMostWhatIsLeft(store, more);
+        Charge wanted = penalty ? atMost(more, store.peek(List.of(more))) : more;
+        boolean charged = wanted.permits() == 0 || store.tryCharge(wanted);
+        for (int i = 0; i < ATTEMPTS && !charged && wanted.permits() > 0; i++) {
+            // a refusal knows what is left of the budget that refused, which may be one that several keys share
+            Decision decision = store.decide(List.of(wanted));
+            charged = decision.admitted();
+            wanted = atMost(more, decision);
         }
     }
 
-    private static Charge atMostWhatIsLeft(RateLimitStore store, Charge more) {
-        long left = store.peek(List.of(more)).limits().stream()
-                .mapToLong(LimitStatus::remaining)
-                .min()
-                .orElse(0);
+    private static Charge atMost(Charge more, Decision answer) {
+        long left =
+                answer.limits().stream().mapToLong(LimitStatus::remaining).min().orElse(0);
         return more.policy().charge(more.key(), Math.min(more.permits(), left));
     }
 }

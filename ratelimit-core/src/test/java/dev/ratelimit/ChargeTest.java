@@ -3,6 +3,7 @@ package dev.ratelimit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
 import java.util.ArrayList;
@@ -84,6 +85,15 @@ class ChargeTest {
                 .containsExactly(POLICY.charge("k", 3), other);
         assertThat(Charge.addUp(List.of(other, POLICY.charge("k", 1), POLICY.charge("k", 2))))
                 .containsExactly(other, POLICY.charge("k", 3));
+    }
+
+    @Test
+    void addUp_policiesOfOneNameWithDifferentLimits_isOneChargeUnderTheFirst() {
+        Charge first = POLICY.charge("k", 1);
+        Charge other =
+                Policy.of(POLICY.name(), FixedWindow.of(Rate.parse("99/hour"))).charge("k", 2);
+
+        assertThat(Charge.addUp(List.of(first, other))).containsExactly(POLICY.charge("k", 3));
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.ratelimit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import java.util.ArrayList;
@@ -55,5 +56,20 @@ class PolicyTest {
         assertThat(policy.charge()).isEqualTo(new Charge(policy, "", 1));
         assertThat(policy.charge("k")).isEqualTo(new Charge(policy, "k", 1));
         assertThat(policy.charge("k", 3)).isEqualTo(new Charge(policy, "k", 3));
+    }
+
+    @Test
+    void limits_ratesAndConcurrency_areRejected() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Policy.of("exports", FixedWindow.of(Rate.parse("5/hour")), Concurrency.of(2)))
+                .withMessage("limits must be all rates or all concurrency limits but policy exports has both; "
+                        + "write two policies, such as exports and exports/concurrency, and charge both");
+    }
+
+    @Test
+    void concurrency_isThatOfTheLimits() {
+        assertThat(Policy.of("slots", Concurrency.of(2)).concurrency()).isTrue();
+        assertThat(Policy.of("rate", FixedWindow.of(Rate.parse("5/hour"))).concurrency())
+                .isFalse();
     }
 }

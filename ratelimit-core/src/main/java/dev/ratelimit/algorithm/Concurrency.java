@@ -2,11 +2,12 @@ package dev.ratelimit.algorithm;
 
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Rate;
+import dev.ratelimit.Reservation;
 import java.time.Duration;
 
 /**
  * At most N permits at once: they come back when they are refunded, not with time. Reserve a permit before the work,
- * and refund the reservation after it:
+ * and release the reservation after it:
  *
  * <pre>{@code
  * Reservation reservation = limiter.reserve(Policy.of("exports", Concurrency.of(10)).charge(tenant));
@@ -14,10 +15,12 @@ import java.time.Duration;
  *     try {
  *         export();
  *     } finally {
- *         reservation.refund();
+ *         reservation.release();
  *     }
  * }
  * }</pre>
+ *
+ * <p>A policy with this limit has no rates; for both, charge two policies ({@link Reservation#release}).
  *
  * <p>A permit that is never refunded, because its holder died, comes back after {@link #maxHold}. So does the permit of
  * work that takes longer; its refund then has no effect. Nobody knows when a permit will be refunded: a refusal

@@ -91,13 +91,13 @@ public final class SlidingLog implements LimitAlgorithm {
     public void charge(long[] state, int at, long permits, long now) {
         dropExpired(state, at, now);
         int count = (int) state[at + COUNT];
-        long time = now;
-        if (count > 0) {
-            long newest = time(state, at, count - 1);
-            time = now - newest > 0 ? now : newest;
+        // after a step back of the clock not at the end, so that a refund finds the time of its charge
+        int from = count == 0 || now - time(state, at, count - 1) >= 0 ? count : firstAfter(state, at, now);
+        for (int i = count - 1; i >= from; i--) {
+            state[slot(state, at, i + permits)] = time(state, at, i);
         }
         for (int i = 0; i < permits; i++) {
-            state[slot(state, at, count + i)] = time;
+            state[slot(state, at, from + i)] = now;
         }
         state[at + COUNT] = count + permits;
     }
@@ -196,7 +196,7 @@ public final class SlidingLog implements LimitAlgorithm {
         return state[slot(state, at, index)];
     }
 
-    private static int slot(long[] state, int at, int index) {
+    private static int slot(long[] state, int at, long index) {
         return at + TIMES + (int) ((state[at + HEAD] + index) % times(state, at));
     }
 

@@ -131,7 +131,7 @@ public final class InMemoryStore implements RateLimitStore {
         if (known != null) {
             return known;
         }
-        Answer answer = new Answer(Charge.addUp(fixed));
+        Answer answer = new Answer(Charge.addUp(fixed), clock);
         Transaction transaction = transaction(answer.charges());
         sweepLater();
         Decision decision = transaction.decide(answer);
@@ -150,8 +150,12 @@ public final class InMemoryStore implements RateLimitStore {
 
     @Override
     public void refund(Decision decision, List<Charge> part) {
+        Answer paid = decision.receipt() instanceof Answer answer && answer.isOf(clock) ? answer : null;
+        if (paid == null && decision.receipt() != null) {
+            throw new IllegalArgumentException(
+                    "a decision must be refunded to the store that made it but was of another store");
+        }
         Transaction transaction = transactions.take();
-        Answer paid = decision.receipt() instanceof Answer answer ? answer : null;
         for (Charge charge : Charge.addUp(part)) {
             int index = decision.indexOf(charge);
             if (paid != null) {

@@ -28,8 +28,6 @@ final class Transaction {
 
     private static final Comparator<Claim> IN_ORDER_OF_LOCKING = Claim::inOrderOfLocking;
 
-    private static final Answer NONE = new Answer(List.of());
-
     /** The maximum number of claims of a transaction that is kept for later. */
     private static final int KEPT_CLAIMS = 32;
 
@@ -43,14 +41,20 @@ final class Transaction {
     private Claim[] order = {};
 
     private int count;
+    private final StoreClock clock;
     private final Moment moment;
     private boolean wallClock;
 
     /** The requested decision, or the one to refund. */
-    private Answer answer = NONE;
+    private Answer answer;
+
+    private final Answer none;
 
     Transaction(StoreClock clock) {
+        this.clock = clock;
         this.moment = new Moment(clock);
+        this.none = new Answer(List.of(), clock);
+        this.answer = none;
     }
 
     /** Whether it is small enough to be kept for later. */
@@ -64,7 +68,7 @@ final class Transaction {
             claims[i].clear();
         }
         count = 0;
-        answer = NONE;
+        answer = none;
     }
 
     void add(Charge charge, List<Keyspace> keyspaces) {
@@ -113,7 +117,7 @@ final class Transaction {
 
     /** Returns what {@link #decide} would. */
     Decision peek(List<Charge> charges) {
-        answer = new Answer(charges);
+        answer = new Answer(charges, clock);
         return answer.decision(run(Task.PEEK), false);
     }
 

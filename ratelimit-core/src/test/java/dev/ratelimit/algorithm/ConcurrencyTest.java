@@ -78,6 +78,21 @@ class ConcurrencyTest {
         assertThat(patient.remaining(state, 0, later)).isEqualTo(3);
     }
 
+    @Test
+    void refund_chargedAfterTheClockWasSetBack_returnsItsPermits() {
+        Key key = new Key(Concurrency.of(6), NOW);
+        key.charge(2, NOW + 30);
+        key.charge(1, NOW + 10);
+        key.charge(3, NOW + 20);
+
+        key.refund(3, 20, NOW + 40);
+        assertThat(key.remaining(NOW + 40)).isEqualTo(3);
+        key.refund(1, -5, NOW + 5);
+        assertThat(key.remaining(NOW + 40)).isEqualTo(4);
+        key.refund(2, 10, NOW + 40);
+        assertThat(key.remaining(NOW + 40)).isEqualTo(6);
+    }
+
     private static long[] charged(LimitAlgorithm limit, long permits) {
         long[] state = new long[limit.stateSize()];
         limit.clear(state, 0, NOW);

@@ -307,7 +307,8 @@ final class Leases {
 
     private static boolean eligible(Policy policy) {
         return policy.penalty() == null
-                && policy.limits().stream().allMatch(limit -> limit.capacity() >= MIN_CAPACITY && !limit.concurrency());
+                && !policy.concurrency()
+                && policy.limits().stream().allMatch(limit -> limit.capacity() >= MIN_CAPACITY);
     }
 
     private @Nullable KeyLeases leasesOf(Charge charge) {

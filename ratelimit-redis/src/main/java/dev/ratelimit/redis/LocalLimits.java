@@ -51,12 +51,7 @@ final class LocalLimits {
         int number = numbers.computeIfAbsent(policy.name(), name -> lastNumber.incrementAndGet());
         return IntStream.range(0, limits.size())
                 .mapToObj(i -> Policy.of(number + "." + i, limits.get(i)))
-                .map(single -> penalty == null ? single : penalized(single, penalty))
+                .map(single -> penalty == null ? single : single.withPenalty(penalty.duration()))
                 .toList();
-    }
-
-    /** A concurrency limit beside a penalized one has no penalty. */
-    private static Policy penalized(Policy single, Penalty penalty) {
-        return single.limits().get(0).concurrency() ? single : single.withPenalty(penalty.duration());
     }
 }

@@ -1,7 +1,6 @@
 package dev.ratelimit.redis;
 
 import dev.ratelimit.Charge;
-import dev.ratelimit.Limit;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import java.lang.ref.WeakReference;
@@ -100,7 +99,7 @@ final class OwedRefunds {
     private void keepIfInVain(Owed refund, PendingBatch sent, StoreFailure failure) {
         if (failure.executedNothing() || !sent.mayBeExecuted()) {
             keep(refund);
-        } else if (refund.whole && holds(refund.charge)) {
+        } else if (refund.whole && refund.charge.policy().concurrency()) {
             // once more, permits that are identified come back at most once; a rate would return what others have
             // charged
             keep(refund.ofHeldPermits());
@@ -113,7 +112,7 @@ final class OwedRefunds {
      * @param delayNanos until no server executes the charge any more
      */
     void cancel(Charge charge, long id, long delayNanos) {
-        if (holds(charge)) {
+        if (charge.policy().concurrency()) {
             long from = ticker.nanos() + delayNanos;
             keep(new Owed(charge, new Stamp(0, id), true, from, from + lifetimeNanos(charge)));
         }
@@ -126,10 +125,6 @@ final class OwedRefunds {
         size.incrementAndGet();
         owed.add(refund);
         arm(0);
-    }
-
-    private static boolean holds(Charge charge) {
-        return charge.policy().limits().stream().anyMatch(Limit::concurrency);
     }
 
     private static long lifetimeNanos(Charge charge) {

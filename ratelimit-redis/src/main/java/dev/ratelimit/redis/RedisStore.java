@@ -274,6 +274,10 @@ public final class RedisStore implements RateLimitStore {
 
     @Override
     public void refund(Decision decision, List<Charge> part) {
+        if (decision.receipt() != null && !(decision.receipt() instanceof Receipt)) {
+            throw new IllegalArgumentException(
+                    "a decision must be refunded to the store that made it but was of another store");
+        }
         Map<Debt, List<Charge>> there = new LinkedHashMap<>();
         Receipt receipt = decision.receipt() instanceof Receipt known && known.taken() ? known : null;
         for (Charge charge : Charge.addUp(part)) {

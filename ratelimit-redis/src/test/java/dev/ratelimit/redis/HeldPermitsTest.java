@@ -1,6 +1,7 @@
 package dev.ratelimit.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
@@ -10,6 +11,7 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,7 +26,6 @@ class HeldPermitsTest {
 
     private static final Policy EXPORTS = Policy.of("exports", Concurrency.of(10));
     private static final Policy WINDOW = Policy.of("window", FixedWindow.of(Rate.parse("10/hour")));
-    private static final Policy BOTH = Policy.of("both", FixedWindow.of(Rate.parse("10/hour")), Concurrency.of(10));
 
     private final FakeTicker time = new FakeTicker();
     private final FakeRedis redis = new FakeRedis(time);
@@ -53,7 +54,7 @@ class HeldPermitsTest {
     private long remaining(Policy policy) {
         Decision decision = store.peek(List.of(policy.charge("k")));
         assertThat(RedisStore.decidedByRedis(decision)).isTrue();
-        return decision.limits().get(policy.limits().size() - 1).remaining();
+        return decision.limits().get(0).remaining();
     }
 
     private void seconds(int seconds) {
@@ -117,13 +118,13 @@ class HeldPermitsTest {
     @DisplayName("of a rate beside it, nobody knows whether it was charged: it stays charged")
     void decide_replyOfBothIsLost_cancelsWhatIsHeldOnly() {
         redis.loseReplies();
-        charge(BOTH);
+        store.decide(List.of(WINDOW.charge("k"), EXPORTS.charge("k")));
         redis.cut();
 
         seconds(2);
 
-        Decision now = store.peek(List.of(BOTH.charge("k")));
-        assertThat(now.limits()).extracting(status -> status.remaining()).containsExactly(9L, 10L);
+        assertThat(remaining(WINDOW)).isEqualTo(9);
+        assertThat(remaining(EXPORTS)).isEqualTo(10);
     }
 
     @Test
@@ -133,7 +134,7 @@ class HeldPermitsTest {
             held.add(charge(EXPORTS));
         }
         Decision rate = charge(WINDOW);
-        goDown();
+        leaveServerAlone();
         held.forEach(store::refund);
         store.refund(rate);
         seconds(30);
@@ -222,6 +223,15 @@ class HeldPermitsTest {
         assertThat(remaining(EXPORTS)).isEqualTo(7);
         store.refund(mine, List.of(EXPORTS.charge("k", 3)));
         assertThat(remaining(EXPORTS)).isEqualTo(10);
+    }
+
+    @Test
+    void refund_ofAnotherStore_isRejected() {
+        Decision decision = InMemoryStore.create().decide(List.of(EXPORTS.charge("k")));
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> store.refund(decision))
+                .withMessage("a decision must be refunded to the store that made it but was of another store");
     }
 
     @Test
@@ -380,7 +390,7 @@ class HeldPermitsTest {
     @Test
     void refund_untilThePermitsHaveComeBackByThemselves_isForgotten() {
         Decision held = charge(EXPORTS);
-        goDown();
+        leaveServerAlone();
         store.refund(held);
         time.advance(Duration.ofMinutes(11));
         int before = redis.executed();
@@ -396,7 +406,7 @@ class HeldPermitsTest {
     @Test
     void refund_moreThanMayBeOwed_keepsAsManyAsThat() {
         Decision held = charge(EXPORTS);
-        goDown();
+        leaveServerAlone();
         for (int i = 0; i < OwedRefunds.MAX + 100; i++) {
             store.refund(held);
         }
@@ -406,13 +416,6 @@ class HeldPermitsTest {
         seconds(10);
 
         assertThat(redis.executed() - before).isEqualTo(OwedRefunds.MAX + 1);
-    }
-
-    private void goDown() {
-        redis.goDown();
-        while (store.available()) {
-            charge(WINDOW);
-        }
     }
 
     @Test
@@ -461,7 +464,7 @@ class HeldPermitsTest {
     @Test
     @DisplayName("without any request, a server that is back is used again")
     void available_serverIsBack_withoutTraffic() {
-        goDown();
+        leaveServerAlone();
         seconds(60);
         assertThat(store.available()).isFalse();
 
@@ -475,10 +478,7 @@ class HeldPermitsTest {
     @Test
     void available_faultsFollowEachOther_isBackWithinThreeSecondsOfTheEndOfEach() {
         for (int fault = 0; fault < 7; fault++) {
-            redis.goDown();
-            while (store.available()) {
-                charge(WINDOW);
-            }
+            leaveServerAlone();
             seconds(2);
             redis.comeBack();
             seconds(3);

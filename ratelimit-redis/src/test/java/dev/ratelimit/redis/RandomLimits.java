@@ -49,8 +49,11 @@ final class RandomLimits {
         return limit;
     }
 
-    /** A policy with these limits, with or without a penalty. */
-    Policy policy(String name, List<Limit> limits) {
+    /** A policy with the first of these limits and those of its kind, with or without a penalty. */
+    Policy policy(String name, List<Limit> all) {
+        List<Limit> limits = all.stream()
+                .filter(limit -> limit.concurrency() == all.get(0).concurrency())
+                .toList();
         Policy policy = new Policy(name, limits);
         return random.nextInt(3) > 0 || limits.get(0).concurrency()
                 ? policy

@@ -2,7 +2,9 @@ package dev.ratelimit.test;
 
 import static dev.ratelimit.test.RateLimitAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.ratelimit.Decision;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimiter;
@@ -38,6 +40,19 @@ class InMemoryStoreLifecycleTest {
         assertThat(store.tryCharge(POLICY.charge("k"))).isFalse();
         assertThat(store.decide(List.of(POLICY.charge("k")))).isRefusedBy("p");
         assertThat(ticker.alarms()).isZero();
+    }
+
+    @Test
+    void refund_ofAnotherStore_isRejected_andReturnsNothing() {
+        InMemoryStore store = store();
+        store.tryCharge(POLICY.charge("k", 2));
+        Decision other = store().decide(List.of(POLICY.charge("k", 2)));
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> store.refund(other))
+                .withMessage("a decision must be refunded to the store that made it but was of another store");
+
+        assertThat(store.peek(List.of(POLICY.charge("k")))).hasRemaining(1);
     }
 
     @Test

@@ -4,8 +4,10 @@ import static dev.ratelimit.test.RateLimitAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
 import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyLimiter;
@@ -14,17 +16,24 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ReservationTest {
 
     private static final Policy TOKENS =
             Policy.of("tokens", TokenBucket.of(Rate.parse("100/day")), SlidingLog.of(Rate.parse("1000/day")));
+
+    private static final Policy SLOTS = Policy.of("slots", Concurrency.of(3));
 
     private final FakeTicker ticker = new FakeTicker();
     private final RateLimitStore store = InMemoryStore.builder().ticker(ticker).build();
@@ -140,6 +149,125 @@ class ReservationTest {
 
         assertThat(limiter.peek(TOKENS.charge("alice", 0))).hasRemaining(80, 980);
         assertThat(reservation.settle(20)).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {IllegalStateException.class, StoreUnavailableException.class, OutOfMemoryError.class})
+    void settle_oneStepThrows_takesTheOthers_andThrowsIt(Class<? extends Throwable> thrown) {
+        Policy all = Policy.of("all", TokenBucket.of(Rate.parse("500/day")));
+        Throwable failure = thrown == OutOfMemoryError.class
+                ? new OutOfMemoryError()
+                : thrown == IllegalStateException.class
+                        ? new IllegalStateException()
+                        : new StoreUnavailableException("all", Duration.ZERO, "test");
+        RateLimitStore failing = new ForwardingStore(store) {
+            @Override
+            public void refund(Decision decision, List<Charge> part) {
+                ReservationTest.<RuntimeException>sneak(failure);
+            }
+        };
+        Reservation reservation = limiter.reserve(all.charge("", 10), TOKENS.charge("alice", 50))
+                .and(new RateLimiter(failing, ticker).reserve(all.charge("b", 50)))
+                .and(limiter.reserve(all.charge("c", 10)));
+
+        assertThatThrownBy(() -> reservation.settle(20)).isSameAs(failure);
+
+        assertThat(limiter.peek(TOKENS.charge("alice", 0), all.charge("", 0), all.charge("b", 0), all.charge("c", 0)))
+                .hasRemaining(80, 980, 480, 450, 480);
+        assertThat(reservation.settle(20)).isFalse();
+    }
+
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <T extends Throwable> void sneak(Throwable thrown) throws T {
+        throw (T) thrown;
+    }
+
+    @Test
+    void and_partsWithTheSameCharge_settleItOnce() {
+        assertThat(tokens.tryAcquire("alice", 40)).isTrue();
+        Reservation reservation = tokens.reserve("alice", 20);
+
+        assertThat(reservation.forPolicy("tokens").and(reservation).refund()).isTrue();
+
+        assertThat(left("alice")).isEqualTo(60);
+    }
+
+    /** What one charge gives back, another one can take. */
+    @Test
+    void settle_refundsFirst() {
+        Reservation both = tokens.reserve("alice", 60).and(tokens.reserve("alice", 40));
+
+        both.settle(50);
+
+        assertThat(left("alice")).isZero();
+    }
+
+    @Test
+    void settle_chargedToTheOverflow_takesWhatIsLeftThere() {
+        RateLimitStore small = InMemoryStore.builder().ticker(ticker).maxKeys(1).build();
+        RateLimiter onSmall = new RateLimiter(small, ticker);
+        Policy five = Policy.of("five", TokenBucket.of(Rate.parse("5/day")));
+        assertThat(onSmall.tryAcquire(five.charge("exhausted", 5))).isTrue();
+        Reservation reservation = onSmall.reserve(five.charge("no room", 2));
+        assertThat(reservation.admitted()).isTrue();
+
+        reservation.settle(9);
+
+        assertThat(onSmall.tryAcquire(five.charge("no room either"))).isFalse();
+    }
+
+    @Test
+    void settle_byTwoThreads_settlesOnce() throws InterruptedException {
+        for (int round = 0; round < 500; round++) {
+            String key = "k" + round;
+            assertThat(tokens.tryAcquire(key, 40)).isTrue();
+            Reservation reservation = tokens.reserve(key, 20);
+            AtomicInteger settled = new AtomicInteger();
+
+            Threads.run(2, 1, () -> settled.addAndGet(reservation.refund() ? 1 : 0));
+
+            assertThat(settled).hasValue(1);
+            assertThat(left(key)).isEqualTo(60);
+        }
+    }
+
+    @Test
+    void settle_keepsHeldPermits_untilTheyAreReleased() {
+        Reservation reservation = limiter.reserve(TOKENS.charge("alice", 10), SLOTS.charge("alice", 2));
+
+        assertThat(reservation.settle(50)).isTrue();
+        assertThat(limiter.peek(TOKENS.charge("alice", 0), SLOTS.charge("alice", 0)))
+                .hasRemaining(50, 950, 1);
+        assertThat(reservation.release()).isTrue();
+        assertThat(reservation.release()).isFalse();
+
+        assertThat(limiter.peek(TOKENS.charge("alice", 0), SLOTS.charge("alice", 0)))
+                .hasRemaining(50, 950, 3);
+    }
+
+    @Test
+    void release_leavesTheCostOpen() {
+        Reservation reservation = limiter.reserve(TOKENS.charge("alice", 10), SLOTS.charge("alice"));
+
+        assertThat(reservation.release()).isTrue();
+        assertThat(limiter.peek(TOKENS.charge("alice", 0), SLOTS.charge("alice", 0)))
+                .hasRemaining(90, 990, 3);
+        assertThat(reservation.refund()).isTrue();
+
+        assertThat(limiter.peek(TOKENS.charge("alice", 0), SLOTS.charge("alice", 0)))
+                .hasRemaining(100, 1000, 3);
+    }
+
+    @Test
+    void commit_keepsHeldPermits_untilTheyAreRefunded() {
+        Reservation reservation = limiter.reserve(TOKENS.charge("alice", 10), SLOTS.charge("alice"));
+
+        assertThat(reservation.commit()).isTrue();
+        assertThat(limiter.inspect(SLOTS, "alice").get(0).remaining()).isEqualTo(2);
+        assertThat(reservation.refund()).isTrue();
+
+        assertThat(limiter.peek(TOKENS.charge("alice", 0), SLOTS.charge("alice", 0)))
+                .hasRemaining(90, 990, 3);
     }
 
     /** Decides and refunds as the other store, and fails at each single charge. */

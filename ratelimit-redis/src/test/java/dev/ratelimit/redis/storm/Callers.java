@@ -2,7 +2,6 @@ package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
-import dev.ratelimit.Limit;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.redis.RedisStore;
@@ -242,7 +241,7 @@ final class Callers {
             Decision decision = call.decision;
             if (decision != null && call.charging && decision.admitted() && call.instance.usable()) {
                 List<Charge> held = decision.charges().stream()
-                        .filter(charge -> charge.policy().limits().stream().anyMatch(Limit::concurrency))
+                        .filter(charge -> charge.policy().concurrency())
                         .toList();
                 call.decision = null;
                 Actor unused = call.instance.place().start(() -> {

@@ -141,7 +141,7 @@ final class Generator {
                 : any(
                         terms("held:40/10m", "held:60/10m"),
                         terms("bucket:1/second:200", "bucket:1/second:300"),
-                        terms("bucket:1/second:200+held:60/10m", "bucket:1/second:300+held:60/10m"));
+                        terms("bucket:1/second:200+fixed:300/10m", "bucket:1/second:300+fixed:450/10m"));
     }
 
     private Terms slowWindow(boolean deny) {

@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * What a policy of a history consists of.
  *
- * @param limits its limits, such as {@code bucket:10/second:20+held:5/10m}
+ * @param limits its limits, such as {@code bucket:10/second:20+fixed:30/3s}
  * @param other the limits that instances have after {@link Step.Fault#OTHER_LIMITS}
  * @param penaltyNanos how long its penalty lasts; 0 for none
  * @param onFailure what applies while servers do not answer

@@ -68,7 +68,7 @@ record Rule(
 
     /** Whether requests hold their permits until they are complete. */
     boolean holds() {
-        return policy.limits().get(0).concurrency();
+        return policy.concurrency();
     }
 
     /** The same rule at an endpoint that names its policy, with another cost. */
