@@ -76,7 +76,7 @@ final class Instance implements RedisStoreListener {
     /** Opens its store; waits meanwhile. */
     void open() {
         network.add(this);
-        network.connecting().afterwards(place, connection -> restraint.connected());
+        network.connecting().afterwards(place, this::connected);
         startedAmidFaults = !isReachable();
         Seam.Net net = network.from(place);
         Random random = new Random(setup.seed() + number);
@@ -93,6 +93,12 @@ final class Instance implements RedisStoreListener {
                 .build();
         place.startedNanos = world.now();
         startedAmidFaults |= !isReachable();
+    }
+
+    private void connected(Wire wire) {
+        if (!setup.isCluster() && usable()) {
+            restraint.connected(wire);
+        }
     }
 
     private boolean isReachable() {
@@ -160,6 +166,16 @@ final class Instance implements RedisStoreListener {
         if (probes.add(probe) && !setup.isCluster()) {
             restraint.probes();
         }
+    }
+
+    /** Records that a server answers a probe. */
+    void probeAnswered() {
+        restraint.probeAnswered();
+    }
+
+    /** Whether the last probe of its only server was sent after this time, and in vain. */
+    boolean hasProbedInVain(long nanos) {
+        return !setup.isCluster() && usable() && restraint.hasProbedInVain(nanos);
     }
 
     /** Sets who waits in its queue. */

@@ -214,9 +214,18 @@ final class Network {
         return Objects.requireNonNull(instances.get(place));
     }
 
+    /** Whether the last probe that an instance sent after this time was in vain. */
+    boolean hasProbedInVain(Place place, long nanos) {
+        Instance known = instances.get(place);
+        return known != null && known.hasProbedInVain(nanos);
+    }
+
     /** Records that an instance gets a reply, which is {@code null} if the server refuses. */
     void told(Place place, String[] keys, byte[][] arguments, long @Nullable [] reply) {
         books.told(place, keys, arguments, reply);
+        if (isProbe(keys)) {
+            instance(place).probeAnswered();
+        }
         if (reply != null && Asked.isUndecided(reply)) {
             asksAgain(place);
         }
