@@ -9,6 +9,8 @@ import dev.ratelimit.redis.RedisStoreBuilder;
 import dev.ratelimit.redis.RedisStoreFailure;
 import dev.ratelimit.redis.RedisStoreListener;
 import dev.ratelimit.redis.Seam;
+import dev.ratelimit.redis.storm.Step.Fault;
+import dev.ratelimit.redis.storm.Step.Question;
 import dev.ratelimit.redis.storm.Step.Want;
 import dev.ratelimit.redis.storm.World.Place;
 import java.time.Duration;
@@ -48,6 +50,10 @@ final class Instance implements RedisStoreListener {
     private @Nullable RedisStoreFailure lastFailure;
     private final Map<String, Long> returned = new HashMap<>();
     private final Restraint restraint;
+
+    /** Whether nothing but what callers wait for is in flight: no leases, and no refunds. */
+    private final boolean onlyCallersAsk;
+
     private boolean startedAmidFaults;
     private final Set<byte[][]> probes = Collections.newSetFromMap(new IdentityHashMap<>());
     private boolean closed;
@@ -66,6 +72,11 @@ final class Instance implements RedisStoreListener {
         this.place = world.place("instance " + number);
         boolean holds =
                 setup.policies().stream().anyMatch(terms -> terms.limits().contains("held"));
+        this.onlyCallersAsk = !setup.leased()
+                && !setup.isCluster()
+                && history.keepsAll()
+                && history.none(Fault::losesAnswers)
+                && history.nobodyAsks(Question.INTERRUPT, Question.ACQUIRE);
         this.restraint = new Restraint(world, place, setup, history.keepsAll() && !setup.leased() && !holds);
     }
 
@@ -226,13 +237,20 @@ final class Instance implements RedisStoreListener {
 
     @Override
     public void failed(RedisStoreFailure reason) {
-        boolean unsent = reason == RedisStoreFailure.SATURATED || reason == RedisStoreFailure.STALLED;
-        failures += unsent ? 0 : 1;
-        crowded += unsent ? 1 : 0;
+        boolean stoodStill = place.stillUntil > world.now() - setup.deadlineNanos() - Storm.WAKE_NANOS;
+        boolean crowds = reason == RedisStoreFailure.SATURATED || (reason == RedisStoreFailure.STALLED && stoodStill);
+        failures += reason == RedisStoreFailure.SATURATED || reason == RedisStoreFailure.STALLED ? 0 : 1;
+        crowded += crowds ? 1 : 0;
         lastFailure = reason;
         if (store != null && !setup.isCluster()) {
             restraint.failed(reason);
         }
+        world.require(
+                reason != RedisStoreFailure.SATURATED || !onlyCallersAsk || callers > setup.maxInFlight(),
+                "%s sends nothing for a caller although only %d wait, and %d may",
+                place,
+                callers,
+                setup.maxInFlight());
         world.note(() -> place + ": failed with " + reason);
     }
 
