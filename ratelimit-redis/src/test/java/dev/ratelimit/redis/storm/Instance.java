@@ -60,6 +60,7 @@ final class Instance implements RedisStoreListener {
     private boolean otherLimits;
     private int callers;
     private long endedNanos;
+    private long leftAloneNanos;
     private int failures;
     private int crowded;
     private int interrupts;
@@ -114,6 +115,11 @@ final class Instance implements RedisStoreListener {
 
     private boolean isReachable() {
         return network.masters().stream().allMatch(server -> network.isWell(place, server));
+    }
+
+    /** Whether it has left a server alone since then or for longer. */
+    boolean leavesAloneSince(long nanos) {
+        return usable() && !store().available() && leftAloneNanos <= nanos;
     }
 
     /** Whether it may not know yet which server has which slots. */
@@ -292,6 +298,8 @@ final class Instance implements RedisStoreListener {
             restraint.used();
         } else {
             restraint.stopped();
+            leftAloneNanos = world.now();
+            world.in(Storm.RECOVERY_NANOS, world.outside(), network::requireUsed);
         }
         long now = world.now();
         changes.add(now);
