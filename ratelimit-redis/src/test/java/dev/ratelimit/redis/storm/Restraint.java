@@ -63,14 +63,17 @@ final class Restraint {
         long now = world.now();
         connections.add(now);
         if (hasProbedInVain(stoppedNanos)) {
-            world.in(PROMPT_NANOS, world.outside(), () -> world.require(
-                    !stopped
-                            || !wire.isOpen()
-                            || latest(probes) >= now
-                            || place.stillUntil > now
-                            || place.hasEnded(),
-                    "%s does not probe a failing server on a new connection",
-                    place));
+            world.in(
+                    PROMPT_NANOS,
+                    world.outside(),
+                    () -> world.require(
+                            !stopped
+                                    || !wire.isOpen()
+                                    || latest(probes) >= now
+                                    || place.stillUntil > now
+                                    || place.hasEnded(),
+                            "%s does not probe a failing server on a new connection",
+                            place));
         }
     }
 
