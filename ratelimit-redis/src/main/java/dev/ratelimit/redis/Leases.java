@@ -194,13 +194,23 @@ final class Leases {
         }
         Lease paid = spend(leases.lease, charge);
         if (paid == null && leases.next != null) {
-            end(leases, leases.turn(leases.lease));
+            long now = ticker.nanos();
+            end(leases, leases.turn(leases.lease), now);
             paid = spend(leases.lease, charge);
         }
         if (paid != null && paid.left() < paid.whole().permits() / 2) {
-            renew(leases, charge, 2 * paid.whole().permits());
+            renewIfPossible(leases, charge, 2 * paid.whole().permits());
         }
         return paid;
+    }
+
+    /** What is paid already stays paid: a thread without stack or memory may fail here, and the next call tries again. */
+    private void renewIfPossible(KeyLeases leases, Charge charge, long size) {
+        try {
+            renew(leases, charge, size);
+        } catch (RuntimeException | Error e) {
+            // as if there were no lease
+        }
     }
 
     private @Nullable Lease spend(@Nullable Lease lease, Charge charge) {
@@ -269,8 +279,9 @@ final class Leases {
         byBudget.values().forEach(leases -> await(leases.awaited, end));
         List<PendingBatch> refunds = new ArrayList<>();
         for (KeyLeases leases : byBudget.values()) {
+            long now = ticker.nanos();
             for (Lease lease : leases.empty()) {
-                Charge due = lease.end(ticker.nanos(), leases.overdueNanos);
+                Charge due = lease.end(now, leases.overdueNanos);
                 if (due != null) {
                     refunds.add(source.refund(due, lease.paidNanos()));
                 }
@@ -376,8 +387,8 @@ final class Leases {
         }
     }
 
-    private void end(KeyLeases leases, @Nullable Lease lease) {
-        Charge due = lease == null ? null : lease.end(ticker.nanos(), leases.overdueNanos);
+    private void end(KeyLeases leases, @Nullable Lease lease, long now) {
+        Charge due = lease == null ? null : lease.end(now, leases.overdueNanos);
         if (lease != null && due != null) {
             source.refund(due, lease.paidNanos());
         }
@@ -389,6 +400,13 @@ final class Leases {
 
     private static Budget budget(Charge charge) {
         return new Budget(charge.policy().name(), charge.key());
+    }
+
+    /** Goes on if the last sweep could not be scheduled. */
+    void ensure() {
+        if (!sweeping.get() && !byBudget.isEmpty()) {
+            sweepLater();
+        }
     }
 
     /** Schedules a sweep, unless one is scheduled. The schedule does not keep the store from being collected. */
@@ -404,7 +422,7 @@ final class Leases {
                 set.cancel();
             }
         } catch (RuntimeException | Error e) {
-            // leases still expire; the next key tries again
+            // leases still expire; the next call tries again
             sweeping.set(false);
         }
     }
@@ -433,7 +451,7 @@ final class Leases {
         Lease lease = leases.lease;
         if (lease != null && lease.expired(now)) {
             leases.wanted = Math.max(FIRST, lease.whole().permits() - lease.left());
-            leases.empty().forEach(ended -> end(leases, ended));
+            leases.empty().forEach(ended -> end(leases, ended, now));
         } else if (lease == null && now - leases.since > 2 * maxAgeNanos && !leases.asking()) {
             byBudget.remove(budget, leases);
         }

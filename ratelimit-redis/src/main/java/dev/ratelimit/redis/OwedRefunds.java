@@ -81,17 +81,13 @@ final class OwedRefunds {
      * @param whole whether they refund whole charges
      */
     void keepIfInVain(PendingBatch sent, Stamp stamp, boolean whole) {
-        if (!owed.isEmpty()) {
-            // unless the last alarm could not be set
-            arm(0);
-        }
-        long now = ticker.nanos();
-        List<Owed> refunds = sent.batch().charges().stream()
-                .map(charge -> new Owed(charge, stamp, whole, now, now + lifetimeNanos(charge)))
-                .toList();
         sent.then((answer, failure) -> {
             if (failure != null) {
-                refunds.forEach(refund -> keepIfInVain(refund, sent, StoreFailure.of(failure)));
+                long now = ticker.nanos();
+                for (Charge charge : sent.batch().charges()) {
+                    Owed refund = new Owed(charge, stamp, whole, now, now + lifetimeNanos(charge));
+                    keepIfInVain(refund, sent, StoreFailure.of(failure));
+                }
             }
         });
     }
@@ -109,12 +105,11 @@ final class OwedRefunds {
     /**
      * Owes a refund of held permits for a charge whose outcome nobody knows.
      *
-     * @param delayNanos until no server executes the charge any more
+     * @param fromNanos when no server executes the charge any more
      */
-    void cancel(Charge charge, long id, long delayNanos) {
+    void cancel(Charge charge, long id, long fromNanos) {
         if (charge.policy().concurrency()) {
-            long from = ticker.nanos() + delayNanos;
-            keep(new Owed(charge, new Stamp(0, id), true, from, from + lifetimeNanos(charge)));
+            keep(new Owed(charge, new Stamp(0, id), true, fromNanos, fromNanos + lifetimeNanos(charge)));
         }
     }
 
@@ -134,6 +129,13 @@ final class OwedRefunds {
                 .orElse(0);
     }
 
+    /** Goes on if the last alarm could not be set. */
+    void ensure() {
+        if (!armed.get() && !owed.isEmpty()) {
+            arm(0);
+        }
+    }
+
     /** Sets an alarm, unless one is set; an early one if so many are left to be sent in this round. */
     private void arm(int left) {
         if (closed || !armed.compareAndSet(false, true)) {
@@ -143,7 +145,7 @@ final class OwedRefunds {
         try {
             scheduler.schedule(() -> settle(weak, left), left > 0 ? PAUSE_NANOS : INTERVAL_NANOS);
         } catch (RuntimeException | Error e) {
-            // a thread may fail to start; the next refund tries again
+            // a thread may fail to start; the next call tries again
             armed.set(false);
         }
     }
@@ -160,12 +162,13 @@ final class OwedRefunds {
         int left = round;
         try {
             for (int sent = 0; left > 0 && sent < atOnce && !closed; left--) {
+                long now = ticker.nanos();
                 Owed first = owed.poll();
                 if (first == null) {
                     return;
                 }
                 size.decrementAndGet();
-                sent += settle(first) ? 1 : 0;
+                sent += settleOrKeep(first, now) ? 1 : 0;
             }
         } finally {
             armed.set(false);
@@ -175,9 +178,17 @@ final class OwedRefunds {
         }
     }
 
+    private boolean settleOrKeep(Owed first, long now) {
+        try {
+            return settle(first, now);
+        } catch (RuntimeException | Error e) {
+            keep(first);
+            throw e;
+        }
+    }
+
     /** Returns whether it was sent. */
-    private boolean settle(Owed first) {
-        long now = ticker.nanos();
+    private boolean settle(Owed first, long now) {
         if (now - first.untilNanos >= 0) {
             return false;
         }

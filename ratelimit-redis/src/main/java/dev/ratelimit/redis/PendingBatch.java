@@ -203,6 +203,12 @@ final class PendingBatch {
         }
     }
 
+    /** Records that its caller has failed, and waits no longer. */
+    void giveUp(Throwable reason) {
+        left = true;
+        end(StoreFailure.stalled("the caller failed while it waited for Redis: " + reason, reason));
+    }
+
     /**
      * Waits for the answer, possibly for less time than the server has: no answer then says nothing about the server.
      *

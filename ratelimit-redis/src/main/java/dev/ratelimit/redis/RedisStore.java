@@ -174,36 +174,81 @@ public final class RedisStore implements RateLimitStore {
 
     /** Throws {@link StoreUnavailableException} if a policy that fails closed cannot be decided. */
     private Decision ask(Round round, List<Charge> charges, Operation operation) {
+        ensureAlarms();
         long deadline = ticker.nanos() + deadlineNanos;
         long asked = answerCache.now();
-        StoreFailure failure = null;
-        for (PendingBatch sent : router.send(charges, operation)) {
+        List<PendingBatch> sent = router.send(charges, operation);
+        // what nobody would get, should this thread fail on its way
+        List<PendingBatch> open = new ArrayList<>(operation == Operation.CHARGE ? sent : List.of());
+        Decision decision;
+        try {
+            await(round, sent, open, deadline);
+            decide(round, open, operation, deadline);
+            decision = round.decision(operation == Operation.CHARGE);
+        } catch (RuntimeException | Error e) {
+            sent.forEach(each -> each.giveUp(e));
+            open.forEach(this::undo);
+            throw e;
+        }
+        learn(round, asked, operation);
+        return decision;
+    }
+
+    /** An alarm that could not be set, because a thread did not start, is set by the next call. */
+    private void ensureAlarms() {
+        owed.ensure();
+        if (leases != null) {
+            leases.ensure();
+        }
+    }
+
+    private void await(Round round, List<PendingBatch> asked, List<PendingBatch> open, long deadline) {
+        for (PendingBatch sent : asked) {
             try {
                 round.answered(sent, sent.await(deadline - ticker.nanos()));
             } catch (StoreFailure e) {
                 listener.failed(e.reason());
-                round.unanswered(sent);
-                if (operation == Operation.CHARGE) {
+                round.unanswered(sent, e);
+                if (open.contains(sent)) {
                     undo(sent);
+                    open.remove(sent);
                 }
-                failure = e;
             }
         }
+    }
+
+    /** Decides what no server has answered, and gives back what servers charged if anything is refused. */
+    private void decide(Round round, List<PendingBatch> open, Operation operation, long deadline) {
+        StoreFailure failure = round.failure();
         if (failure != null) {
-            decideWithout(round, operation, failure, deadline);
+            try {
+                fallback.denyIfChosen(round.unanswered(), failure);
+            } catch (StoreUnavailableException e) {
+                giveBack(round, open, deadline);
+                throw e;
+            }
+            fallback.decide(round, round.admitted() && operation == Operation.CHARGE);
         }
-        if (!round.admitted() && operation == Operation.CHARGE) {
-            giveBack(round, deadline);
+        if (!round.admitted()) {
+            giveBack(round, open, deadline);
         }
-        round.remember(answerCache, asked, operation == Operation.CHARGE);
-        if (leases != null && round.admitted() && operation == Operation.CHARGE) {
-            round.tell(leases);
+    }
+
+    /** A decision stands, whether or not anything is learnt from it: a thread without stack or memory may fail here. */
+    private void learn(Round round, long asked, Operation operation) {
+        try {
+            round.remember(answerCache, asked, operation == Operation.CHARGE);
+            if (leases != null && round.admitted() && operation == Operation.CHARGE) {
+                round.tell(leases);
+            }
+        } catch (RuntimeException | Error e) {
+            // the next call asks Redis
         }
-        return round.decision(operation == Operation.CHARGE);
     }
 
     /** Gives back, sooner or later, what a server charges or may have charged for a caller who has left without its answer. */
     private void undo(PendingBatch sent) {
+        long voidNanos = ticker.nanos() + voidAfterNanos;
         sent.then((late, failure) -> {
             List<Charge> charges = sent.batch().charges();
             if (failure == null && late.admitted()) {
@@ -211,30 +256,22 @@ public final class RedisStore implements RateLimitStore {
             } else if (failure != null
                     && sent.mayBeExecuted()
                     && !StoreFailure.of(failure).executedNothing()) {
-                charges.forEach(charge -> owed.cancel(charge, sent.batch().id(), voidAfterNanos));
+                charges.forEach(charge -> owed.cancel(charge, sent.batch().id(), voidNanos));
             }
         });
-    }
-
-    private void decideWithout(Round round, Operation operation, StoreFailure failure, long deadline) {
-        try {
-            fallback.denyIfChosen(round.unanswered(), failure);
-        } catch (StoreUnavailableException e) {
-            if (operation == Operation.CHARGE) {
-                giveBack(round, deadline);
-            }
-            throw e;
-        }
-        fallback.decide(round, round.admitted() && operation == Operation.CHARGE);
     }
 
     /**
      * Refunds the slots that admitted if another one refused, and asks for their state afterwards if time is left: a
      * server that hangs may have used up the deadline.
      */
-    private void giveBack(Round round, long deadline) {
+    private void giveBack(Round round, List<PendingBatch> open, long deadline) {
         List<PendingBatch> questions = new ArrayList<>(1);
         for (PendingBatch charged : round.charged()) {
+            if (!open.remove(charged)) {
+                // it was only asked
+                continue;
+            }
             List<Charge> charges = charged.batch().charges();
             Stamp stamp =
                     new Stamp(charged.answer().nowMicros(), charged.batch().id());
@@ -296,7 +333,6 @@ public final class RedisStore implements RateLimitStore {
 
     /** Refunds each charge to its lease or to its server. */
     private void refund(Map<Debt, List<Charge>> charged) {
-        long deadline = ticker.nanos() + deadlineNanos;
         List<PendingBatch> refunds = new ArrayList<>(1);
         charged.forEach((debt, charges) -> {
             List<Charge> due = new ArrayList<>(charges);
@@ -308,7 +344,7 @@ public final class RedisStore implements RateLimitStore {
                 refunds.add(sent);
             }
         });
-        settle(refunds, deadline);
+        settle(refunds, ticker.nanos() + deadlineNanos);
         charged.values().forEach(charges -> charges.forEach(answerCache::forget));
     }
 
@@ -316,14 +352,19 @@ public final class RedisStore implements RateLimitStore {
     public boolean reset(Policy policy, String key) {
         Charge charge = policy.charge(key);
         Leases.Reset ended = leases == null ? null : leases.drop(charge);
-        fallback.reset(policy, key);
-        List<PendingBatch> sent = router.send(List.of(charge), Operation.RESET);
-        boolean reset = settle(sent, ticker.nanos() + deadlineNanos);
-        answerCache.forget(charge);
-        if (ended != null) {
-            ended.ended(reset ? sent.get(0).answer().nowMicros() : 0);
+        long erasedMicros = 0;
+        try {
+            fallback.reset(policy, key);
+            List<PendingBatch> sent = router.send(List.of(charge), Operation.RESET);
+            boolean reset = settle(sent, ticker.nanos() + deadlineNanos);
+            erasedMicros = reset ? sent.get(0).answer().nowMicros() : 0;
+            return reset;
+        } finally {
+            if (ended != null) {
+                ended.ended(erasedMicros);
+            }
+            answerCache.forget(charge);
         }
-        return reset;
     }
 
     /** Waits for completion, so that the next call sees the effect. Returns whether all have succeeded. */
@@ -336,6 +377,9 @@ public final class RedisStore implements RateLimitStore {
             } catch (StoreFailure e) {
                 listener.failed(e.reason());
                 succeeded = false;
+            } catch (RuntimeException | Error e) {
+                commands.forEach(each -> each.giveUp(e));
+                throw e;
             }
         }
         return succeeded;

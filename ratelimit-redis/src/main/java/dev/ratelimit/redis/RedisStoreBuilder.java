@@ -277,7 +277,12 @@ public final class RedisStoreBuilder {
                 otherwise,
                 openFor);
         RedisStore store = new RedisStore(router, fallback, answerCache, this);
-        router.warmUp(FIRST.charge(), WARM_UP.toNanos());
+        try {
+            router.warmUp(FIRST.charge(), WARM_UP.toNanos());
+        } catch (RuntimeException | Error e) {
+            store.close();
+            throw e;
+        }
         return store;
     }
 

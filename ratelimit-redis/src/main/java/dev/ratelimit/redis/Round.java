@@ -17,6 +17,7 @@ final class Round {
     private final List<PendingBatch> charged = new ArrayList<>(1);
     private final List<Charge> unanswered = new ArrayList<>(0);
     private boolean admitted = true;
+    private @Nullable StoreFailure failure;
     private @Nullable Decision memory;
 
     Round(List<Charge> charges) {
@@ -59,8 +60,15 @@ final class Round {
     }
 
     /** Records that a server has not answered. */
-    void unanswered(PendingBatch sent) {
+    void unanswered(PendingBatch sent, StoreFailure reason) {
         unanswered.addAll(sent.batch().charges());
+        failure = reason;
+    }
+
+    /** Why the last server that has not answered did not; {@code null} if all have. */
+    @Nullable
+    StoreFailure failure() {
+        return failure;
     }
 
     /** Records the decision of memory; see {@link #decidedHere(Charge, List)} for its charges. */

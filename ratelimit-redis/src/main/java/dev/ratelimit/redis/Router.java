@@ -196,9 +196,12 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
      */
     @SuppressWarnings("FutureReturnValueIgnored") // the next failure asks again
     private void refresh(@Nullable Node failing) {
+        if (!topology.isCluster()) {
+            return;
+        }
         long due = refreshAt.get();
         long now = settings.ticker().nanos();
-        if (!topology.isCluster() || now - due < 0 || !refreshAt.compareAndSet(due, now + REFRESH_NANOS) || closed) {
+        if (now - due < 0 || !refreshAt.compareAndSet(due, now + REFRESH_NANOS) || closed) {
             return;
         }
         Link asked = informant(failing).link();

@@ -67,9 +67,9 @@ final class StoreFailure extends RuntimeException {
         };
     }
 
-    /** Whether the server said that it has not executed the command. */
+    /** Whether the server said that it has not executed the command, or nothing was sent. */
     boolean executedNothing() {
-        return replied() && reason != RedisStoreFailure.UNEXPECTED;
+        return reason == RedisStoreFailure.STALLED || (replied() && reason != RedisStoreFailure.UNEXPECTED);
     }
 
     /** Whether another connection may help: this one brought no reply, or leads to the wrong server or user. */

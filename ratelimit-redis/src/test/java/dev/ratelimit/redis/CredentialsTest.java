@@ -87,6 +87,24 @@ class CredentialsTest {
     }
 
     @Test
+    @DisplayName("password changed while both are valid for a time: no decision fails for it")
+    void passwordRotated_newOneIsValidBeforeTheOldOneEnds_isNeverRefused() {
+        try (Scene scene = scene().connected()) {
+            server.ask(redis ->
+                    redis.aclSetuser("limiter", AclSetuserArgs.Builder.on().addPassword("second")));
+            password.set("second");
+            setPassword("second");
+            assertThat(RedisStore.decidedByRedis(scene.decide(WIDE, "k"))).isTrue();
+
+            server.ask(redis -> redis.clientKill(KillArgs.Builder.user("limiter")));
+            scene.awaitRedis();
+
+            assertThat(scene.events.failures(RedisStoreFailure.AUTH)).isZero();
+            assertThat(scene.store.available()).isTrue();
+        }
+    }
+
+    @Test
     @DisplayName("E18: a user without EVALSHA: reason auth, the command in the warning, and recovery")
     void noEvalsha_isNamedAndRecovers() {
         try (Scene scene = scene().connected()) {

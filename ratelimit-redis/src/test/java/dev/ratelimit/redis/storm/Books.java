@@ -230,6 +230,24 @@ final class Books {
                 told.limit().concurrency() ? Seam.id(decision, charge) : Seam.serverNanos(decision, charge) / 1000);
     }
 
+    /** Once callers have returned what they held, a server has all of it but what instances have taken with them. */
+    void requireFree(Decision decision) {
+        for (Charge charge : decision.charges()) {
+            for (Told told : Told.of(decision, charge)) {
+                LimitStatus status = told.status();
+                long used = status == null || !status.limit().concurrency()
+                        ? 0
+                        : status.limit().capacity() - status.remaining();
+                world.require(
+                        used <= ledger.held(told.key()),
+                        "%d permits of %s are in use, and callers and instances that have ended hold %d",
+                        used,
+                        told.key(),
+                        ledger.held(told.key()));
+            }
+        }
+    }
+
     /** Records when servers will admit again what they have refused. */
     void refused(Decision decision) {
         if (Seam.fromCache(decision)) {
@@ -247,6 +265,7 @@ final class Books {
         if (status == null || status.admitted()) {
             return;
         }
+        requireShort(charge, told, status);
         Account account = account(told.key());
         long refusedNanos = Seam.serverNanos(decision, charge);
         Penalty penalty = told.key().endsWith(FIRST_LIMIT) && charge.permits() > 0
@@ -265,6 +284,20 @@ final class Books {
         account.refusedNanos = refusedNanos;
         // unless none are left, fewer permits are admitted at once
         account.availableNanos = status.remaining() > 0 ? 0 : refusedNanos + status.nextAvailableNanos();
+    }
+
+    /** Nothing closes a key for longer than its limit takes to be full again, or its penalty lasts. */
+    private void requireShort(Charge charge, Told told, LimitStatus status) {
+        Penalty penalty = charge.policy().penalty();
+        long most = Math.max(
+                told.limit().replenishNanos(),
+                penalty == null ? 0 : penalty.duration().toNanos());
+        world.require(
+                status.nextAvailableNanos() <= most + SLACK_NANOS,
+                "%s is refused for %.3f s, and must not be for more than %.3f s",
+                charge,
+                status.nextAvailableNanos() / 1e9,
+                most / 1e9);
     }
 
     /** What a server has refused, it admits no sooner than it said, unless permits were returned. */

@@ -17,6 +17,11 @@ final class Calls {
     private static final int TWICE = 16;
 
     private final Random random;
+    /** How many calls there are at once at most, usually and now and then: a command takes fewer. */
+    private static final int SMALL = 20;
+
+    private static final int LARGE = 80;
+
     private final Setup setup;
 
     /** One in so many calls wants more than a permit. */
@@ -51,7 +56,7 @@ final class Calls {
         int id = 0;
         while (id < count && at < Generator.CALLS_NANOS) {
             // a burst, or one call after the other
-            int together = random.nextInt(4) == 0 ? 1 + random.nextInt(20) : 1;
+            int together = random.nextInt(4) == 0 ? 1 + random.nextInt(random.nextInt(5) == 0 ? LARGE : SMALL) : 1;
             int hot = setup.leased() || random.nextInt(2) == 0 ? 0 : random.nextInt(setup.keys());
             int instance = random.nextInt(setup.instances());
             for (int i = 0; i < together; i++) {

@@ -33,7 +33,9 @@ final class Connecting {
     private final Setup setup;
     private final Map<Ends, Integer> attempts = new HashMap<>();
     private final Map<Place, Long> ended = new HashMap<>();
+    private final Map<Place, Long> began = new HashMap<>();
     private final Map<Ends, Integer> connects = new HashMap<>();
+    private final Map<Place, Long> opened = new HashMap<>();
     private final Map<Place, Consumer<Wire>> afterwards = new HashMap<>();
     private final Set<Object> doubtful = new HashSet<>();
 
@@ -90,12 +92,30 @@ final class Connecting {
                 place,
                 now,
                 server);
+        long beganNanos = world.now();
+        began.put(place, beganNanos);
+        world.in(Network.CONNECT_NANOS + Restraint.PROMPT_NANOS, world.outside(), () -> requireNext(ends, beganNanos));
         try {
             return connected(place, server);
         } finally {
             attempts.merge(ends, -1, Integer::sum);
             ended.put(place, world.now());
+            world.in(Restraint.PROMPT_NANOS, world.outside(), () -> requireNext(ends, beganNanos));
         }
+    }
+
+    /** If the server is probed in vain while an attempt is under way, another attempt follows the one that fails. */
+    private void requireNext(Ends ends, long beganNanos) {
+        long latest = Math.max(began.getOrDefault(ends.place, beganNanos), opened.getOrDefault(ends.place, beganNanos));
+        world.require(
+                latest > beganNanos
+                        || attempts.getOrDefault(ends, 0) >= MAX_ATTEMPTS
+                        || !ends.place.startsThreads()
+                        || ends.place.stillUntil > beganNanos
+                        || !network.hasProbedInVain(ends.place, beganNanos),
+                "%s makes no other attempt to connect to %s, which it has probed in vain meanwhile",
+                ends.place,
+                ends.server);
     }
 
     private Wire connected(Place place, Server server) {
@@ -114,6 +134,7 @@ final class Connecting {
         }
         Wire wire = network.open(place, server);
         world.note(() -> place + ": connects to " + server);
+        opened.put(place, world.now());
         requireReason(place, server);
         afterwards.getOrDefault(place, connection -> {}).accept(wire);
         long open = network.connections(place, server);

@@ -9,6 +9,8 @@ import dev.ratelimit.redis.RedisStoreBuilder;
 import dev.ratelimit.redis.RedisStoreFailure;
 import dev.ratelimit.redis.RedisStoreListener;
 import dev.ratelimit.redis.Seam;
+import dev.ratelimit.redis.storm.Step.Fault;
+import dev.ratelimit.redis.storm.Step.Question;
 import dev.ratelimit.redis.storm.Step.Want;
 import dev.ratelimit.redis.storm.World.Place;
 import java.time.Duration;
@@ -48,12 +50,17 @@ final class Instance implements RedisStoreListener {
     private @Nullable RedisStoreFailure lastFailure;
     private final Map<String, Long> returned = new HashMap<>();
     private final Restraint restraint;
+
+    /** Whether nothing but what callers wait for is in flight: no leases, and no refunds. */
+    private final boolean onlyCallersAsk;
+
     private boolean startedAmidFaults;
     private final Set<byte[][]> probes = Collections.newSetFromMap(new IdentityHashMap<>());
     private boolean closed;
     private boolean otherLimits;
     private int callers;
     private long endedNanos;
+    private long leftAloneNanos;
     private int failures;
     private int crowded;
     private int interrupts;
@@ -66,6 +73,11 @@ final class Instance implements RedisStoreListener {
         this.place = world.place("instance " + number);
         boolean holds =
                 setup.policies().stream().anyMatch(terms -> terms.limits().contains("held"));
+        this.onlyCallersAsk = !setup.leased()
+                && !setup.isCluster()
+                && history.keepsAll()
+                && history.none(Fault::losesAnswers)
+                && history.nobodyAsks(Question.INTERRUPT, Question.ACQUIRE);
         this.restraint = new Restraint(world, place, setup, history.keepsAll() && !setup.leased() && !holds);
     }
 
@@ -76,7 +88,7 @@ final class Instance implements RedisStoreListener {
     /** Opens its store; waits meanwhile. */
     void open() {
         network.add(this);
-        network.connecting().afterwards(place, connection -> restraint.connected());
+        network.connecting().afterwards(place, this::connected);
         startedAmidFaults = !isReachable();
         Seam.Net net = network.from(place);
         Random random = new Random(setup.seed() + number);
@@ -95,8 +107,19 @@ final class Instance implements RedisStoreListener {
         startedAmidFaults |= !isReachable();
     }
 
+    private void connected(Wire wire) {
+        if (!setup.isCluster() && usable()) {
+            restraint.connected(wire);
+        }
+    }
+
     private boolean isReachable() {
         return network.masters().stream().allMatch(server -> network.isWell(place, server));
+    }
+
+    /** Whether it has left a server alone since then or for longer. */
+    boolean leavesAloneSince(long nanos) {
+        return usable() && !store().available() && leftAloneNanos <= nanos;
     }
 
     /** Whether it may not know yet which server has which slots. */
@@ -162,6 +185,16 @@ final class Instance implements RedisStoreListener {
         }
     }
 
+    /** Records that a server answers a probe. */
+    void probeAnswered() {
+        restraint.probeAnswered();
+    }
+
+    /** Whether the last probe of its only server was sent after this time, and in vain. */
+    boolean hasProbedInVain(long nanos) {
+        return !setup.isCluster() && usable() && restraint.hasProbedInVain(nanos);
+    }
+
     /** Sets who waits in its queue. */
     void wait(Waiters those) {
         waiters = those;
@@ -210,13 +243,20 @@ final class Instance implements RedisStoreListener {
 
     @Override
     public void failed(RedisStoreFailure reason) {
-        boolean unsent = reason == RedisStoreFailure.SATURATED || reason == RedisStoreFailure.STALLED;
-        failures += unsent ? 0 : 1;
-        crowded += unsent ? 1 : 0;
+        boolean stoodStill = place.stillUntil > world.now() - setup.deadlineNanos() - Storm.WAKE_NANOS;
+        boolean crowds = reason == RedisStoreFailure.SATURATED || (reason == RedisStoreFailure.STALLED && stoodStill);
+        failures += reason == RedisStoreFailure.SATURATED || reason == RedisStoreFailure.STALLED ? 0 : 1;
+        crowded += crowds ? 1 : 0;
         lastFailure = reason;
         if (store != null && !setup.isCluster()) {
             restraint.failed(reason);
         }
+        world.require(
+                reason != RedisStoreFailure.SATURATED || !onlyCallersAsk || callers > setup.maxInFlight(),
+                "%s sends nothing for a caller although only %d wait, and %d may",
+                place,
+                callers,
+                setup.maxInFlight());
         world.note(() -> place + ": failed with " + reason);
     }
 
@@ -258,6 +298,8 @@ final class Instance implements RedisStoreListener {
             restraint.used();
         } else {
             restraint.stopped();
+            leftAloneNanos = world.now();
+            world.in(Storm.RECOVERY_NANOS, world.outside(), network::requireUsed);
         }
         long now = world.now();
         changes.add(now);

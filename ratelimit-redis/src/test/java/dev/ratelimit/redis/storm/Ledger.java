@@ -196,6 +196,15 @@ final class Ledger {
         entries.forEach((stamped, entry) -> entry.reset |= stamped.key.equals(key));
     }
 
+    /** How many permits of a key are charged and not refunded. */
+    long held(String key) {
+        return entries.entrySet().stream()
+                .filter(each -> each.getKey().key.equals(key) && each.getValue().isHeld())
+                .map(Map.Entry::getValue)
+                .mapToLong(entry -> Math.max(0, entry.charged - entry.refunded))
+                .sum();
+    }
+
     /** Requires that no more is missing of any charge than may be. */
     void balance(ToDoubleFunction<Map.Entry<Stamped, Entry>> most) {
         for (Map.Entry<Stamped, Entry> each : entries.entrySet()) {

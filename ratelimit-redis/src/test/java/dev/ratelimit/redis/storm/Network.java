@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -49,7 +50,7 @@ final class Network {
     private final Map<Place, Integer> interrupts = new HashMap<>();
     private final Map<Place, Long> refreshes = new HashMap<>();
     private final Map<Place, Deque<Long>> again = new HashMap<>();
-    private final Map<Place, Instance> instances = new HashMap<>();
+    private final Map<Place, Instance> instances = new LinkedHashMap<>();
     private int faults;
     private long calmSince;
     private final Map<String, Server> servers = new HashMap<>();
@@ -172,6 +173,22 @@ final class Network {
     void faultEnds() {
         faults--;
         calmSince = world.now();
+        world.in(Storm.RECOVERY_NANOS, world.outside(), this::requireUsed);
+    }
+
+    /**
+     * After each fault, not only the last one, servers are used again within this time, whether or not anybody asks; and
+     * so is one whose connection was found to be dead later.
+     */
+    void requireUsed() {
+        long since = world.now() - Storm.RECOVERY_NANOS;
+        for (Instance instance : instances.values()) {
+            world.require(
+                    !calmSince(since + 1) || !instance.leavesAloneSince(since),
+                    "%s leaves a server alone although all has been well for %d s",
+                    instance.place(),
+                    Storm.RECOVERY_NANOS / 1_000_000_000);
+        }
     }
 
     /** Whether there has been no fault since then. */
@@ -214,9 +231,18 @@ final class Network {
         return Objects.requireNonNull(instances.get(place));
     }
 
+    /** Whether the last probe that an instance sent after this time was in vain. */
+    boolean hasProbedInVain(Place place, long nanos) {
+        Instance known = instances.get(place);
+        return known != null && known.hasProbedInVain(nanos);
+    }
+
     /** Records that an instance gets a reply, which is {@code null} if the server refuses. */
     void told(Place place, String[] keys, byte[][] arguments, long @Nullable [] reply) {
         books.told(place, keys, arguments, reply);
+        if (isProbe(keys)) {
+            instance(place).probeAnswered();
+        }
         if (reply != null && Asked.isUndecided(reply)) {
             asksAgain(place);
         }

@@ -14,6 +14,9 @@ final class Restraint {
     /** The shortest part of an interval in which probes are counted. */
     private static final double EARLIEST = 0.9;
 
+    /** How long it takes at most to do what follows at once. */
+    static final long PROMPT_NANOS = 2_000_000;
+
     /** In that part: one in vain, and then up to three that are to succeed. */
     private static final int MAX_PROBES = 4;
 
@@ -33,6 +36,11 @@ final class Restraint {
     private long stoppedNanos;
     private int refunds;
     private final List<Long> probes = new ArrayList<>();
+
+    /** When the last probe was sent that came in its turn, and not because of a new connection. */
+    private long probedNanos;
+
+    private boolean probeAnswered;
     private final List<Long> connections = new ArrayList<>();
 
     Restraint(World world, Place place, Setup setup, boolean tellsAll) {
@@ -50,9 +58,41 @@ final class Restraint {
         stoppedNanos = world.now();
     }
 
-    /** Records that there is a new connection to the server. */
-    void connected() {
-        connections.add(world.now());
+    /** Records that there is a new connection to the server: a probe in vain is repeated there at once. */
+    void connected(Wire wire) {
+        long now = world.now();
+        connections.add(now);
+        if (hasProbedInVain(stoppedNanos)) {
+            world.in(
+                    PROMPT_NANOS,
+                    world.outside(),
+                    () -> world.require(
+                            !stopped
+                                    || !wire.isOpen()
+                                    || latest(probes) >= now
+                                    || place.stillUntil > now
+                                    || place.hasEnded(),
+                            "%s does not probe a failing server on a new connection",
+                            place));
+        }
+    }
+
+    private static long latest(List<Long> times) {
+        return times.isEmpty() ? Long.MIN_VALUE : times.get(times.size() - 1);
+    }
+
+    /** Whether the last probe was sent after this time, and has failed for want of an answer. */
+    boolean hasProbedInVain(long nanos) {
+        return stopped
+                && !probeAnswered
+                && probedNanos > Math.max(nanos, stoppedNanos)
+                && world.now() - probedNanos > setup.deadlineNanos() + Storm.WAKE_NANOS
+                && place.stillUntil < probedNanos;
+    }
+
+    /** Records that the server answers a probe. */
+    void probeAnswered() {
+        probeAnswered = true;
     }
 
     /** Records that the server is used again. */
@@ -75,6 +115,9 @@ final class Restraint {
 
     /** Checks that a probe may be sent now: a few in an interval, and one more on each new connection. */
     void probes() {
+        boolean early = !connections.isEmpty() && world.now() - latest(connections) <= PROMPT_NANOS;
+        probedNanos = early ? Long.MIN_VALUE : world.now();
+        probeAnswered = false;
         long since = world.now() - (long) (EARLIEST * setup.openForNanos()) + setup.deadlineNanos();
         probes.removeIf(at -> at < since);
         connections.removeIf(at -> at < since);

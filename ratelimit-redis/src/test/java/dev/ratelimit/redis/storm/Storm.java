@@ -55,6 +55,9 @@ final class Storm {
     private final Troubles troubles;
     private final Callers callers;
 
+    /** Whether all that was held has come back. */
+    private boolean checksHeld;
+
     private Storm(History history, @Nullable List<String> timeline) {
         this.history = history;
         this.setup = history.setup();
@@ -185,6 +188,11 @@ final class Storm {
             askAll(true);
         }
         runUntil(world.now() + OWED_NANOS);
+        if (history.none(Fault.FAIL_OVER)) {
+            checksHeld = true;
+            askAll(true);
+            runUntil(world.now() + SECOND + setup.keys() * setup.deadlineNanos());
+        }
     }
 
     private void askAll(boolean requireWell) {
@@ -207,6 +215,9 @@ final class Storm {
                     ? instance.store().decide(List.of(charge))
                     : instance.store().peek(List.of(charge));
             instance.ends();
+            if (checksHeld) {
+                books.requireFree(decision);
+            }
             shares.answered(instance.place(), decision, false, world.now());
             instance.answered(decision, world.now());
             require(
