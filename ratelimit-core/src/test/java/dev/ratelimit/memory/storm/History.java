@@ -158,7 +158,7 @@ record History(long order, Setup setup, List<Step> steps) {
         for (int id = 0; id < count; id++) {
             int thread = id < first ? Step.FIRST : random.nextInt(setup.threads);
             Kind drawn = kind(random, setBack);
-            Kind kind = clears && (drawn == Kind.RESET || drawn == Kind.PEEK) ? Kind.CLEAR : drawn;
+            Kind kind = clears ? beside(drawn) : drawn;
             List<Want> all = wants(random, setup, kind);
             List<Want> wants = clears ? all.subList(0, Math.min(1, all.size())) : all;
             long number = switch (kind) {
@@ -189,6 +189,15 @@ record History(long order, Setup setup, List<Step> steps) {
         Kind other = setBack ? Kind.SET_BACK : Kind.SWEEP;
         return List.of(Kind.PEEK, Kind.REFUND, Kind.REFUND, Kind.REFUND_PART, Kind.RESET, other, Kind.ADVANCE)
                 .get(number - 13);
+    }
+
+    /** What is called instead in histories that forget all keys: often what also finds keys by hot slots. */
+    private static Kind beside(Kind drawn) {
+        return switch (drawn) {
+            case RESET, PEEK -> Kind.CLEAR;
+            case TRY -> Kind.TRY_ONE;
+            default -> drawn;
+        };
     }
 
     private static List<Want> wants(Random random, Setup setup, Kind kind) {
