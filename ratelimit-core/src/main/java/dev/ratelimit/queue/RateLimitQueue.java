@@ -168,14 +168,14 @@ public final class RateLimitQueue implements AutoCloseable {
     private void join(Waiter waiter, long wakes) {
         long maxWait = hall.maxWaitNanos(waiter.at);
         Due due = Due.after(waiter.last, waiter.at, waiter.lastAt);
-        long certainWait = due == null || !due.concerns(waiter) ? 0 : due.notBefore() - waiter.lastAt;
         Turn turn = Turn.of(waiter);
         waiter.deadline = waiter.lastAt + maxWait;
         waiter.result.whenComplete((decision, failure) -> leave(waiter));
         boolean joined = false;
         for (int count = 1; !joined; count++) {
             long ahead = hall.permitsAhead(waiter.at);
-            long wait = ahead == 0 ? certainWait : waitBehind(ahead, waiter.at);
+            // the hall knows that its own permits come in time
+            long wait = ahead == 0 ? 0 : waitBehind(ahead, waiter.at);
             waiter.expected = waiter.lastAt + wait;
             if (wait > maxWait) {
                 usher.refuse(waiter);

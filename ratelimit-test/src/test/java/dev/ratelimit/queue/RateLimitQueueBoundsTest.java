@@ -7,16 +7,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.queue.RateLimitQueue.Order;
 import dev.ratelimit.queue.RateLimitQueue.Waiting;
+import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who may wait, for how long, and how many. */
 @SuppressWarnings("FutureReturnValueIgnored") // those whose answers do not matter
@@ -170,6 +178,40 @@ class RateLimitQueueBoundsTest {
             assertThat(all).isGreaterThan(50);
             assertThat(scene.ticker.alarms()).as("but for that of the store").isEqualTo(1);
         }
+    }
+
+    /** Runs a task once, while it sets an alarm. */
+    private record Interrupted(FakeTicker ticker, AtomicInteger until, Runnable task) implements Scheduler {
+
+        @Override
+        public Alarm schedule(Runnable rings, long delayNanos) {
+            if (until.decrementAndGet() == 0) {
+                task.run();
+            }
+            return ticker.schedule(rings, delayNanos);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void alarm_thatIsSetWhileItsCallerLeaves_isCancelled(int number) {
+        FakeTicker ticker = new FakeTicker();
+        RateLimitStore store = InMemoryStore.builder().ticker(ticker).build();
+        AtomicReference<Runnable> leave = new AtomicReference<>();
+        AtomicInteger until = new AtomicInteger(number);
+        RateLimitQueue queue = RateLimitQueue.builder(store)
+                .policy("one", Waiting.of(Duration.ofHours(1), 100))
+                .ticker(ticker)
+                .scheduler(new Interrupted(ticker, until, () -> leave.get().run()))
+                .build();
+        leave.set(queue::close);
+        queue.acquire(ONE.charge("k"));
+
+        CompletableFuture<Decision> waiting = queue.acquire(ONE.charge("k"));
+
+        assertThat(refused(waiting)).isTrue();
+        assertThat(until).hasNonPositiveValue();
+        assertThat(ticker.alarms()).as("but for that of the store").isEqualTo(1);
     }
 
     @Test

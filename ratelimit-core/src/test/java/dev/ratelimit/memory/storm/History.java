@@ -5,6 +5,7 @@ import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
@@ -41,6 +42,11 @@ record History(long order, Setup setup, List<Step> steps) {
             return policies.get(Integer.parseInt(policy.substring(1))).size();
         }
 
+        /** Whether each policy has a single limit. */
+        boolean single() {
+            return policies.stream().flatMap(List::stream).allMatch(limits -> limits.size() == 1);
+        }
+
         boolean tight() {
             return maxKeys < 10;
         }
@@ -71,7 +77,13 @@ record History(long order, Setup setup, List<Step> steps) {
     private static final int MAX_STEPS = 14;
 
     /** The number of kinds of limits. */
-    private static final int KINDS = 10;
+    private static final int KINDS = 12;
+
+    /** From this kind on, limits are of what is held at once. */
+    private static final int HELD = 10;
+
+    /** Longer than any history lasts. */
+    static final Duration LONG_HOLD = Duration.ofHours(12);
 
     /** Draws a history. */
     static History draw(long seed) {
@@ -103,10 +115,13 @@ record History(long order, Setup setup, List<Step> steps) {
 
     private static List<Limit> limits(Random random, int[] kinds, int count) {
         List<Limit> limits = new ArrayList<>();
+        boolean held = kinds[random.nextInt(kinds.length)] >= HELD;
         for (int i = 0; i < count; i++) {
-            limits.add(limit(random, kinds[random.nextInt(kinds.length)]));
+            int kind = kinds[random.nextInt(kinds.length)];
+            // a policy has rates or concurrency limits
+            limits.add(limit(random, held ? HELD + kind % 2 : kind % HELD));
         }
-        if (random.nextInt(4) > 0) {
+        if (held || random.nextInt(4) > 0) {
             return List.copyOf(limits);
         }
         Duration penalty = List.of(Duration.ofNanos(1), PERIOD.dividedBy(2), PERIOD.multipliedBy(3))
@@ -125,7 +140,9 @@ record History(long order, Setup setup, List<Step> steps) {
             case 5, 6 -> FixedWindow.onClock(rate, ZoneOffset.UTC);
             case 7 -> SlidingWindow.of(rate);
             case 8 -> SlidingLog.of(rate);
-            default -> SlidingLog.of(Rate.of(4L * permits, PERIOD));
+            case 9 -> SlidingLog.of(Rate.of(4L * permits, PERIOD));
+            case 10 -> Concurrency.of(4L * permits, PERIOD);
+            default -> Concurrency.of(4L * permits, LONG_HOLD);
         };
     }
 
@@ -133,13 +150,17 @@ record History(long order, Setup setup, List<Step> steps) {
         List<Step> steps = new ArrayList<>();
         // a sweep looks at all keys, and the first look after a step back counts: so there is one or the other
         boolean setBack = !setup.tight() && setup.keys < 4 && random.nextInt(3) == 0;
+        // the evictions would be forgotten as well; and calls of several limits may be forgotten in part
+        boolean clears = !setup.tight() && !setBack && setup.single() && random.nextInt(3) == 0;
         int first = random.nextInt(5);
         int faults = random.nextInt(2) * (2 + random.nextInt(4));
         int count = first + setup.threads + random.nextInt((setup.tight() ? 10 : MAX_STEPS) - setup.threads - first);
         for (int id = 0; id < count; id++) {
             int thread = id < first ? Step.FIRST : random.nextInt(setup.threads);
-            Kind kind = kind(random, setBack);
-            List<Want> wants = wants(random, setup, kind);
+            Kind drawn = kind(random, setBack);
+            Kind kind = clears ? beside(drawn) : drawn;
+            List<Want> all = wants(random, setup, kind);
+            List<Want> wants = clears ? all.subList(0, Math.min(1, all.size())) : all;
             long number = switch (kind) {
                 case REFUND, REFUND_PART -> random.nextInt(count);
                 case ADVANCE ->
@@ -148,7 +169,9 @@ record History(long order, Setup setup, List<Step> steps) {
                 case SET_BACK -> List.of(SECOND, 60 * SECOND, 150 * SECOND).get(random.nextInt(3));
                 default -> 0;
             };
-            Fault fault = faults > 0 && id >= first && random.nextInt(faults) == 0 ? fault(random, kind) : null;
+            Fault fault = faults > 0 && id >= first && kind != Kind.CLEAR && random.nextInt(faults) == 0
+                    ? fault(random, kind)
+                    : null;
             steps.add(new Step(id, thread, kind, wants, number, fault));
         }
         return List.copyOf(steps);
@@ -166,6 +189,15 @@ record History(long order, Setup setup, List<Step> steps) {
         Kind other = setBack ? Kind.SET_BACK : Kind.SWEEP;
         return List.of(Kind.PEEK, Kind.REFUND, Kind.REFUND, Kind.REFUND_PART, Kind.RESET, other, Kind.ADVANCE)
                 .get(number - 13);
+    }
+
+    /** What is called instead in histories that forget all keys: often what also finds keys by hot slots. */
+    private static Kind beside(Kind drawn) {
+        return switch (drawn) {
+            case RESET, PEEK -> Kind.CLEAR;
+            case TRY -> Kind.TRY_ONE;
+            default -> drawn;
+        };
     }
 
     private static List<Want> wants(Random random, Setup setup, Kind kind) {

@@ -5,6 +5,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitState;
 import dev.ratelimit.LimitStatus;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -34,6 +35,9 @@ final class Model {
     /** What a call asks of one limit, by its number among all. */
     record Claim(int call, int number) {}
 
+    /** What a call that forgets all keys has forgotten. */
+    private record Cleared(int call, Budget budget) {}
+
     /** When a decision was made, for its refund. */
     private record Receipt(Moment moment, boolean epochRead) {
 
@@ -44,9 +48,13 @@ final class Model {
         }
     }
 
+    /** No call is decided by a time before that of a key that another one has added. */
+    private static final long FULL_BEFORE_NANOS = Duration.ofHours(1).toNanos();
+
     private final Map<Budget, Kept> budgets;
     private final Map<Integer, Receipt> receipts;
     private final Set<Claim> overflown;
+    private final Set<Cleared> cleared;
 
     /** How many keys of each policy were evicted although they were not full. */
     private final Map<String, Long> evicted;
@@ -61,24 +69,26 @@ final class Model {
      * @param mayStepBack whether the wall clock is set back; otherwise no call is decided by a time before that of a state
      */
     Model(boolean mayStepBack) {
-        this(Map.of(), Map.of(), Set.of(), Map.of(), mayStepBack);
+        this(Map.of(), Map.of(), Set.of(), Set.of(), Map.of(), mayStepBack);
     }
 
     private Model(
             Map<Budget, Kept> budgets,
             Map<Integer, Receipt> receipts,
             Set<Claim> overflown,
+            Set<Cleared> cleared,
             Map<String, Long> evicted,
             boolean mayStepBack) {
         this.mayStepBack = mayStepBack;
         this.budgets = new HashMap<>(budgets);
         this.receipts = new HashMap<>(receipts);
         this.overflown = new HashSet<>(overflown);
+        this.cleared = new HashSet<>(cleared);
         this.evicted = new HashMap<>(evicted);
     }
 
     private Model copy() {
-        return new Model(budgets, receipts, overflown, evicted, mayStepBack);
+        return new Model(budgets, receipts, overflown, cleared, evicted, mayStepBack);
     }
 
     Map<Budget, Kept> budgets() {
@@ -87,6 +97,30 @@ final class Model {
 
     long evicted(String policy) {
         return evicted.getOrDefault(policy, 0L);
+    }
+
+    /**
+     * The model after a call that forgets all keys has forgotten this one, at some moment of its own; {@code null} if it
+     * has before.
+     */
+    @Nullable
+    Model cleared(Call clear, Budget budget) {
+        Model next = forgetting(budget);
+        return next.cleared.add(new Cleared(clear.step.id(), budget)) ? next : null;
+    }
+
+    private boolean clear(Call clear) {
+        budgets.keySet().removeIf(budget -> cleared.add(new Cleared(clear.step.id(), budget)));
+        return true;
+    }
+
+    /** The model with this key, which is full. */
+    Model adding(Budget budget, LimitAlgorithm limit, Moment moment) {
+        Model next = copy();
+        long[] state = new long[limit.stateSize()];
+        limit.clear(state, 0, moment.on(limit) - FULL_BEFORE_NANOS);
+        next.budgets.put(budget, new Kept(limit, state, moment.on(limit) - FULL_BEFORE_NANOS));
+        return next;
     }
 
     /** The model without this full key. */
@@ -157,6 +191,7 @@ final class Model {
             case TRY_ONE, TRY, DECIDE, PEEK -> next.decide(call, moment);
             case REFUND, REFUND_PART -> next.refund(call, moment);
             case RESET -> next.reset(call, moment);
+            case CLEAR -> next.clear(call);
             default -> true;
         };
         return same && (mayStepBack || !next.steppedBack) ? next : null;
@@ -330,6 +365,7 @@ final class Model {
         return other instanceof Model model
                 && receipts.equals(model.receipts)
                 && overflown.equals(model.overflown)
+                && cleared.equals(model.cleared)
                 && evicted.equals(model.evicted)
                 && budgets.keySet().equals(model.budgets.keySet())
                 && budgets.entrySet().stream()
@@ -338,7 +374,7 @@ final class Model {
 
     @Override
     public int hashCode() {
-        int hash = receipts.hashCode() + overflown.hashCode();
+        int hash = receipts.hashCode() + overflown.hashCode() + cleared.hashCode();
         for (Map.Entry<Budget, Kept> entry : budgets.entrySet()) {
             hash += entry.getKey().hashCode() ^ Arrays.hashCode(entry.getValue().state());
         }

@@ -38,6 +38,8 @@ record Step(
         /** Refunds one permit of its first charge. */
         REFUND_PART,
         RESET,
+        /** Forgets all keys. */
+        CLEAR,
         SWEEP,
         ADVANCE,
         SET_BACK;
@@ -106,7 +108,7 @@ record Step(
             case REFUND, REFUND_PART -> kind + " of call " + number;
             case ADVANCE -> "clocks advance by " + number / 1e9 + " s";
             case SET_BACK -> "wall clock is set back by " + number / 1e9 + " s";
-            case SWEEP -> "SWEEP";
+            case SWEEP, CLEAR -> kind.name();
             default -> kind + " " + wants;
         };
         return "call %d, %s: %s%s"

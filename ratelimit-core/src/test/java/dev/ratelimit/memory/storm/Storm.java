@@ -1,9 +1,13 @@
 package dev.ratelimit.memory.storm;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
+import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.memory.storm.History.Setup;
 import dev.ratelimit.memory.storm.Step.Kind;
 import dev.ratelimit.memory.storm.Step.Want;
@@ -12,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Runs a history, and checks what must hold. */
@@ -97,13 +102,20 @@ final class Storm {
     private void lookAtAll() {
         int id = 1_000;
         for (int policy = 0; policy < setup.policies().size(); policy++) {
-            for (int key = 0; key < setup.keys(); key++) {
-                Want want = new Want(policy, 0, key == 0 ? "" : "k" + key, 1);
-                run(new Step(id++, Step.LAST, Kind.PEEK, List.of(want), 0, null));
-            }
+            id = lookAtKeys(policy, id);
             for (int key = 0; key < NEW_KEYS; key++) {
                 Want want = new Want(policy, 0, "new" + key, 1);
                 run(new Step(id++, Step.LAST, Kind.DECIDE, List.of(want), 0, null));
+            }
+        }
+        for (int call : new TreeSet<>(refundable.keySet())) {
+            run(new Step(id++, Step.LAST, Kind.REFUND, List.of(), call, null));
+        }
+        for (int policy = 0; policy < setup.policies().size(); policy++) {
+            int from = calls.size();
+            id = lookAtKeys(policy, id);
+            if (isHeldForLong(policy)) {
+                calls.subList(from, calls.size()).forEach(this::requireBalance);
             }
         }
         evicted = new ArrayList<>();
@@ -120,6 +132,49 @@ final class Storm {
         clock.ring();
         for (int policy = 0; policy < setup.policies().size(); policy++) {
             require(keys(policy) == 0, "after a sweep, " + keys(policy) + " full keys are left of p" + policy);
+        }
+    }
+
+    private int lookAtKeys(int policy, int firstId) {
+        int id = firstId;
+        for (int key = 0; key < setup.keys(); key++) {
+            Want want = new Want(policy, 0, key == 0 ? "" : "k" + key, 1);
+            run(new Step(id++, Step.LAST, Kind.PEEK, List.of(want), 0, null));
+        }
+        return id;
+    }
+
+    /** Whether the permits of a policy come back by refunds only, and always do. */
+    private boolean isHeldForLong(int policy) {
+        return !setup.tight()
+                && clock.reading(false).nanos() < History.LONG_HOLD.toNanos()
+                && setup.policies().get(policy).size() == 1
+                && setup.policies().get(policy).get(0).stream()
+                        .allMatch(limit -> limit instanceof Concurrency held
+                                && held.maxHold().equals(History.LONG_HOLD))
+                && calls.stream()
+                        .allMatch(call -> call.thrown == null
+                                && call.step.kind() != Kind.RESET
+                                && call.step.kind() != Kind.CLEAR);
+    }
+
+    /** What was admitted and not refunded is in use, and no more: counted here without any limit's help. */
+    private void requireBalance(Call peek) {
+        Charge asked = peek.charges.get(0);
+        long used = 0;
+        for (Call call : calls) {
+            boolean refund = call.refunded != null && call.refunded.admitted;
+            if (refund || (call.admitted && call.step.kind().charges())) {
+                long permits = call.charges.stream()
+                        .filter(asked::sameBudget)
+                        .mapToLong(Charge::permits)
+                        .sum();
+                used += refund ? -permits : permits;
+            }
+        }
+        for (LimitStatus status : requireNonNull(peek.decision).limits()) {
+            long inUse = status.limit().capacity() - status.remaining();
+            require(inUse == used, "%d are in use of %s, but should be %d".formatted(inUse, asked, used));
         }
     }
 
@@ -193,6 +248,7 @@ final class Storm {
                 }
             }
             case RESET -> asked.reset(charges.get(0).policy(), charges.get(0).key());
+            case CLEAR -> store.clear();
             case SWEEP -> clock.ring();
             case ADVANCE -> clock.advance(step.number());
             case SET_BACK -> clock.setWallClockBack(step.number());

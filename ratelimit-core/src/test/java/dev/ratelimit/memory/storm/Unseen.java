@@ -1,5 +1,6 @@
 package dev.ratelimit.memory.storm;
 
+import dev.ratelimit.Policy;
 import dev.ratelimit.memory.storm.History.Setup;
 import dev.ratelimit.memory.storm.Model.Budget;
 import dev.ratelimit.memory.storm.Model.Claim;
@@ -14,7 +15,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What may happen next without being the result of a call: a step back of the clock is noticed, a full key is forgotten,
+ * What may happen next without being the result of a call: a step back of the clock is noticed, a key is added or forgotten,
  * another one is evicted to make room, or a key finds no room, so that its call is charged to the overflow.
  */
 final class Unseen {
@@ -42,8 +43,14 @@ final class Unseen {
         List<Model> all = new ArrayList<>();
         for (Call call : open) {
             looks(call, all);
+            if (call.step.kind() == Step.Kind.CLEAR) {
+                cleared(call, all);
+            }
             if (call.step.kind() == Step.Kind.SWEEP || call.step.kind().charges()) {
                 forgotten(call, all);
+            }
+            if (call.step.kind().charges() && !call.admitted) {
+                added(call, all);
             }
             if (call.step.kind().charges()) {
                 List<Budget> asked = model.budgets(call);
@@ -61,6 +68,36 @@ final class Unseen {
             }
         }
         return all;
+    }
+
+    /** Each key that is there, or that a call under way may be about to add, is forgotten by itself. */
+    private void cleared(Call clear, List<Model> all) {
+        Set<Budget> known = new HashSet<>(model.budgets().keySet());
+        open.forEach(call -> known.addAll(model.budgets(call)));
+        for (Budget budget : known) {
+            Model next = model.cleared(clear, budget);
+            if (next != null) {
+                all.add(next);
+            }
+        }
+    }
+
+    /**
+     * A call that is refused after all may have added its keys, which are full. That can be noticed if their policy has
+     * another plan, which would take them over.
+     */
+    private void added(Call call, List<Model> all) {
+        List<Budget> asked = model.budgets(call);
+        for (int i = 0; i < asked.size(); i++) {
+            Budget budget = asked.get(i);
+            if (setup.plans(budget.keys().policy()) > 1
+                    && budget.overflow() == null
+                    && !model.budgets().containsKey(budget)) {
+                Policy policy = call.chargesByLimit().get(i).policy();
+                all.add(model.adding(
+                        budget, policy.algorithms().get(budget.keys().limit()), first(call)));
+            }
+        }
     }
 
     /**

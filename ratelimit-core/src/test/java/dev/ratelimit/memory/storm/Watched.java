@@ -33,6 +33,11 @@ record Watched(LimitAlgorithm limit) implements LimitAlgorithm {
     }
 
     @Override
+    public boolean concurrency() {
+        return at("limit.concurrency").concurrency();
+    }
+
+    @Override
     public boolean wallClock() {
         return at("limit.wallClock").wallClock();
     }

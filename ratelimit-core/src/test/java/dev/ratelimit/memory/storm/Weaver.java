@@ -8,6 +8,7 @@ import dev.ratelimit.memory.InMemoryStore;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.lang.reflect.InvocationTargetException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
@@ -85,6 +86,20 @@ final class Weaver extends ClassLoader {
 
     /** A store that was loaded here, and is not an {@link InMemoryStore} of the test's class loader. */
     record WovenStore(RateLimitStore calls) {
+
+        /** Forgets all keys. */
+        void clear() {
+            try {
+                calls.getClass().getMethod("clear").invoke(calls);
+            } catch (InvocationTargetException e) {
+                if (e.getCause() instanceof Error error) {
+                    throw error;
+                }
+                throw new IllegalStateException(e);
+            } catch (ReflectiveOperationException e) {
+                throw new IllegalStateException(e);
+            }
+        }
 
         long count(String name, String policy) {
             try {
