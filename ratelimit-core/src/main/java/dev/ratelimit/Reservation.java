@@ -173,10 +173,11 @@ public final class Reservation {
 
     /**
      * Settles each charge at its actual cost, but for those to concurrency policies, which stay as they are. If the cost
-     * is lower than the reservation, the rest is refunded, as far as it is still charged. If it is higher, the difference is charged as far as all limits of the policy still have
-     * permits: no budget falls below zero, and nothing is refused. A penalty starts only if another caller takes some of
-     * these permits at the same moment. A charge of 0 permits, which only asked, is charged this cost as well: so a call
-     * whose cost is unknown beforehand can be admitted first and pay afterwards.
+     * is lower than the reservation, the rest is refunded, as far as it is still charged. If it is higher, the
+     * difference is charged as far as all limits of the policy still have permits: no budget falls below zero, and
+     * nothing is refused. A penalty starts only if another caller takes some of these permits at the same moment. A
+     * charge of 0 permits, which only asked, is charged this cost as well: so a call whose cost is unknown beforehand
+     * can be admitted first and pay afterwards.
      *
      * @param actual permits, 0 or more
      * @return whether this call settled any of the charges

@@ -18,6 +18,7 @@ import dev.ratelimit.queue.RateLimitQueue.Waiting;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -202,7 +203,7 @@ class RateLimitQueueBoundsTest {
         RateLimitQueue queue = RateLimitQueue.builder(store)
                 .policy("one", Waiting.of(Duration.ofHours(1), 100))
                 .ticker(ticker)
-                .scheduler(new Interrupted(ticker, until, () -> leave.get().run()))
+                .scheduler(new Interrupted(ticker, until, () -> Objects.requireNonNull(leave.get()).run()))
                 .build();
         leave.set(queue::close);
         queue.acquire(ONE.charge("k"));
