@@ -60,6 +60,11 @@ final class NumberText {
         return number.unscaledValue().bitLength() > MAX_BITS;
     }
 
+    /** Whether it has more than 1,000 digits, before or after the point, if it is written without an exponent. */
+    static boolean isTooLong(BigDecimal number) {
+        return isLong(number) || Math.abs((long) number.scale()) > MAX_ZEROS;
+    }
+
     /** Its value, rounded; infinite for a number whose digits are too many to be read. */
     static double valueOf(Number number) {
         return number instanceof BigDecimal decimal && isLong(decimal)

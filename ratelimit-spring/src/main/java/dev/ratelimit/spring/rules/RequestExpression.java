@@ -22,6 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.BeanUtils;
 import org.springframework.core.NativeDetector;
+import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ExpressionException;
 import org.springframework.expression.ParseException;
@@ -65,6 +66,7 @@ final class RequestExpression {
             Pattern.compile(PRINCIPAL.pattern() + "|#ip\\b|[rR]emoteAddr|getSession|#request\\.session|getAttribute");
 
     private final SpelExpression expression;
+    private final Operands operands;
     private final String shown;
 
     /** The names of the parameters that it refers to. */
@@ -107,6 +109,7 @@ final class RequestExpression {
         if (!(expression.getAST() instanceof PropertyOrFieldReference)) {
             checkRoot(expression.getAST());
         }
+        this.operands = new Operands(expression.getAST());
         this.shown = ShownExpression.of(expression.getAST(), text);
     }
 
@@ -314,7 +317,10 @@ final class RequestExpression {
         return value instanceof Boolean holds ? holds : null;
     }
 
-    /** A cost, rounded up; 1 if the expression fails or its value is not a cost. */
+    /**
+     * A cost, rounded up; 1 if the expression fails or its value is not a cost; more than any limit if a number is too long
+     * to calculate with.
+     */
     static Cost cost(String text, Parameters parameters) {
         RequestExpression expression = ofRequest(text, parameters);
         expression.requireType(
@@ -325,9 +331,11 @@ final class RequestExpression {
         return new Cost(
                 expression.shown,
                 expression.arguments,
-                context -> expression
-                        .evaluate(context, "a number of 0 or more", RequestExpression::permits)
-                        .orElse(1L));
+                context -> expression.operands.areTooLong(new ExpressionContext(context))
+                        ? Long.MAX_VALUE
+                        : expression
+                                .evaluate(context, "a number of 0 or more", RequestExpression::permits)
+                                .orElse(1L));
     }
 
     private static @Nullable Long permits(@Nullable Object value) {
@@ -378,7 +386,11 @@ final class RequestExpression {
     private <T> Optional<T> evaluate(
             RequestContext context, String wanted, Function<@Nullable Object, @Nullable T> convert) {
         try {
-            Object value = expression.getValue(new ExpressionContext(context));
+            EvaluationContext variables = new ExpressionContext(context);
+            if (operands.areTooLong(variables)) {
+                throw new ArithmeticException("a number has too many digits");
+            }
+            Object value = expression.getValue(variables);
             T converted = convert.apply(value);
             if (converted == null && failed.compareAndSet(false, true)) {
                 log.warn(

@@ -3,6 +3,8 @@ package dev.ratelimit.spring.rules;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,6 +84,75 @@ class ExpressionVariablesTest {
 
         assertThat(cost.permits().applyAsLong(RecordedRequest.context(request, false)))
                 .isEqualTo(permits);
+    }
+
+    /** A decimal number whose digits nobody may write out. */
+    private static final class Watched extends BigDecimal {
+
+        private static final long serialVersionUID = 1L;
+
+        Watched(String number) {
+            super(number);
+        }
+
+        @Override
+        public BigDecimal add(BigDecimal other) {
+            throw new AssertionError("calculated");
+        }
+
+        @Override
+        public BigDecimal subtract(BigDecimal other) {
+            return add(other);
+        }
+
+        @Override
+        public BigDecimal multiply(BigDecimal other) {
+            return add(other);
+        }
+
+        @Override
+        public BigDecimal divide(BigDecimal other, int scale, RoundingMode rounding) {
+            return add(other);
+        }
+
+        @Override
+        public BigDecimal remainder(BigDecimal other) {
+            return add(other);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "n + 1, 1e1001",
+        "1 - (n % 7), 1e1001",
+        "n - 1, 1e-300000000",
+        "2 * n + 1, 1e1001",
+        "n / 100, 1e300000000",
+        "true ? n / 100 : 1, 1e300000000"
+    })
+    void calculationWithMoreDigitsThanAnybodyNeeds_isNotMade(String calculation, String number) {
+        String expression =
+                calculation.replace("n ", "#request.getAttribute('n') ").replace("* n", "* #request.getAttribute('n')");
+        RequestContext context =
+                RecordedRequest.context(new RecordedRequest().withAttribute("n", new Watched(number)), false);
+
+        Cost cost = RequestExpression.cost(expression, Parameters.NONE);
+
+        assertThat(cost.permits().applyAsLong(context)).isEqualTo(Long.MAX_VALUE);
+        assertThat(new RequestExpression(expression).key(context)).isNull();
+    }
+
+    @Test
+    void calculationWithOtherNumbers_isMade() {
+        RequestContext context =
+                RecordedRequest.context(new RecordedRequest().withAttribute("n", new BigDecimal("1e1000")), false);
+
+        assertThat(new RequestExpression("#request.getAttribute('n') % 7 + 1").key(context))
+                .isEqualTo(BigDecimal.TEN
+                        .pow(1000)
+                        .remainder(BigDecimal.valueOf(7))
+                        .add(BigDecimal.ONE)
+                        .toString());
     }
 
     @Test
