@@ -203,7 +203,8 @@ class RateLimitQueueBoundsTest {
         RateLimitQueue queue = RateLimitQueue.builder(store)
                 .policy("one", Waiting.of(Duration.ofHours(1), 100))
                 .ticker(ticker)
-                .scheduler(new Interrupted(ticker, until, () -> Objects.requireNonNull(leave.get()).run()))
+                .scheduler(new Interrupted(
+                        ticker, until, () -> Objects.requireNonNull(leave.get()).run()))
                 .build();
         leave.set(queue::close);
         queue.acquire(ONE.charge("k"));
