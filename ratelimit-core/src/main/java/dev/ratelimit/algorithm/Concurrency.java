@@ -136,7 +136,7 @@ public final class Concurrency implements LimitAlgorithm {
 
     @Override
     public void charge(long[] state, int at, long permits, long now) {
-        held.charge(state, at, permits, now);
+        held.chargeAsOf(state, at, permits, now);
     }
 
     @Override

@@ -91,13 +91,26 @@ public final class SlidingLog implements LimitAlgorithm {
     public void charge(long[] state, int at, long permits, long now) {
         dropExpired(state, at, now);
         int count = (int) state[at + COUNT];
-        // after a step back of the clock not at the end, so that a refund finds the time of its charge
-        int from = count == 0 || now - time(state, at, count - 1) >= 0 ? count : firstAfter(state, at, now);
+        // a step back of the clock credits nothing
+        long newest = count == 0 ? now : time(state, at, count - 1);
+        insert(state, at, permits, now - newest > 0 ? now : newest);
+    }
+
+    /** Charges permits as of this time, also after a step back of the clock, so that a refund finds that very time. */
+    void chargeAsOf(long[] state, int at, long permits, long now) {
+        dropExpired(state, at, now);
+        insert(state, at, permits, now);
+    }
+
+    private static void insert(long[] state, int at, long permits, long time) {
+        int count = (int) state[at + COUNT];
+        boolean last = count == 0 || time - time(state, at, count - 1) >= 0;
+        int from = last ? count : firstAfter(state, at, time);
         for (int i = count - 1; i >= from; i--) {
             state[slot(state, at, i + permits)] = time(state, at, i);
         }
         for (int i = 0; i < permits; i++) {
-            state[slot(state, at, from + i)] = now;
+            state[slot(state, at, from + i)] = time;
         }
         state[at + COUNT] = count + permits;
     }
