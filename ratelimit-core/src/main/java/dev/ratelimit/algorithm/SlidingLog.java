@@ -91,21 +91,21 @@ public final class SlidingLog implements LimitAlgorithm {
     public void charge(long[] state, int at, long permits, long now) {
         dropExpired(state, at, now);
         int count = (int) state[at + COUNT];
+        // a step back of the clock credits nothing
         long newest = count == 0 ? now : time(state, at, count - 1);
-        // a clock that is set back credits nothing
-        insert(state, at, count, permits, now - newest > 0 ? now : newest);
+        insert(state, at, permits, now - newest > 0 ? now : newest);
     }
 
-    /** Charges permits as of this time also if others are of a later one, so that a refund finds them. */
+    /** Charges permits as of this time, also after a step back of the clock, so that a refund finds that very time. */
     void chargeAsOf(long[] state, int at, long permits, long now) {
         dropExpired(state, at, now);
-        int count = (int) state[at + COUNT];
-        boolean latest = count == 0 || now - time(state, at, count - 1) >= 0;
-        insert(state, at, latest ? count : firstAfter(state, at, now), permits, now);
+        insert(state, at, permits, now);
     }
 
-    private static void insert(long[] state, int at, int from, long permits, long time) {
+    private static void insert(long[] state, int at, long permits, long time) {
         int count = (int) state[at + COUNT];
+        boolean last = count == 0 || time - time(state, at, count - 1) >= 0;
+        int from = last ? count : firstAfter(state, at, time);
         for (int i = count - 1; i >= from; i--) {
             state[slot(state, at, i + permits)] = time(state, at, i);
         }

@@ -17,11 +17,10 @@ import dev.ratelimit.queue.RateLimitQueue.Order;
 import dev.ratelimit.queue.RateLimitQueue.Waiting;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -198,15 +197,14 @@ class RateLimitQueueBoundsTest {
     void alarm_thatIsSetWhileItsCallerLeaves_isCancelled(int number) {
         FakeTicker ticker = new FakeTicker();
         RateLimitStore store = InMemoryStore.builder().ticker(ticker).build();
-        AtomicReference<Runnable> leave = new AtomicReference<>();
+        List<RateLimitQueue> open = new ArrayList<>();
         AtomicInteger until = new AtomicInteger(number);
         RateLimitQueue queue = RateLimitQueue.builder(store)
                 .policy("one", Waiting.of(Duration.ofHours(1), 100))
                 .ticker(ticker)
-                .scheduler(new Interrupted(
-                        ticker, until, () -> Objects.requireNonNull(leave.get()).run()))
+                .scheduler(new Interrupted(ticker, until, () -> open.forEach(RateLimitQueue::close)))
                 .build();
-        leave.set(queue::close);
+        open.add(queue);
         queue.acquire(ONE.charge("k"));
 
         CompletableFuture<Decision> waiting = queue.acquire(ONE.charge("k"));
