@@ -88,7 +88,7 @@ public interface RateLimitStore extends AutoCloseable {
      * @param decision what {@link #decide} returned
      * @param part charges to budgets of {@link Decision#charges}, each with at most the permits that were charged there
      * @throws IllegalArgumentException if the decision has no charge to one of these budgets, or one with fewer permits;
-     *     or if it is of another store, as far as the store can tell
+     *     or if it is of another kind of store. Another store of this kind is not told apart
      */
     void refund(Decision decision, List<Charge> part);
 

@@ -19,10 +19,6 @@ import org.jspecify.annotations.Nullable;
 final class Answer extends Verdict {
 
     private final List<Charge> charges;
-
-    /** The clock of the store that decides; no other store has it. */
-    private final StoreClock clock;
-
     private final LimitStatus[] limits;
 
     /** The number of previous limits without a status; they come from the last to the first, and then back. */
@@ -43,10 +39,9 @@ final class Answer extends Verdict {
     /** A state of one long after its charge, which is not yet written to the table. */
     private final long[] word = new long[1];
 
-    Answer(List<Charge> charges, StoreClock clock) {
+    Answer(List<Charge> charges) {
         super(0);
         this.charges = charges;
-        this.clock = clock;
         int count = 0;
         for (int i = 0; i < charges.size(); i++) {
             count += charges.get(i).policy().limits().size();
@@ -134,12 +129,6 @@ final class Answer extends Verdict {
         nanos = moment.nanos();
         epochNanos = moment.epochNanos();
         epochRead = wallClock;
-    }
-
-    /** Whether the store with this clock made the decision. */
-    @SuppressWarnings("ReferenceEquality") // stores do not share theirs
-    boolean isOf(StoreClock other) {
-        return clock == other;
     }
 
     /** How long ago the decision was made, on the limit's timeline if that was read. */

@@ -88,7 +88,7 @@ final class StackTransaction {
         if (charges.size() > MAX) {
             return null;
         }
-        Answer answer = new Answer(charges, clock);
+        Answer answer = new Answer(charges);
         Outcome outcome = tryBefore(charges, Place.of(charges.size(), 0), NONE_HELD, 0, answer);
         boolean admitted = outcome == Outcome.ADMITTED;
         return outcome == Outcome.UNDECIDED ? null : answer.decision(admitted, admitted);

@@ -28,6 +28,8 @@ final class Transaction {
 
     private static final Comparator<Claim> IN_ORDER_OF_LOCKING = Claim::inOrderOfLocking;
 
+    private static final Answer NONE = new Answer(List.of());
+
     /** The maximum number of claims of a transaction that is kept for later. */
     private static final int KEPT_CLAIMS = 32;
 
@@ -41,20 +43,14 @@ final class Transaction {
     private Claim[] order = {};
 
     private int count;
-    private final StoreClock clock;
     private final Moment moment;
     private boolean wallClock;
 
     /** The requested decision, or the one to refund. */
-    private Answer answer;
-
-    private final Answer none;
+    private Answer answer = NONE;
 
     Transaction(StoreClock clock) {
-        this.clock = clock;
         this.moment = new Moment(clock);
-        this.none = new Answer(List.of(), clock);
-        this.answer = none;
     }
 
     /** Whether it is small enough to be kept for later. */
@@ -68,7 +64,7 @@ final class Transaction {
             claims[i].clear();
         }
         count = 0;
-        answer = none;
+        answer = NONE;
     }
 
     void add(Charge charge, List<Keyspace> keyspaces) {
@@ -117,7 +113,7 @@ final class Transaction {
 
     /** Returns what {@link #decide} would. */
     Decision peek(List<Charge> charges) {
-        answer = new Answer(charges, clock);
+        answer = new Answer(charges);
         return answer.decision(run(Task.PEEK), false);
     }
 

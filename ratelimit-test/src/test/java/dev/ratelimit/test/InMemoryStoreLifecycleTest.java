@@ -43,10 +43,10 @@ class InMemoryStoreLifecycleTest {
     }
 
     @Test
-    void refund_ofAnotherStore_isRejected_andReturnsNothing() {
+    void refund_ofAnotherKindOfStore_isRejected_andReturnsNothing() {
         InMemoryStore store = store();
-        store.tryCharge(POLICY.charge("k", 2));
-        Decision other = store().decide(List.of(POLICY.charge("k", 2)));
+        Decision own = store.decide(List.of(POLICY.charge("k", 2)));
+        Decision other = new Decision(true, own.charges(), own.limits(), "the receipt of another store");
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> store.refund(other))
