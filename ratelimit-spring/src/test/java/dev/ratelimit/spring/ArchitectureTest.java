@@ -46,7 +46,7 @@ class ArchitectureTest {
             .haveNameMatching(
                     ".*\\.(RateLimitProperties|RequestRules|RequestLimiter|ChargedRequest|Endpoint|EndpointResolver"
                             + "|OutcomeCounter|RateLimitOperations|CallLimiter|SharedChanges|Changes"
-                            + "|WaitingRequests|UnknownPolicyException|StaleVersionException|Routes)");
+                            + "|WaitingRequests|UnknownPolicyException|StaleVersionException|Routes|SegmentWildcards)");
 
     @ArchTest
     static final ArchRule security_isNeededForClaimsAndCallersOnly = noClasses()

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.spring.rules.SegmentWildcards;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -12,8 +13,8 @@ import org.springframework.web.util.pattern.PathPattern;
 
 /**
  * Finds the patterns that match a path by the segments of the path, in a time that does not depend on the number of
- * other patterns. The patterns themselves decide whether they match; the index only excludes those that cannot. Must
- * not be changed after the first use.
+ * other patterns. The patterns themselves decide whether they match, in a step per character; the index only excludes
+ * those that cannot. Must not be changed after the first use.
  *
  * @param <T> the target of a pattern
  */
@@ -22,6 +23,7 @@ final class RouteIndex<T> {
     /**
      * A pattern and its target.
      *
+     * @param pattern matches the same paths as the one that was added
      * @param alone the result if no other pattern matches, which is almost always so
      */
     private record Route<T>(PathPattern pattern, T target, List<T> alone) {}
@@ -40,7 +42,7 @@ final class RouteIndex<T> {
 
     void add(PathPattern pattern, T target) {
         empty = false;
-        Route<T> route = new Route<>(pattern, target, List.of(target));
+        Route<T> route = new Route<>(SegmentWildcards.linear(pattern), target, List.of(target));
         String text = pattern.getPatternString();
         if (!text.startsWith("/") || text.contains("\\")) {
             root.catchAll.add(route);

@@ -36,11 +36,14 @@ class RouteIndexTest {
         "{x:[^a-z]+}",
         "*a",
         "**.txt",
+        "*-*",
+        "a*b*",
+        "{x}-*A",
         ""
     };
     private static final String[] PATH_PARTS = {
         "a", "b", "A", "B", "ab", "abc", "%61", "a;x=1", ";x", "a%2Fb", "", "", "\u0130", "I", "a.b", "a%20b", "\u00df",
-        "aab"
+        "aab", "-", "a-b", "A-a-a"
     };
 
     @ParameterizedTest

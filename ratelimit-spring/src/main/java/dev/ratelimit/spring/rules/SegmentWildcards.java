@@ -5,17 +5,33 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
  * Several wildcards in one segment of a path pattern, such as {@code *-*-*.pdf}. Spring tries every way to divide a path
  * among them, which takes a power of its length. The first way is enough, because it leaves the most to the next ones.
  */
-final class SegmentWildcards {
+public final class SegmentWildcards {
 
     /** Wildcards and variables for any text, but not those with a regular expression or for several segments. */
     private static final Pattern ANY = Pattern.compile("(?:\\*|\\{[^{}:*]+})+");
 
     private SegmentWildcards() {}
+
+    /**
+     * A pattern that matches the same paths, in a step per character of the path. Its variables are others.
+     *
+     * @param pattern of any parser with the usual separator
+     */
+    public static PathPattern linear(PathPattern pattern) {
+        String text = pattern.getPatternString();
+        String linear = linear(text);
+        PathPatternParser parser = new PathPatternParser();
+        // a pattern does not tell whether it ignores case, but equals one that does as well
+        parser.setCaseSensitive(parser.parse(text).equals(pattern));
+        return linear.equals(text) || !parser.parse(text).equals(pattern) ? pattern : parser.parse(linear);
+    }
 
     /** The same pattern, with segments that are matched in a step per character of the path. */
     static String linear(String pattern) {
