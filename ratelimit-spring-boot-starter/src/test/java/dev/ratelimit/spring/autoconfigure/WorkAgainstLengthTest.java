@@ -148,7 +148,7 @@ class WorkAgainstLengthTest {
                     "header in many lines",
                     "key=header:X-Text",
                     List.of("a"),
-                    text -> get("/any").header("X-Text", (Object[]) text.split(""))),
+                    text -> get("/any").header("X-Text", (Object[]) text.split("", -1))),
             new Place("many headers", EXEMPT, List.of("a"), text -> {
                 MockHttpServletRequestBuilder request = get("/alive");
                 IntStream.range(0, text.length() / 20).forEach(i -> request.header("X-" + i, "a"));
@@ -303,7 +303,7 @@ class WorkAgainstLengthTest {
 
     /** A text of about this length: of its pieces, each repeated for its share. */
     private static String text(String pieces, int length) {
-        String[] all = pieces.split(" ");
+        String[] all = pieces.split(" ", -1);
         return Stream.of(all)
                 .map(piece -> piece.repeat(length / all.length / piece.length()))
                 .collect(Collectors.joining());
@@ -403,7 +403,7 @@ class WorkAgainstLengthTest {
             String policy = "ratelimit.policies.p" + PLACES.indexOf(place) + ".";
             if (!place.rule().equals(AT_CALL)) {
                 properties.add(policy + "limit", () -> "1/hour");
-                for (String property : place.rule().split("; ")) {
+                for (String property : place.rule().split("; ", -1)) {
                     properties.add(
                             policy + property.substring(0, property.indexOf('=')),
                             () -> property.substring(property.indexOf('=') + 1));

@@ -38,7 +38,7 @@ class AppliedRules {
      * A rule that charges nothing.
      *
      * @param outcome of the request under it
-     * @param key whose request it refuses; {@code null} if it is admitted, or has no key
+     * @param key whose request it refuses, or would without shadow mode; {@code null} if it is admitted, or has no key
      * @param counted whether the request counts under it
      */
     record Uncharged(Rule rule, Outcome outcome, @Nullable String key, boolean counted) {}
@@ -160,10 +160,16 @@ class AppliedRules {
 
     /** Takes out a policy in shadow mode, so that the others can be charged; returns whether it was one. */
     boolean takeOutShadow(String policy, Outcome outcome) {
-        boolean out = isShadow(policy)
-                && charges.removeIf(charge -> charge.policy().name().equals(policy));
+        String key = null;
+        boolean out = false;
+        for (int i = charges.size() - 1; i >= 0 && isShadow(policy); i--) {
+            if (charges.get(i).policy().name().equals(policy)) {
+                key = charges.remove(i).key();
+                out = true;
+            }
+        }
         if (out) {
-            addUncharged(ruleOf(policy), outcome);
+            uncharged = plus(uncharged, new Uncharged(ruleOf(policy), outcome, key, true));
         }
         return out;
     }

@@ -36,7 +36,10 @@ public interface OutcomeCounter {
     /** Counts one request under this policy. */
     void count(String policy, Outcome outcome);
 
-    /** Tells whose request this policy has refused, in addition to counting it. By default, nothing is done with it. */
+    /**
+     * Tells whose request this policy has refused, or would have refused without shadow mode, in addition to counting it. By
+     * default, nothing is done with it.
+     */
     default void refused(String policy, String key) {}
 
     /**

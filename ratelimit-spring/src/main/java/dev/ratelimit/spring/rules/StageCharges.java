@@ -337,8 +337,12 @@ final class StageCharges extends AppliedRules {
         }
         for (int i = 0; i < uncharged.size(); i++) {
             Uncharged one = uncharged.get(i);
+            String key = one.key();
             if (one.counted()) {
                 outcomes.count(one.rule().policy().name(), one.outcome());
+            }
+            if (one.outcome() == Outcome.SHADOW_REFUSED && key != null) {
+                outcomes.refused(one.rule().policy().name(), key);
             }
         }
         if (holds()) {

@@ -28,6 +28,7 @@ class ShadowTest {
     private final FakeTicker ticker = new FakeTicker();
     private final InMemoryStore memory = InMemoryStore.builder().ticker(ticker).build();
     private final List<String> outcomes = new ArrayList<>();
+    private final List<String> refusedKeys = new ArrayList<>();
     private final Map<String, String> written = new TreeMap<>();
     private int decisions;
 
@@ -69,7 +70,17 @@ class ShadowTest {
                 .get();
         RequestRules rules = new RequestRules(properties, new DefaultListableBeanFactory(), text -> text, limit -> {});
         rules.enforce(RecordedRequest.leadingTo(Endpoint.UNMAPPED));
-        OutcomeCounter counter = (policy, outcome) -> outcomes.add(policy + " " + outcome.tag());
+        OutcomeCounter counter = new OutcomeCounter() {
+            @Override
+            public void count(String policy, Outcome outcome) {
+                outcomes.add(policy + " " + outcome.tag());
+            }
+
+            @Override
+            public void refused(String policy, String key) {
+                refusedKeys.add(policy + " " + key);
+            }
+        };
         return new RequestLimiter(
                 rules, properties, new WaitingRequests(rules, store, ticker, ticker), counter, ticker, null);
     }
@@ -109,6 +120,20 @@ class ShadowTest {
         assertThat(outcomes.stream().filter("real refused"::equals)).hasSize(6);
         assertThat(outcomes.stream().filter("tight shadow-refused"::equals)).hasSize(1);
         assertThat(outcomes.stream().filter("tighter shadow-refused"::equals)).hasSize(3);
+    }
+
+    /** Of the policy that has refused and, for admitted requests, of those that would have. */
+    @Test
+    void shadow_tellsWhomItWouldRefuse() {
+        RequestLimiter limits = with("real", "3/hour", "enforce")
+                .with("tight", "1/hour", "shadow")
+                .limits(memory);
+
+        for (int i = 0; i < 4; i++) {
+            ask(limits);
+        }
+
+        assertThat(refusedKeys).containsExactly("tight u5:alice", "tight u5:alice", "real u5:alice");
     }
 
     @Test
