@@ -303,9 +303,11 @@ class WorkAgainstLengthTest {
 
     /** A text of about this length: of its pieces, each repeated for its share. */
     private static String text(String pieces, int length) {
-        String[] all = pieces.split(" ", -1);
-        return Stream.of(all)
-                .map(piece -> piece.repeat(length / all.length / piece.length()))
+        List<String> all = Stream.of(pieces.split(" ", -1))
+                .filter(piece -> !piece.isEmpty())
+                .toList();
+        return all.stream()
+                .map(piece -> piece.repeat(length / all.size() / piece.length()))
                 .collect(Collectors.joining());
     }
 
