@@ -9,7 +9,9 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.provider.Arguments;
 
 /**
  * Makes a call to something foreign fail: in one run the first call, in the next one the second, and so on, until a run
@@ -59,6 +61,16 @@ public final class Faults {
             throw all;
         }
         return failing - 1;
+    }
+
+    /** A scenario, with its name first, once for each kind of throwable that calls may fail with. */
+    public static Stream<Arguments> ofEachKind(Arguments scenario) {
+        return Stream.<Supplier<Throwable>>of(
+                        () -> new IllegalStateException("fault"), () -> new AssertionError("fault"))
+                .map(failure -> Arguments.of(
+                        scenario.get()[0] + ", " + failure.get().getClass().getSimpleName(),
+                        scenario.get()[1],
+                        failure));
     }
 
     /** The same object, whose methods may fail instead of doing anything. */

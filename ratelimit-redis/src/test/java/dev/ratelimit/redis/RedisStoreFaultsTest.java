@@ -352,13 +352,7 @@ class RedisStoreFaultsTest {
                             }
                             application.reset();
                         })))
-                .flatMap(scenario -> Stream.<Supplier<Throwable>>of(
-                                () -> new IllegalStateException("fault"), () -> new AssertionError("fault"))
-                        .map(failure -> arguments(
-                                scenario.get()[0] + ", "
-                                        + failure.get().getClass().getSimpleName(),
-                                scenario.get()[1],
-                                failure)));
+                .flatMap(Faults::ofEachKind);
     }
 
     @ParameterizedTest(name = "{0}")

@@ -336,14 +336,7 @@ class FilterFaultsTest {
                 arguments("a wait before security", scenario(server -> await(server, "X-Early", false))),
                 arguments("a wait after security", scenario(server -> await(server, "X-Late", false))),
                 arguments("a wait that is given up", scenario(server -> await(server, "X-Late", true))));
-        return scenarios.stream()
-                .flatMap(scenario -> Stream.<Supplier<Throwable>>of(
-                                () -> new IllegalStateException("fault"), () -> new AssertionError("fault"))
-                        .map(failure -> arguments(
-                                scenario.get()[0] + ", "
-                                        + failure.get().getClass().getSimpleName(),
-                                scenario.get()[1],
-                                failure)));
+        return scenarios.stream().flatMap(Faults::ofEachKind);
     }
 
     @ParameterizedTest(name = "{0}")

@@ -277,13 +277,7 @@ class RequestFaultsTest {
                             world.handle(request("X-Delays"), 200, false);
                             world.handle(request("X-Delays"), 200, false);
                         })))
-                .flatMap(scenario -> Stream.<Supplier<Throwable>>of(
-                                () -> new IllegalStateException("fault"), () -> new AssertionError("fault"))
-                        .map(failure -> arguments(
-                                scenario.get()[0] + ", "
-                                        + failure.get().getClass().getSimpleName(),
-                                scenario.get()[1],
-                                failure)));
+                .flatMap(Faults::ofEachKind);
     }
 
     @ParameterizedTest(name = "{0}")
