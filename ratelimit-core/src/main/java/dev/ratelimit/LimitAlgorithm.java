@@ -166,9 +166,12 @@ public non-sealed interface LimitAlgorithm extends Limit {
 
     /**
      * Converts the state of a former limit of the same kind directly: in proportion to the capacity, rounded up if the
-     * capacity shrinks and down if it grows, so that the state does not change while two limits take turns.
+     * capacity shrinks and down if it grows, so that the state does not change while two limits take turns. For the same
+     * reason permits come back when they would have under the former limit, not a period after the change; but within one
+     * period of this limit.
      *
-     * @param state the array to write to, cleared; if the state grows, at least as long as {@code formerState}
+     * @param state the array to write to, cleared; if the state grows, at least as long as {@code formerState}, and with
+     *     room for a charge of the used {@link #share}
      * @param at the index of the first long to write
      * @param former the limit that wrote {@code formerState}
      * @param formerState the state of the former limit, from index 0

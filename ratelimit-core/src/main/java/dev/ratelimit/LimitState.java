@@ -81,8 +81,9 @@ public final class LimitState {
 
     /**
      * Converts this state to another limit: used permits stay used, in proportion to the capacity, rounded up if the
-     * capacity shrinks and down if it grows, so that the state does not change while two limits take turns. A penalty
-     * stays, unless the other limit has none.
+     * capacity shrinks and down if it grows, so that the state does not change while two limits take turns. Between
+     * limits of one kind, they come back when they would have, or one period of the other limit from now if that is
+     * sooner. A penalty stays, unless the other limit has none.
      *
      * @param other the limit that replaces this one
      * @param ownNow the time in nanoseconds, on this limit's timeline
@@ -100,18 +101,22 @@ public final class LimitState {
         if (limit instanceof Penalty penalty) {
             return new LimitState(penalty.limit(), state, at + 1).carriedTo(other, ownNow, otherNow);
         }
-        int size = other.stateSize();
-        // a state that grows has its own array, of any length
-        long[] carried = new long[other.grows() ? Math.max(size, state.length - at) : size];
-        other.clear(carried, 0, otherNow);
-        if (!other.adopt(carried, 0, limit, own(), otherNow)) {
-            long share = share(other, limit.remaining(state, at, ownNow));
-            if (share > 0) {
-                carried = other.grow(carried, 0, share, otherNow);
-                other.charge(carried, 0, share, otherNow);
-            }
+        long share = share(other, limit.remaining(state, at, ownNow));
+        long[] carried = cleared(other, share, otherNow);
+        if (!other.adopt(carried, 0, limit, own(), otherNow) && share > 0) {
+            other.charge(carried, 0, share, otherNow);
         }
         return carried;
+    }
+
+    /** A new state with room for this one, and for a charge of these permits. */
+    private long[] cleared(LimitAlgorithm other, long permits, long now) {
+        int size = other.stateSize();
+        // a state that grows has its own array, of any length
+        long[] cleared = new long[other.grows() ? Math.max(size, state.length - at) : size];
+        other.clear(cleared, 0, now);
+        long[] grown = other.grow(cleared, 0, permits, now);
+        return grown.length > cleared.length ? grown : cleared;
     }
 
     private long share(LimitAlgorithm other, long remaining) {

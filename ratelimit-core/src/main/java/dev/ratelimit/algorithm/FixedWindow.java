@@ -172,11 +172,15 @@ public final class FixedWindow implements LimitAlgorithm {
 
     @Override
     public boolean adopt(long[] state, int at, LimitAlgorithm former, long[] formerState, long now) {
-        if (!(former instanceof FixedWindow window && window.windows.equals(windows))) {
+        if (!(former instanceof FixedWindow window && window.wallClock() == wallClock())) {
             return false;
         }
-        state[at] = formerState[0];
-        state[at + 1] = WideMath.share(formerState[1], rate.permits(), former.capacity());
+        if (window.open(formerState, 0, now)) {
+            // one that is over has nothing to keep; the next one begins where those of this limit begin
+            long longest = wallClock() ? farthest : windows.longest();
+            state[at] = now + Math.min(window.end(formerState, 0, now) - now, longest);
+            state[at + 1] = WideMath.share(formerState[1], rate.permits(), former.capacity());
+        }
         return true;
     }
 

@@ -101,6 +101,19 @@ public final class IntervalTokenBucket implements LimitAlgorithm {
         return untilMissingAtMost(0, state, at, now);
     }
 
+    @Override
+    public boolean adopt(long[] state, int at, LimitAlgorithm former, long[] formerState, long now) {
+        if (!(former instanceof IntervalTokenBucket other)) {
+            return false;
+        }
+        long missing = other.missing(formerState, 0, now);
+        long untilRefill = other.periodNanos - Math.max(0, now - formerState[0]) % other.periodNanos;
+        // the next refill comes when it would have
+        state[at] = now - Math.max(0, periodNanos - untilRefill);
+        state[at + 1] = WideMath.share(missing, capacity, other.capacity);
+        return true;
+    }
+
     /** Refills are at fixed times after the first charge; the minimum number of sufficient refills decides. */
     private long untilMissingAtMost(long tolerated, long[] state, int at, long now) {
         if (missing(state, at, now) <= tolerated) {

@@ -173,6 +173,27 @@ public final class SlidingLog implements LimitAlgorithm {
         return other;
     }
 
+    @Override
+    public boolean adopt(long[] state, int at, LimitAlgorithm former, long[] formerState, long now) {
+        if (!(former instanceof SlidingLog other)) {
+            return false;
+        }
+        int expired = firstAfter(formerState, 0, now - other.window);
+        long live = Math.min(other.limit, formerState[COUNT] - expired);
+        long share = WideMath.share(live, limit, other.limit);
+        for (long i = share; i > 0; i--) {
+            // of as many used permits as i remain in use, so that waiting and converting can be exchanged
+            long rank = limit > other.limit
+                    ? WideMath.mulDivCeil(i, other.limit, limit)
+                    : WideMath.mulDivFloor(i - 1, other.limit, limit) + 1;
+            long age = now - time(formerState, 0, (int) (formerState[COUNT] - rank));
+            // 0 if it would come back later than a period from now; a step back of the clock credits nothing
+            state[at + TIMES + (int) (share - i)] = now - Math.max(Math.min(0, age), age - other.window + window);
+        }
+        state[at + COUNT] = share;
+        return true;
+    }
+
     /** Writes the times of a state of this log that are in the window to another one with at least as many places. */
     void copyLive(long[] from, long[] to, int at, long now) {
         int expired = firstAfter(from, 0, now - window);

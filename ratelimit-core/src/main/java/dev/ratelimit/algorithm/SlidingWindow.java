@@ -162,12 +162,15 @@ public final class SlidingWindow implements LimitAlgorithm {
 
     @Override
     public boolean adopt(long[] state, int at, LimitAlgorithm former, long[] formerState, long now) {
-        if (!(former instanceof SlidingWindow other && other.window == window)) {
+        if (!(former instanceof SlidingWindow other)) {
             return false;
         }
-        state[at] = formerState[0];
-        state[at + 1] = WideMath.share(formerState[1], limit, other.limit);
-        state[at + 2] = WideMath.share(formerState[2], limit, other.limit);
+        long elapsed = other.elapsed(formerState, 0, now);
+        // the same part of the window is over; one that starts later was charged before a step back of the clock
+        state[at] =
+                now - formerState[0] < 0 ? formerState[0] : now - WideMath.mulDivFloor(elapsed, window, other.window);
+        state[at + 1] = WideMath.share(other.previous(formerState, 0, now), limit, other.limit);
+        state[at + 2] = WideMath.share(other.current(formerState, 0, now), limit, other.limit);
         return true;
     }
 

@@ -76,12 +76,43 @@ class FixedWindowTest {
     }
 
     @Test
-    void adopt_otherWindow_isDeclined() {
+    void adopt_longerWindow_keepsItsEnd() {
+        Key key = new Key(FixedWindow.of(Rate.parse("10/second")), 0);
+        key.charge(3, 0);
+
+        Key adopted = key.adoptedBy(FixedWindow.of(Rate.parse("10/minute")), 100);
+
+        assertThat(adopted.remaining(100)).isEqualTo(7);
+        assertThat(adopted.fullAfter(100)).isEqualTo(SECOND - 100);
+    }
+
+    @Test
+    void adopt_shorterWindow_endsAPeriodFromNowAtTheLatest() {
+        Key key = new Key(FixedWindow.of(Rate.parse("10/minute")), 0);
+        key.charge(3, 0);
+
+        Key adopted = key.adoptedBy(FixedWindow.of(Rate.parse("10/second")), 100);
+
+        assertThat(adopted.remaining(100)).isEqualTo(7);
+        assertThat(adopted.fullAfter(100)).isEqualTo(SECOND);
+    }
+
+    @Test
+    void adopt_otherWindowOnTheClock_keepsItsEnd() {
+        Key key = new Key(FixedWindow.onClock(Rate.parse("10/second"), BERLIN), 100);
+        key.charge(3, 100);
+
+        Key adopted = key.adoptedBy(FixedWindow.onClock(Rate.parse("10/day"), BERLIN), 200);
+
+        assertThat(adopted.remaining(200)).isEqualTo(7);
+        assertThat(adopted.fullAfter(200)).isEqualTo(SECOND - 200);
+    }
+
+    @Test
+    void adopt_otherClock_isDeclined() {
         LimitAlgorithm limit = FixedWindow.of(Rate.parse("10/minute"));
         LimitAlgorithm onClock = FixedWindow.onClock(Rate.parse("10/minute"), ZoneOffset.UTC);
 
-        assertThat(limit.adopt(new long[2], 0, FixedWindow.of(Rate.parse("10/second")), new long[2], 0))
-                .isFalse();
         assertThat(limit.adopt(new long[2], 0, onClock, new long[2], 0)).isFalse();
     }
 

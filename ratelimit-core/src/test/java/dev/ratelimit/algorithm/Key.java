@@ -2,7 +2,9 @@ package dev.ratelimit.algorithm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.Limit;
 import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.LimitState;
 
 /** The state of one key under a limit, used directly: what a store does, without a store. */
 final class Key {
@@ -30,6 +32,15 @@ final class Key {
         Key adopted = new Key(changed, now);
         assertThat(changed.adopt(adopted.state, 0, limit, state, now)).isTrue();
         return adopted;
+    }
+
+    /** The key after its limit has been replaced by one on the same clock. */
+    Key carriedTo(LimitAlgorithm changed, long now) {
+        return new Key(changed, new LimitState(limit, state, 0).carriedTo(changed, now, now));
+    }
+
+    void refund(Limit paid, long permits, long ageNanos, long now) {
+        new LimitState(limit, state, 0).refund(paid, permits, ageNanos, now);
     }
 
     boolean admits(long permits, long now) {

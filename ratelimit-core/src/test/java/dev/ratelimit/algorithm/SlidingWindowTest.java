@@ -122,11 +122,20 @@ class SlidingWindowTest {
     }
 
     @Test
-    void adopt_otherWindow_isDeclined() {
+    void adopt_otherWindow_isOverInTheSamePart() {
+        Key key = previous40current80(Rounding.EXACT);
+
+        Key adopted = key.adoptedBy(SlidingWindow.of(Rate.parse("100/2 minutes")), MINUTE + 30 * SECOND);
+
+        assertThat(adopted.remaining(MINUTE + 30 * SECOND)).isZero();
+        assertThat(adopted.remaining(2 * MINUTE)).isEqualTo(10);
+        assertThat(adopted.fullAfter(2 * MINUTE)).isEqualTo(3 * MINUTE - 30 * SECOND);
+    }
+
+    @Test
+    void adopt_otherKind_isDeclined() {
         LimitAlgorithm limit = SlidingWindow.of(Rate.parse("100/minute"));
 
-        assertThat(limit.adopt(new long[3], 0, SlidingWindow.of(Rate.parse("100/hour")), new long[3], 0))
-                .isFalse();
         assertThat(limit.adopt(new long[3], 0, TokenBucket.of(Rate.parse("100/minute")), new long[1], 0))
                 .isFalse();
     }

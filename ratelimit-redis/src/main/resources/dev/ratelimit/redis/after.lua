@@ -46,9 +46,9 @@ if rare then
     if outside then
       algorithm, notation = outside.inside, withoutPenalty(notation)
     end
-    local same, new1, new2, new3 = algorithm.same
-    if old == algorithm and same and string.match(notation, same) == string.match(oldNotation, same) then
-      new1, new2, new3 = algorithm.adopt(p1, old1, s1, s2, s3, p2, more)
+    local new1, new2, new3
+    if old == algorithm and algorithm.adopt then
+      new1, new2, new3 = algorithm.adopt(p1, p2, p3, old1, old2, old3, s1, s2, s3, more)
     end
     if not new1 then
       local used = share(old.used(old1, old2, old3, s1, s2, s3), capacity(algorithm, p1, p3), oldCapacity)

@@ -25,9 +25,8 @@
 --   remove(permits, at, p1, p2, p3, s1, s2, s3, more) -> s1, s2, s3
 --   used(p1, p2, p3, s1, s2, s3) -> permits
 --   capacity(p1, p3) -> permits, unless that is p1
--- if a limit can use the state of another one directly,
---   same: a pattern for what both notations must have in common
---   adopt(p1, p1 of the other, s1, s2, s3, p2, more) -> s1, s2, s3   or nil
+-- if a limit can use the state of another one of its kind directly,
+--   adopt(p1, p2, p3, the other's p1, p2, p3 and s1, s2, s3, more) -> s1, s2, s3   or nil
 --   held: whether a refund returns permits to another limit of this kind one by one, not in proportion
 -- and, if the client needs other numbers than the state,
 --   answer(permits, p1, p2, p3, s1, s2, s3) -> up to five numbers

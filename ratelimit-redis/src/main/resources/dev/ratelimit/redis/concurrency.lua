@@ -39,8 +39,7 @@ if rare then
   end
   algorithms.c.used = heldTimes.used
   algorithms.c.held = true
-  algorithms.c.same = '^c;'
-  algorithms.c.adopt = function(limit, formerLimit, times, numbers, _, hold, more)
+  algorithms.c.adopt = function(limit, hold, _, _, _, _, times, numbers, _, more)
     local expired = 8 * firstAfter(times, now - hold)
     return sub(times, expired + 1), sub(numbers, expired + 1), more
   end

@@ -47,11 +47,11 @@ if rare then
   algorithms.f.used = function(limit, window, align, ends, count)
     return count
   end
-  algorithms.f.same = '^f;%d+(.*)'
-  algorithms.f.adopt = function(limit, formerLimit, ends, count, start)
+  algorithms.f.adopt = function(limit, window, align, formerLimit, formerWindow, formerAlign, ends, count, start)
     -- a window that is over has nothing to keep; the next one begins where those of this limit begin
-    if count > 0 then
-      return ends, share(count, limit, formerLimit), start
+    if count > 0 and (align == 0) == (formerAlign == 0) then
+      ends = math.min(ends, now + window)
+      return ends, share(count, limit, formerLimit), window == formerWindow and start or math.min(now, ends - window)
     end
   end
 end

@@ -59,4 +59,16 @@ if rare then
   algorithms.l.used = function(limit, window, _, times)
     return #times / 8
   end
+  algorithms.l.adopt = function(limit, window, _, formerLimit, formerWindow, _, times)
+    local used = math.min(#times / 8, formerLimit)
+    local kept, earlier = {}, window - formerWindow
+    local shared = share(used, limit, formerLimit)
+    for i = shared, 1, -1 do
+      -- of as many used permits as i remain in use, so that waiting and converting can be exchanged
+      local rank = limit > formerLimit and ceil(i * formerLimit / limit)
+        or math.floor((i - 1) * formerLimit / limit) + 1
+      kept[#kept + 1] = pack('>d', math.min(now, timeAt(times, #times / 8 - rank) - earlier))
+    end
+    return table.concat(kept)
+  end
 end

@@ -72,8 +72,9 @@ if rare then
     end
     return math.min(limit, current + weight)
   end
-  algorithms.s.same = '^s;%d+;(%d+)'
-  algorithms.s.adopt = function(limit, formerLimit, start, previous, current)
+  algorithms.s.adopt = function(limit, window, _, formerLimit, formerWindow, _, start, previous, current)
+    -- the same part of the window is over
+    start = now - proportion(now - start, window, formerWindow)
     return start, share(previous, limit, formerLimit), share(current, limit, formerLimit)
   end
 end

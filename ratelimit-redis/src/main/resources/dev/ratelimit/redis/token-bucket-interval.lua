@@ -29,6 +29,10 @@ if rare then
   algorithms.i.remove = function(permits, at, capacity, refill, period, last, missing)
     return last, math.max(0, missing - permits)
   end
+  algorithms.i.adopt = function(capacity, refill, period, formerCapacity, formerRefill, formerPeriod, last, missing)
+    -- the next refill comes when it would have
+    return math.min(now, last + formerPeriod - period), share(missing, capacity, formerCapacity)
+  end
   algorithms.i.used = function(capacity, refill, period, last, missing)
     return missing
   end

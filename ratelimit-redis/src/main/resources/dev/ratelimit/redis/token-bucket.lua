@@ -34,8 +34,7 @@ if rare then
   algorithms.t.used = function(full, ticks, permit, debt)
     return full / permit - math.floor((full - debt) / permit)
   end
-  algorithms.t.same = '^t'
-  algorithms.t.adopt = function(full, formerFull, debt)
+  algorithms.t.adopt = function(full, _, _, formerFull, _, _, debt)
     return share(debt, full, formerFull)
   end
 end

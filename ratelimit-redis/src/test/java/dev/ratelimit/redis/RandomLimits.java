@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Period;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.time.temporal.TemporalAmount;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
@@ -117,7 +118,7 @@ final class RandomLimits {
         };
     }
 
-    /** A successor of this limit: of any kind, or the same with more or fewer permits. */
+    /** A successor of this limit: of any kind, or the same with more or fewer permits, or in another period. */
     Limit successorOf(Limit limit) {
         Limit other = null;
         while (other == null) {
@@ -134,8 +135,7 @@ final class RandomLimits {
     private Limit resized(Limit limit) {
         boolean grows = random.nextBoolean();
         long factor = number(6);
-        Rate rate = new Rate(
-                resized(limit.rate().permits(), factor, grows), limit.rate().period());
+        Rate rate = new Rate(resized(limit.rate().permits(), factor, grows), period(limit.rate()));
         if (limit instanceof TokenBucket) {
             return TokenBucket.of(rate, resized(limit.capacity(), factor, grows));
         }
@@ -155,6 +155,17 @@ final class RandomLimits {
         return window.wallClock()
                 ? FixedWindow.onClock(rate, Objects.requireNonNullElse(window.zone(), ZoneOffset.UTC))
                 : FixedWindow.of(rate);
+    }
+
+    private TemporalAmount period(Rate rate) {
+        if (rate.perMonth() || random.nextInt(3) > 0) {
+            return rate.period();
+        }
+        Duration period = (Duration) rate.period();
+        long factor = number(6);
+        return random.nextBoolean()
+                ? period.multipliedBy(factor)
+                : Duration.ofNanos(Math.max(1, period.toNanos() / 1000 / factor) * 1000);
     }
 
     private long resized(long permits, long factor, boolean grows) {
