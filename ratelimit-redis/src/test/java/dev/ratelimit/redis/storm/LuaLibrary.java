@@ -16,6 +16,7 @@ import org.luaj.vm2.lib.BaseLib;
 import org.luaj.vm2.lib.OneArgFunction;
 import org.luaj.vm2.lib.PackageLib;
 import org.luaj.vm2.lib.StringLib;
+import org.luaj.vm2.lib.TableLib;
 import org.luaj.vm2.lib.TwoArgFunction;
 import org.luaj.vm2.lib.VarArgFunction;
 
@@ -40,12 +41,16 @@ final class LuaLibrary {
         lua.load(new BaseLib());
         lua.load(new PackageLib());
         lua.load(new StringLib());
+        lua.load(new TableLib());
         Names string = new Names();
         STRING.forEach(name -> string.rawset(name, lua.get("string").get(name)));
         string.rawset("rep", function(LuaLibrary::repeat));
         BASE.forEach(name -> SHARED.rawset(name, lua.get(name)));
         SHARED.rawset("unpack", function(LuaLibrary::unpack));
         SHARED.rawset("string", string);
+        Names table = new Names();
+        table.rawset("concat", lua.get("table").get("concat"));
+        SHARED.rawset("table", table);
         SHARED.rawset("math", math());
         SHARED.rawset("struct", struct());
     }
