@@ -36,6 +36,7 @@ class ProbingTest {
         private final Deque<CompletableFuture<Void>> probes = new ArrayDeque<>();
         private final List<String> outcomes = new ArrayList<>();
         private boolean ill = true;
+        private long untilProbeNanos = 1_000_000_000;
         private boolean throwing;
 
         @Override
@@ -45,7 +46,7 @@ class ProbingTest {
 
         @Override
         public long untilProbeNanos() {
-            return 1_000_000_000;
+            return untilProbeNanos;
         }
 
         @Override
@@ -145,6 +146,20 @@ class ProbingTest {
         server.fail();
         seconds(0.3);
 
+        assertThat(server.probes).hasSize(1);
+    }
+
+    @Test
+    void connected_earlyProbeSucceedsAndMoreAreWanted_theNextComesSooner() {
+        probing.begin();
+        seconds(1);
+        server.fail();
+        probing.connected();
+        server.untilProbeNanos = 250_000_000;
+        server.answer();
+        seconds(0.25);
+
+        assertThat(server.outcomes).containsExactly("ill", "early well");
         assertThat(server.probes).hasSize(1);
     }
 
