@@ -336,6 +336,7 @@ public final class RequestRules {
         StartupReport report = new StartupReport(properties, stages, unintended);
         report.policies(parsed.configured(), parsed.annotated().named());
         parsed.annotated().inline().forEach(report::active);
+        report.warnOfOverrides(parsed.active());
         report.warnOfExemptKeys(parsed.active());
         if (parsed.active().isEmpty()) {
             report.nothing();

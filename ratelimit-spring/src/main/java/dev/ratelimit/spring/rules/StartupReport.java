@@ -94,6 +94,17 @@ final class StartupReport {
         }
     }
 
+    /** Warns about rules whose overrides and exempt keys lift the limit for everybody. */
+    void warnOfOverrides(List<Rule> rules) {
+        for (Rule rule : rules) {
+            AddressRange.everything(rule.overrides().unlimitedNetworks())
+                    .forEach(everything -> log.warn(
+                            "Rate limit '{}' has overrides or exempt keys without a limit: {}, so it limits nobody",
+                            rule.policy().name(),
+                            everything));
+        }
+    }
+
     /** Warns about exempt keys that none of these rules has. */
     void warnOfExemptKeys(List<Rule> rules) {
         UnintendedKeys.never(properties.exempt().keys(), rules)
@@ -172,10 +183,8 @@ final class StartupReport {
     }
 
     private static void warnOfEverything(String property, String consequence, List<String> ranges) {
-        ranges.stream()
-                .map(AddressRange::parse)
-                .filter(AddressRange::isEverything)
-                .forEach(range -> log.warn("{}: {} is every address, {}", property, range, consequence));
+        AddressRange.everything(ranges.stream().map(AddressRange::parse).toList())
+                .forEach(everything -> log.warn("{}: {}, {}", property, everything, consequence));
     }
 
     private void warnOfForwarding() {
