@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
 import java.lang.reflect.Proxy;
@@ -158,6 +159,38 @@ class StartupReportTest {
                 .run(context -> assertThat(context).hasNotFailed());
 
         assertThat(output).contains("No rate limits: every policy has mode: off");
+    }
+
+    @RestController
+    static class Off {
+
+        @GetMapping("/")
+        @RateLimited(value = "1/second", name = "inline", mode = Mode.OFF)
+        @RateLimited(policy = "on", mode = Mode.OFF)
+        String page() {
+            return "";
+        }
+    }
+
+    @Test
+    void policies_thatAreOff_areLoggedAsOff(CapturedOutput output) {
+        runner.withUserConfiguration(Off.class)
+                .withPropertyValues(
+                        "ratelimit.policies.on.limit=1/second",
+                        "ratelimit.policies.api.limit=5/second",
+                        "ratelimit.policies.api.concurrency=2",
+                        "ratelimit.policies.api.mode=off")
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output)
+                .containsOnlyOnce("Rate limit 'on': 1/second (token-bucket) shared by all callers, on all paths")
+                .containsOnlyOnce(
+                        "Rate limit 'api': 5/second (token-bucket) shared by all callers, on all paths, but it"
+                                + " has mode: off")
+                .containsOnlyOnce("Rate limit 'api/concurrency': 2")
+                .containsOnlyOnce("Rate limit 'inline': 1/second (token-bucket)")
+                .containsPattern("'inline': .* where annotated, but it has mode: off")
+                .doesNotContain("WARN");
     }
 
     @ParameterizedTest

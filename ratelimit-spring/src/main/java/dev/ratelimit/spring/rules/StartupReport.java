@@ -54,6 +54,11 @@ final class StartupReport {
         log.info("Rate limit {}{}", rule.describe(), stages ? ", " + stage + " Spring Security" : "");
     }
 
+    /** Logs a rule that is off. */
+    static void off(Rule rule) {
+        log.info("Rate limit {}, but it has mode: off", rule.describe());
+    }
+
     /** Logs how much memory the keys of these rules may use. */
     static void memory(InMemoryStore store, List<Rule> rules) {
         long bytes = rules.stream()
