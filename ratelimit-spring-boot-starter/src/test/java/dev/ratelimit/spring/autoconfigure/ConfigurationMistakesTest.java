@@ -114,6 +114,8 @@ class ConfigurationMistakesTest {
                 "limit=9/s,free=406 | login.free: 406 cannot be free: with its Accept header, a request can turn any response into a 406",
                 "limit=9/s,count=401,free=2xx | login.free: write count (what is charged) or free (what is not charged)",
                 "limit=9/s,key=user,stage=before-security | login.stage: the key 'user' is not known before",
+                "limit=9/s,key=#principal?.name,stage=before-security | login.stage: the key '#principal?.name' is not known before",
+                "limit=9/s,permits=#principal == null ? 2 : 1,stage=before-security | login.stage: the cost '#principal == null ? 2 : 1' depends on the principal, who is not known before",
                 "limit=9/s,plans.pro=99/s | login.plan-resolver: plans need a bean of type PlanResolver, and there is none; declare one",
                 "limit=9/s,plan-resolver=x | login.plan-resolver: there are no plans to choose from",
                 "plans.pro=99/s | login.plans: callers without a plan need a limit; write plans.default or limit",

@@ -280,6 +280,7 @@ final class AnnotatedRules {
                     Concurrency.DEFAULT_MAX_HOLD,
                     context.store());
             BudgetKey key = context.keys().parse(List.of(resolved(annotation.key())), MissingKey.IP, parameters);
+            Cost cost = cost();
             Policy policy = new Policy(name, parser.parse(Objects.requireNonNullElse(change.limit(), limits)));
             claimName(name, place);
             Mode mode = context.modeOf(name, annotation.mode());
@@ -289,8 +290,8 @@ final class AnnotatedRules {
                     RequestMatcher.ANNOTATED,
                     key,
                     context.overrides(key, new LimitOverride.Limited(policy)),
-                    cost(),
-                    key.needsSecurity() ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY,
+                    cost,
+                    key.needsSecurity() || cost.needsPrincipal() ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY,
                     null,
                     RetryJitter.DEFAULT,
                     context.format(),

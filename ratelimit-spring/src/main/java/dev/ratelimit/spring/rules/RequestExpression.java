@@ -68,6 +68,7 @@ final class RequestExpression {
     private final SpelExpression expression;
     private final Operands operands;
     private final String shown;
+    private final boolean needsPrincipal;
 
     /** The names of the parameters that it refers to. */
     private final Set<String> arguments = new TreeSet<>();
@@ -111,6 +112,7 @@ final class RequestExpression {
         }
         this.operands = new Operands(expression.getAST());
         this.shown = ShownExpression.of(expression.getAST(), text);
+        this.needsPrincipal = PRINCIPAL.matcher(text).find();
     }
 
     /** The expression as logs show it, without texts that may be secrets. */
@@ -201,6 +203,11 @@ final class RequestExpression {
         return arguments;
     }
 
+    /** Whether the value depends on who the caller is, which is unknown before Spring Security has run. */
+    boolean needsPrincipal() {
+        return needsPrincipal;
+    }
+
     private static void checkMember(String variable, Class<?> type, SpelNode member) {
         if (member instanceof MethodReference method && !hasMethod(type, method.getName(), method.getChildCount())) {
             int arguments = method.getChildCount();
@@ -270,7 +277,7 @@ final class RequestExpression {
                 .evaluate(context, "true or false", RequestExpression::truth)
                 .orElse(ifFailed);
         boolean chosen = constant == null && !KNOWN.matcher(text).find();
-        return new Condition(expression.shown, test, PRINCIPAL.matcher(text).find(), chosen, constant);
+        return new Condition(expression.shown, test, expression.needsPrincipal, chosen, constant);
     }
 
     /** Fails if it can be seen that no value is of the wanted class. */
@@ -331,6 +338,7 @@ final class RequestExpression {
         return new Cost(
                 expression.shown,
                 expression.arguments,
+                expression.needsPrincipal,
                 context -> expression.operands.areTooLong(new ExpressionContext(context))
                         ? Long.MAX_VALUE
                         : expression

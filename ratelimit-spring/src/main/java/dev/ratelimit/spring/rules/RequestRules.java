@@ -349,9 +349,11 @@ public final class RequestRules {
         }
     }
 
-    /** Warns about rules for authenticated callers, if probably nobody is authenticated. */
-    public void warnOfAuthenticated() {
-        StartupReport.warnOfAuthenticated(parsed.active());
+    /** Warns about what depends on who the caller is, if probably nobody is authenticated. */
+    public void warnOfCallers() {
+        Stream<Rule> rules =
+                Stream.of(parsed.configured().rules(), parsed.annotated().all()).flatMap(List::stream);
+        StartupReport.warnOfCallers(rules, parsed.configured().exemptions());
     }
 
     /**

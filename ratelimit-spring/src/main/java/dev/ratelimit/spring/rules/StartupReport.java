@@ -6,6 +6,7 @@ import dev.ratelimit.memory.InMemoryStore;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -120,22 +121,11 @@ final class StartupReport {
                         UnintendedKeys.partsOf(rules)));
     }
 
-    /**
-     * Warns about rules for authenticated callers in an application that probably authenticates nobody.
-     *
-     * @param rules those in force
-     */
-    static void warnOfAuthenticated(List<Rule> rules) {
-        for (Rule rule : rules) {
-            if (rule.key().parts().stream().anyMatch(KeyParts::isOfAuthenticated)) {
-                log.warn(
-                        "Rate limit '{}' is {}, but neither Spring Security nor a filter of the application authenticates"
-                                + " callers; unless the server does, {}",
-                        rule.policy().name(),
-                        rule.key(),
-                        rule.key().ifAlwaysMissing());
-            }
-        }
+    /** Warns about what depends on who the caller is, in an application that probably authenticates nobody. */
+    static void warnOfCallers(Stream<Rule> rules, Exemptions exemptions) {
+        Stream.concat(rules.flatMap(UnknownCallers::of), UnknownCallers.of(exemptions))
+                .distinct()
+                .forEach(log::warn);
     }
 
     /** Warns about policies whose full limit each instance applies while Redis does not answer. */
