@@ -103,6 +103,8 @@ class ConfigurationMistakesTest {
                 "limit=9/s,match.when=1 > 2 | login.match.when: it is never true, so nothing is limited; write mode: off",
                 "limit=9/s,match.when=yes | login.match.when: 'yes' is neither true nor false; use #request, #principal or #ip",
                 "limit=9/s,match.when=#request.method == GET | login.match.when: there is no GET; write a text in quotes, as in 'GET'",
+                "limit=9/s,match.when=#request.method == 'get' | login.match.when: the method is in upper case, so it is never 'get'; write 'GET'",
+                "limit=9/s,permits=#request.method == 'post' ? 2 : 1 | login.permits: the method is in upper case, so it is never 'post'; write 'POST'",
                 "limit=9/s,match.when=getHeader('X') == 'a' | login.match.when: there is no getHeader(); write #request.getHeader(...)",
                 "limit=9/s,match.when=#request.getHeader(X) == null | login.match.when: there is no X; write a text in quotes",
                 "limit=9/s,match.when=#ip == address.text | login.match.when: there is no address; write a text in quotes",

@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.security.Principal;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -36,10 +37,13 @@ import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.OpEQ;
+import org.springframework.expression.spel.ast.OpNE;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
+import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
@@ -64,6 +68,8 @@ final class RequestExpression {
     /** How an expression refers to what clients cannot choose: the caller, its address, its session, what filters know. */
     private static final Pattern KNOWN =
             Pattern.compile(PRINCIPAL.pattern() + "|#ip\\b|[rR]emoteAddr|getSession|#request\\.session|getAttribute");
+
+    private static final Pattern METHOD = Pattern.compile("#request\\??\\.(method|getMethod\\(\\))");
 
     private final SpelExpression expression;
     private final Operands operands;
@@ -132,8 +138,25 @@ final class RequestExpression {
                 checkMember(variable.toStringAST(), type, node.getChild(1));
             }
         }
+        if (node instanceof OpEQ || node instanceof OpNE) {
+            checkMethod(node.getChild(0), node.getChild(1));
+            checkMethod(node.getChild(1), node.getChild(0));
+        }
         for (int i = 0; i < node.getChildCount(); i++) {
             check(node.getChild(i), parameters);
+        }
+    }
+
+    /** Methods are in upper case, and texts are compared as they are. */
+    private static void checkMethod(SpelNode compared, SpelNode with) {
+        if (with instanceof StringLiteral literal
+                && METHOD.matcher(compared.toStringAST()).matches()) {
+            String written = String.valueOf(literal.getLiteralValue().getValue());
+            String method = written.toUpperCase(Locale.ROOT);
+            if (!written.equals(method) && HttpMethods.ALL.contains(HttpMethods.seenAs(written))) {
+                throw new IllegalArgumentException("the method is in upper case, so it is never "
+                        + Quotation.of(written) + "; write '" + method + "'");
+            }
         }
     }
 
