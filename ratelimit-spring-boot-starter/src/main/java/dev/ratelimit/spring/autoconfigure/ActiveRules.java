@@ -146,7 +146,7 @@ final class ActiveRules implements SmartInitializingSingleton {
         report.warnOfOtherDispatchers(otherDispatchers());
         report.warnOfForwardedHeaderFilter(forwardsBefore());
         if (!context.containsBean(BEFORE_SECURITY) && !OtherFilters.mayAuthenticate(context)) {
-            rules.warnOfAuthenticated();
+            rules.warnOfCallers();
         }
     }
 

@@ -191,6 +191,91 @@ class RouteSurveyTest {
         assertThat(output).doesNotContain("WARN");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"/*/**", "/{a}/{*b}", "/{a:.*}/**", "/error, /hello/**, /*/**"})
+    void exemptions_thatCoverAllThatAnswers_areWarnedOf(String paths, CapturedOutput output) {
+        start(runner, "exempt.paths=" + paths);
+
+        assertThat(output)
+                .contains("ratelimit.exempt.paths: " + paths
+                        + " cover the paths of every controller, static file and servlet, so nothing is limited");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {"/** | /*, /*/**", "/** | /{a}/{*b}", "/orders/** | /orders, /orders/{id}"})
+    void exclusions_thatCoverAllThatAnswers_areWarnedOf(String paths, String except, CapturedOutput output) {
+        start(
+                runner.withPropertyValues(
+                                "spring.web.resources.static-locations=classpath:/dev/ratelimit/spring/static/")
+                        .withPropertyValues("ratelimit.policies.a.match.except-paths=" + except),
+                "match.paths=" + paths);
+
+        assertThat(output).contains("so it limits only requests that nothing answers: " + except);
+    }
+
+    @Test
+    void exclusions_fromAllPaths_areWarnedOf(CapturedOutput output) {
+        start(runner, "match.except-paths=/*, /*/**");
+
+        assertThat(output).containsOnlyOnce("so it limits only requests that nothing answers: /*, /*/**");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "exempt.paths=/hello, /orders/**",
+                "exempt.paths=/*",
+                "match.except-paths=/hello, /orders, /orders/{id}",
+                "match.except-paths=/hello, /orders, /orders/{id}, /error, /webjars/**",
+                "match.except-paths=/orders/**"
+            })
+    void patterns_thatLeaveSomething_areNotWarnedOf(String property, CapturedOutput output) {
+        start(runner, property);
+
+        assertThat(output).doesNotContain("WARN");
+    }
+
+    @RestController
+    static class Home {
+
+        @GetMapping("/")
+        String home() {
+            return "home";
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Home.class, OwnMapping.class, Everything.class})
+    void patterns_thatLeaveTheRoot_areNotWarnedOfIfSomethingMayAnswerThere(Class<?> bean, CapturedOutput output) {
+        start(runner.withUserConfiguration(bean), "exempt.paths=/*/**");
+
+        assertThat(output).doesNotContain("WARN");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/files/main.css", "/answered/by/a/filter"})
+    void exclusions_thatLeaveWhatOthersAnswer_areNotWarnedOf(String other, CapturedOutput output) {
+        start(
+                runner.withPropertyValues(
+                        "spring.web.resources.static-locations=classpath:/dev/ratelimit/spring/static/",
+                        "ratelimit.policies.a.match.except-paths=/hello"),
+                "match.paths=/hello, " + other);
+
+        assertThat(output).doesNotContain("except-paths that cover");
+    }
+
+    @Test
+    void exclusions_ofAPolicyThatNothingAnswers_areNotBlamed(CapturedOutput output) {
+        start(
+                runner.withPropertyValues(
+                        "ratelimit.policies.a.match.methods=PUT", "ratelimit.policies.a.match.except-paths=/orders"),
+                "match.paths=/hello");
+
+        assertThat(output).contains("'a' is for PUT on /hello").doesNotContain("except-paths that cover");
+    }
+
     @Test
     void policy_withARateAndAConcurrency_isWarnedOfOnce(CapturedOutput output) {
         start(runner.withPropertyValues("ratelimit.policies.a.concurrency=2"), "match.paths=/helo");

@@ -7,6 +7,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
@@ -22,6 +23,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
@@ -33,6 +36,8 @@ import org.springframework.security.core.userdetails.UserDetailsService;
 import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
 
 /**
  * With Spring Security: rules that need no user charge before it, all others after it, and a request is charged to all
@@ -223,6 +228,36 @@ class StagesTest {
 
         assertThat(app.counted("ip", "admitted")).isEqualTo(1);
         assertThat(app.counted("per-user", "admitted")).isZero();
+    }
+
+    @RestController
+    static class Costs {
+
+        @GetMapping("/any/inline")
+        @RateLimited(value = "10/hour", key = "ip", name = "inline", cost = "#principal == null ? 10 : 1")
+        String inline() {
+            return "";
+        }
+
+        @GetMapping("/any/named")
+        @RateLimited(policy = "named", cost = "#request.remoteUser == null ? 10 : 1")
+        String named() {
+            return "";
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"inline", "named"})
+    void costOfAnAnnotation_byThePrincipal_isKnownAfterSecurity(String policy) {
+        app.close();
+        app = RunningApp.start(
+                List.of(RunningApp.WithSecurity.class, Users.class, TwoChains.class, Costs.class),
+                "ratelimit.policies.named.limit=10/hour",
+                "ratelimit.policies.named.match.annotated=true");
+
+        assertThat(app.getAs("alice", "/any/" + policy).status()).isEqualTo(200);
+        assertThat(app.getAs("alice", "/any/" + policy).status()).isEqualTo(200);
+        assertThat(app.get("/any/" + policy).status()).isEqualTo(429);
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
 import java.lang.reflect.Proxy;
@@ -160,6 +161,38 @@ class StartupReportTest {
         assertThat(output).contains("No rate limits: every policy has mode: off");
     }
 
+    @RestController
+    static class Off {
+
+        @GetMapping("/")
+        @RateLimited(value = "1/second", name = "inline", mode = Mode.OFF)
+        @RateLimited(policy = "on", mode = Mode.OFF)
+        String page() {
+            return "";
+        }
+    }
+
+    @Test
+    void policies_thatAreOff_areLoggedAsOff(CapturedOutput output) {
+        runner.withUserConfiguration(Off.class)
+                .withPropertyValues(
+                        "ratelimit.policies.on.limit=1/second",
+                        "ratelimit.policies.api.limit=5/second",
+                        "ratelimit.policies.api.concurrency=2",
+                        "ratelimit.policies.api.mode=off")
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output)
+                .containsOnlyOnce("Rate limit 'on': 1/second (token-bucket) shared by all callers, on all paths")
+                .containsOnlyOnce(
+                        "Rate limit 'api': 5/second (token-bucket) shared by all callers, on all paths, but it"
+                                + " has mode: off")
+                .containsOnlyOnce("Rate limit 'api/concurrency': 2")
+                .containsOnlyOnce("Rate limit 'inline': 1/second (token-bucket)")
+                .containsPattern("'inline': .* where annotated, but it has mode: off")
+                .doesNotContain("WARN");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -184,6 +217,7 @@ class StartupReportTest {
             value = {
                 "ratelimit.trusted-proxies=0.0.0.0/0 | 0.0.0.0/0 is every address, so anyone can choose their client address",
                 "ratelimit.trusted-proxies=::/0 | ::/0 is every address, so anyone can choose their client address",
+                "ratelimit.trusted-proxies=0.0.0.0/1, 128.0.0.0/1 | 0.0.0.0/1, 128.0.0.0/1 together are every address, so anyone can choose their client address",
                 "ratelimit.trusted-proxies=10.0.0.0/8 | Set ratelimit.forwarded-header to the one that your proxies write",
                 "server.forward-headers-strategy=framework | without trusted proxies, rate limits ignore X-Forwarded-For",
                 "server.forward-headers-strategy=native | The container applies X-Forwarded-For from every private address",
@@ -202,6 +236,7 @@ class StartupReportTest {
                 "ratelimit.exempt.when=true | ratelimit.exempt.when: true is always true, so nothing is limited",
                 "ratelimit.exempt.when=#request.getHeader('X-Probe') == 'yes' | depends only on what clients send",
                 "ratelimit.exempt.addresses=0.0.0.0/0 | 0.0.0.0/0 is every address, so nobody is limited",
+                "ratelimit.exempt.addresses=8000::/1, ::/1 | 0::/1, 8000::/1 together are every address, so nobody is limited",
                 "ratelimit.forwarded-header=x-forwarded-for | ratelimit.forwarded-header has no effect without ratelimit.trusted-proxies",
                 "ratelimit.exempt.keys=monitor | ratelimit.exempt.keys: no key can be 'monitor', as no policy has a key, so nobody is exempt",
                 "ratelimit.policies.api.missing-key=skip | Rate limit 'api' has no key, so missing-key: skip has no effect",
@@ -241,6 +276,8 @@ class StartupReportTest {
                 "user | overrides[10.0.0.7]=unlimited | Rate limit 'api' has an override for '10.0.0.7', but it is by user, so this is the name of a user",
                 "principal | overrides[10.0.0.0/8]=unlimited | Rate limit 'api' has an override for '10.0.0.0/8', but it is by principal",
                 "ip, method | exempt.keys=dev-id-1 | no key can be 'dev-id-1', as all keys are of ip, method, so nobody is exempt",
+                "ip | overrides[0.0.0.0/0]=unlimited | Rate limit 'api' has overrides or exempt keys without a limit: 0.0.0.0/0 is every address, so it limits nobody",
+                "ip, method | exempt.keys=0.0.0.0/1, 128.0.0.0/1 | Rate limit 'api' has overrides or exempt keys without a limit: 0.0.0.0/1, 128.0.0.0/1 together are every address, so it limits nobody",
                 "user | exempt.keys=10.0.0.7 | no key can be '10.0.0.7', as all keys are of user, so nobody is exempt. Write addresses to ratelimit.exempt.addresses"
             })
     void key_thatIsProbablyUnintended_isWarnedOf(String key, String property, String warning, CapturedOutput output) {
@@ -259,6 +296,7 @@ class StartupReportTest {
                 "user | overrides.alice=unlimited",
                 "header:CF-Connecting-IP | overrides[10.0.0.7]=unlimited",
                 "ip | overrides[10.0.0.7]=unlimited",
+                "ip | overrides[0.0.0.0/0]=2/second",
                 "ip | exempt.keys=10.0.0.7",
                 "header:X-Id | exempt.keys=10.0.0.7",
                 "#request.getHeader('X') | exempt.keys=bob",
@@ -270,11 +308,39 @@ class StartupReportTest {
         assertThat(output).doesNotContain("WARN");
     }
 
-    private void startWithKey(String key, String property) {
-        runner.withPropertyValues(
-                        "ratelimit.policies.api.limit=1/second",
-                        "ratelimit.policies.api.key=" + key,
-                        (property.startsWith("exempt") ? "ratelimit." : "ratelimit.policies.api.") + property)
+    @ParameterizedTest
+    @CsvSource({"2/second", "blocked"})
+    void overrides_unlimitedButWithinALimit_areNotWarnedOf(String limit, CapturedOutput output) {
+        startWithKey("ip", "overrides[0.0.0.0/0]=unlimited", "overrides[10.0.0.0/8]=" + limit);
+
+        assertThat(output).doesNotContain("WARN");
+    }
+
+    @Test
+    void exemptKeys_ofEverybody_areWarnedOfForAnnotations(CapturedOutput output) {
+        runner.withPropertyValues("ratelimit.exempt.keys=0.0.0.0/0")
+                .withUserConfiguration(ByAddress.class)
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output).contains("without a limit: 0.0.0.0/0 is every address, so it limits nobody");
+    }
+
+    @RestController
+    static class ByAddress {
+
+        @GetMapping("/")
+        @RateLimited(value = "1/second", key = "ip")
+        String page() {
+            return "";
+        }
+    }
+
+    private void startWithKey(String key, String... properties) {
+        String[] whole = Stream.of(properties)
+                .map(property -> (property.startsWith("exempt") ? "ratelimit." : "ratelimit.policies.api.") + property)
+                .toArray(String[]::new);
+        runner.withPropertyValues("ratelimit.policies.api.limit=1/second", "ratelimit.policies.api.key=" + key)
+                .withPropertyValues(whole)
                 .run(context -> assertThat(context).hasNotFailed());
     }
 

@@ -1,6 +1,10 @@
 package dev.ratelimit.spring.rules;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A network: all addresses with the same first bits. Immutable.
@@ -11,6 +15,12 @@ import java.util.List;
  * @param v4 whether it is an IPv4 network
  */
 record AddressRange(long high, long low, int prefix, boolean v4) {
+
+    /** No IPv6 address is in it, so IPv6 is complete without it. */
+    private static final AddressRange MAPPED = new AddressRange(0, 0xffffL << 32, 96, false);
+
+    /** How many networks a message names. */
+    private static final int SHOWN = 4;
 
     /**
      * Reads an address, or a network in the notation of RFC 4632 and RFC 4291. Bits beyond the prefix are dropped.
@@ -83,9 +93,49 @@ record AddressRange(long high, long low, int prefix, boolean v4) {
         return false;
     }
 
-    /** Whether the network contains every IPv4 or every IPv6 address. */
-    boolean isEverything() {
-        return prefix == (v4 ? 96 : 0);
+    /**
+     * For messages: which of these networks are every IPv4 or every IPv6 address, alone or together, such as
+     * {@code 0.0.0.0/1, 128.0.0.0/1 together are every address}; empty if neither family is complete.
+     */
+    static Stream<String> everything(List<AddressRange> ranges) {
+        List<AddressRange> v4 = ranges.stream().filter(AddressRange::v4).toList();
+        Stream<AddressRange> v6 = ranges.stream().filter(range -> !range.v4);
+        return Stream.of(
+                        parts(v4, 96),
+                        parts(Stream.concat(v6, Stream.of(MAPPED)).toList(), 0))
+                .filter(parts -> !parts.isEmpty())
+                .map(AddressRange::describe);
+    }
+
+    /** Those of the networks that together contain every address; empty if one is missing. */
+    private static List<AddressRange> parts(List<AddressRange> family, int prefix) {
+        List<AddressRange> parts = new ArrayList<>();
+        return fill(family, prefix, parts)
+                ? parts.stream().filter(part -> !part.equals(MAPPED)).toList()
+                : List.of();
+    }
+
+    /** Whether the networks, which all begin with the same bits, contain every address that begins with them. */
+    private static boolean fill(List<AddressRange> ranges, int bits, List<AddressRange> parts) {
+        for (AddressRange range : ranges) {
+            if (range.prefix == bits) {
+                return parts.add(range);
+            }
+        }
+        Map<Boolean, List<AddressRange>> halves =
+                ranges.stream().collect(Collectors.partitioningBy(range -> range.bit(bits)));
+        return halves.values().stream().noneMatch(List::isEmpty)
+                && halves.values().stream().allMatch(half -> fill(half, bits + 1, parts));
+    }
+
+    private boolean bit(int index) {
+        return (index < 64 ? high << index : low << (index - 64)) < 0;
+    }
+
+    private static String describe(List<AddressRange> parts) {
+        String shown = parts.stream().limit(SHOWN).map(AddressRange::toString).collect(Collectors.joining(", "));
+        String more = parts.size() > SHOWN ? " and " + (parts.size() - SHOWN) + " more" : "";
+        return shown + more + (parts.size() == 1 ? " is" : " together are") + " every address";
     }
 
     /** The network in its usual notation, such as {@code 10.0.0.0/8}. */

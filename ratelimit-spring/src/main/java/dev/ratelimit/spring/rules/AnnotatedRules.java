@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -75,6 +76,11 @@ final class AnnotatedRules {
     /** The rules created so far that are off, here or at their policy. */
     List<Rule> off() {
         return off;
+    }
+
+    /** The rules created so far that are off and do not refer to a configured policy. */
+    Stream<Rule> inlineOff() {
+        return off.stream().filter(rule -> !known.contains(rule.policy().name()));
     }
 
     /** Whether the policy of an annotation is applied; {@code null} if no annotation describes it. */
@@ -274,6 +280,7 @@ final class AnnotatedRules {
                     Concurrency.DEFAULT_MAX_HOLD,
                     context.store());
             BudgetKey key = context.keys().parse(List.of(resolved(annotation.key())), MissingKey.IP, parameters);
+            Cost cost = cost();
             Policy policy = new Policy(name, parser.parse(Objects.requireNonNullElse(change.limit(), limits)));
             claimName(name, place);
             Mode mode = context.modeOf(name, annotation.mode());
@@ -283,8 +290,8 @@ final class AnnotatedRules {
                     RequestMatcher.ANNOTATED,
                     key,
                     context.overrides(key, new LimitOverride.Limited(policy)),
-                    cost(),
-                    key.needsSecurity() ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY,
+                    cost,
+                    key.needsSecurity() || cost.needsPrincipal() ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY,
                     null,
                     RetryJitter.DEFAULT,
                     context.format(),

@@ -8,9 +8,10 @@ import java.util.function.ToLongFunction;
  *
  * @param written the text of the cost
  * @param arguments the names of the method's parameters that it depends on
+ * @param needsPrincipal whether it is unknown before Spring Security has run
  * @param permits of a request; never negative
  */
-record Cost(String written, Set<String> arguments, ToLongFunction<RequestContext> permits) {
+record Cost(String written, Set<String> arguments, boolean needsPrincipal, ToLongFunction<RequestContext> permits) {
 
     /** Whether each request costs one permit, so that permits count requests. */
     boolean isOne() {
@@ -24,6 +25,6 @@ record Cost(String written, Set<String> arguments, ToLongFunction<RequestContext
 
     /** The same cost for all requests. */
     static Cost of(long permits) {
-        return new Cost(Long.toString(permits), Set.of(), context -> permits);
+        return new Cost(Long.toString(permits), Set.of(), false, context -> permits);
     }
 }

@@ -38,7 +38,7 @@ interface KeyPart {
         return Set.of();
     }
 
-    /** Whether the value is always unknown before Spring Security has run. */
+    /** Whether the value depends on who the caller is, which is unknown before Spring Security has run. */
     default boolean needsPrincipal() {
         return false;
     }

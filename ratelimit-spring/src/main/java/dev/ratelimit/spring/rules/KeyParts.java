@@ -92,6 +92,7 @@ enum KeyParts implements KeyPart {
     }
 
     private static final String HEADER = "header:";
+    private static final char EXPRESSION = 'x';
 
     /** The owner of a value. */
     private enum Owner {
@@ -241,9 +242,9 @@ enum KeyParts implements KeyPart {
         return part == USER || (part instanceof Value value && value.traits.kind() == 'u');
     }
 
-    /** Whether only authenticated callers have the part. */
-    static boolean isOfAuthenticated(KeyPart part) {
-        return part != USER && part.needsPrincipal();
+    /** Whether the part is calculated. */
+    static boolean isExpression(KeyPart part) {
+        return part instanceof Value value && value.traits.kind() == EXPRESSION;
     }
 
     /** The name of the variable that a part is; {@code null} for other parts. */
@@ -266,7 +267,8 @@ enum KeyParts implements KeyPart {
 
     static KeyPart expression(String text, Parameters parameters) {
         RequestExpression expression = RequestExpression.ofRequest(text, parameters);
-        Traits traits = new Traits('x', Owner.CALLER_IF_KNOWN, Need.SECURITY);
+        Need need = expression.needsPrincipal() ? Need.PRINCIPAL : Need.SECURITY;
+        Traits traits = new Traits(EXPRESSION, Owner.CALLER_IF_KNOWN, need);
         return new Value(text, expression.toString(), traits, expression.arguments(), expression::key);
     }
 }

@@ -73,6 +73,15 @@ final class LimitOverrides {
                 .flatMap(overrides -> overrides);
     }
 
+    /** The networks without a limit; none if another one has a limit, which may lie within them. */
+    List<AddressRange> unlimitedNetworks() {
+        boolean all = networks.stream()
+                .map(Network::override)
+                .allMatch(override ->
+                        override == LimitOverride.Fixed.UNLIMITED || override == LimitOverride.Fixed.EXEMPT);
+        return all ? networks.stream().map(Network::range).toList() : List.of();
+    }
+
     LimitOverride of(RequestContext context) {
         LimitOverride byHand = byHand(context);
         if (byHand != null) {

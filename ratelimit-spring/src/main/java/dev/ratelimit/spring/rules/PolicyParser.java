@@ -61,14 +61,15 @@ final class PolicyParser {
         Policy policy = otherwise instanceof LimitOverride.Limited limited ? limited.policy() : anyPolicy(limits);
         RequestMatcher match = new MatchParser(name, properties.match()).parse();
         RetryJitter jitter = jitter();
+        Cost cost = cost();
         OnExceeded onExceeded = new OnExceededParser(name, properties).parse();
         Rule rule = new Rule(
                 policy,
                 match,
                 key,
                 overrides.parse(otherwise),
-                cost(),
-                stage(key, match),
+                cost,
+                stage(key, match, cost),
                 free(),
                 jitter,
                 RefusalFormat.of("ratelimit.policies." + name + ".response", properties.response(), context.format()),
@@ -296,7 +297,7 @@ final class PolicyParser {
         return override;
     }
 
-    private Stage stage(BudgetKey key, RequestMatcher match) {
+    private Stage stage(BudgetKey key, RequestMatcher match, Cost cost) {
         boolean late = key.needsSecurity()
                 || match.when() != null
                 || !isFixedCost()
@@ -317,16 +318,22 @@ final class PolicyParser {
         }
         Condition when = match.when();
         if (properties.stage() == Stage.BEFORE_SECURITY && when != null && when.needsPrincipal()) {
-            throw mistake(
-                    "stage",
-                    "before-security",
-                    "the condition " + Quotation.of(when.written())
-                            + " depends on the principal, who is not known before Spring Security has run;"
-                            + " write after-security or auto");
+            throw dependsOnPrincipal("the condition " + Quotation.of(when.written()));
+        }
+        if (properties.stage() == Stage.BEFORE_SECURITY && cost.needsPrincipal()) {
+            throw dependsOnPrincipal("the cost " + Quotation.of(cost.written()));
         }
         return properties.stage() != Stage.AUTO
                 ? properties.stage()
                 : late ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY;
+    }
+
+    private RateLimitConfigurationException dependsOnPrincipal(String what) {
+        return mistake(
+                "stage",
+                "before-security",
+                what + " depends on the principal, who is not known before Spring Security has run;"
+                        + " write after-security or auto");
     }
 
     private @Nullable FreeStatuses free() {

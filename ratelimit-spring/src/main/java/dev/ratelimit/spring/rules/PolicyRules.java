@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.util.StringValueResolver;
@@ -132,6 +133,11 @@ final class PolicyRules {
     /** The rules of all policies that are not off, the most specific first. */
     List<Rule> rules() {
         return Collections.unmodifiableList(rules);
+    }
+
+    /** The rules of all policies that are off. */
+    Stream<Rule> off() {
+        return all.stream().filter(rule -> !rules.contains(rule));
     }
 
     /** The rules of all policies. */

@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.security.Principal;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -36,10 +37,13 @@ import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.OpEQ;
+import org.springframework.expression.spel.ast.OpNE;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
+import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
@@ -65,9 +69,12 @@ final class RequestExpression {
     private static final Pattern KNOWN =
             Pattern.compile(PRINCIPAL.pattern() + "|#ip\\b|[rR]emoteAddr|getSession|#request\\.session|getAttribute");
 
+    private static final Pattern METHOD = Pattern.compile("#request\\??\\.(method|getMethod\\(\\))");
+
     private final SpelExpression expression;
     private final Operands operands;
     private final String shown;
+    private final boolean needsPrincipal;
 
     /** The names of the parameters that it refers to. */
     private final Set<String> arguments = new TreeSet<>();
@@ -111,6 +118,7 @@ final class RequestExpression {
         }
         this.operands = new Operands(expression.getAST());
         this.shown = ShownExpression.of(expression.getAST(), text);
+        this.needsPrincipal = PRINCIPAL.matcher(text).find();
     }
 
     /** The expression as logs show it, without texts that may be secrets. */
@@ -130,8 +138,25 @@ final class RequestExpression {
                 checkMember(variable.toStringAST(), type, node.getChild(1));
             }
         }
+        if (node instanceof OpEQ || node instanceof OpNE) {
+            checkMethod(node.getChild(0), node.getChild(1));
+            checkMethod(node.getChild(1), node.getChild(0));
+        }
         for (int i = 0; i < node.getChildCount(); i++) {
             check(node.getChild(i), parameters);
+        }
+    }
+
+    /** Methods are in upper case, and texts are compared as they are. */
+    private static void checkMethod(SpelNode compared, SpelNode with) {
+        if (with instanceof StringLiteral literal
+                && METHOD.matcher(compared.toStringAST()).matches()) {
+            String written = String.valueOf(literal.getLiteralValue().getValue());
+            String method = written.toUpperCase(Locale.ROOT);
+            if (!written.equals(method) && HttpMethods.ALL.contains(HttpMethods.seenAs(written))) {
+                throw new IllegalArgumentException("the method is in upper case, so it is never "
+                        + Quotation.of(written) + "; write '" + method + "'");
+            }
         }
     }
 
@@ -199,6 +224,11 @@ final class RequestExpression {
     /** The names of the parameters that the expression refers to; if there are any, it is about calls of a method. */
     Set<String> arguments() {
         return arguments;
+    }
+
+    /** Whether the value depends on who the caller is, which is unknown before Spring Security has run. */
+    boolean needsPrincipal() {
+        return needsPrincipal;
     }
 
     private static void checkMember(String variable, Class<?> type, SpelNode member) {
@@ -270,7 +300,7 @@ final class RequestExpression {
                 .evaluate(context, "true or false", RequestExpression::truth)
                 .orElse(ifFailed);
         boolean chosen = constant == null && !KNOWN.matcher(text).find();
-        return new Condition(expression.shown, test, PRINCIPAL.matcher(text).find(), chosen, constant);
+        return new Condition(expression.shown, test, expression.needsPrincipal, chosen, constant);
     }
 
     /** Fails if it can be seen that no value is of the wanted class. */
@@ -331,6 +361,7 @@ final class RequestExpression {
         return new Cost(
                 expression.shown,
                 expression.arguments,
+                expression.needsPrincipal,
                 context -> expression.operands.areTooLong(new ExpressionContext(context))
                         ? Long.MAX_VALUE
                         : expression

@@ -107,6 +107,11 @@ public final class RequestRules {
             return inline == null ? Objects.requireNonNullElse(configured.modeOf(policy), Mode.ENFORCE) : inline;
         }
 
+        /** The rules that are off everywhere. */
+        Stream<Rule> off() {
+            return Stream.concat(configured.off(), annotated.inlineOff());
+        }
+
         /** The rules that are not off. */
         List<Rule> active() {
             List<Rule> active = new ArrayList<>(annotated.inline());
@@ -336,15 +341,19 @@ public final class RequestRules {
         StartupReport report = new StartupReport(properties, stages, unintended);
         report.policies(parsed.configured(), parsed.annotated().named());
         parsed.annotated().inline().forEach(report::active);
+        parsed.off().forEach(StartupReport::off);
+        report.warnOfOverrides(parsed.active());
         report.warnOfExemptKeys(parsed.active());
         if (parsed.active().isEmpty()) {
             report.nothing();
         }
     }
 
-    /** Warns about rules for authenticated callers, if probably nobody is authenticated. */
-    public void warnOfAuthenticated() {
-        StartupReport.warnOfAuthenticated(parsed.active());
+    /** Warns about what depends on who the caller is, if probably nobody is authenticated. */
+    public void warnOfCallers() {
+        Stream<Rule> rules =
+                Stream.of(parsed.configured().rules(), parsed.annotated().all()).flatMap(List::stream);
+        StartupReport.warnOfCallers(rules, parsed.configured().exemptions());
     }
 
     /**

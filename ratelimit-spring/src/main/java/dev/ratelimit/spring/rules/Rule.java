@@ -71,10 +71,11 @@ record Rule(
         return policy.concurrency();
     }
 
-    /** The same rule at an endpoint that names its policy, with another cost. */
+    /** The same rule at an endpoint that names its policy, with another cost, which may have to wait for the principal. */
     Rule withCost(Cost other) {
+        Stage then = other.needsPrincipal() ? Stage.AFTER_SECURITY : stage;
         return new Rule(
-                policy, match.whereAnnotated(), key, overrides, other, stage, free, jitter, format, onExceeded, shadow);
+                policy, match.whereAnnotated(), key, overrides, other, then, free, jitter, format, onExceeded, shadow);
     }
 
     /** The same rule, whose refusals are only recorded. */

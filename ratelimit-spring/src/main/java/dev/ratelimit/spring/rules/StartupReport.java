@@ -6,6 +6,7 @@ import dev.ratelimit.memory.InMemoryStore;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,6 +55,11 @@ final class StartupReport {
         log.info("Rate limit {}{}", rule.describe(), stages ? ", " + stage + " Spring Security" : "");
     }
 
+    /** Logs a rule that is off. */
+    static void off(Rule rule) {
+        log.info("Rate limit {}, but it has mode: off", rule.describe());
+    }
+
     /** Logs how much memory the keys of these rules may use. */
     static void memory(InMemoryStore store, List<Rule> rules) {
         long bytes = rules.stream()
@@ -94,6 +100,17 @@ final class StartupReport {
         }
     }
 
+    /** Warns about rules whose overrides and exempt keys lift the limit for everybody. */
+    void warnOfOverrides(List<Rule> rules) {
+        for (Rule rule : rules) {
+            AddressRange.everything(rule.overrides().unlimitedNetworks())
+                    .forEach(everything -> log.warn(
+                            "Rate limit '{}' has overrides or exempt keys without a limit: {}, so it limits nobody",
+                            rule.policy().name(),
+                            everything));
+        }
+    }
+
     /** Warns about exempt keys that none of these rules has. */
     void warnOfExemptKeys(List<Rule> rules) {
         UnintendedKeys.never(properties.exempt().keys(), rules)
@@ -104,22 +121,11 @@ final class StartupReport {
                         UnintendedKeys.partsOf(rules)));
     }
 
-    /**
-     * Warns about rules for authenticated callers in an application that probably authenticates nobody.
-     *
-     * @param rules those in force
-     */
-    static void warnOfAuthenticated(List<Rule> rules) {
-        for (Rule rule : rules) {
-            if (rule.key().parts().stream().anyMatch(KeyParts::isOfAuthenticated)) {
-                log.warn(
-                        "Rate limit '{}' is {}, but neither Spring Security nor a filter of the application authenticates"
-                                + " callers; unless the server does, {}",
-                        rule.policy().name(),
-                        rule.key(),
-                        rule.key().ifAlwaysMissing());
-            }
-        }
+    /** Warns about what depends on who the caller is, in an application that probably authenticates nobody. */
+    static void warnOfCallers(Stream<Rule> rules, Exemptions exemptions) {
+        Stream.concat(rules.flatMap(UnknownCallers::of), UnknownCallers.of(exemptions))
+                .distinct()
+                .forEach(log::warn);
     }
 
     /** Warns about policies whose full limit each instance applies while Redis does not answer. */
@@ -172,10 +178,8 @@ final class StartupReport {
     }
 
     private static void warnOfEverything(String property, String consequence, List<String> ranges) {
-        ranges.stream()
-                .map(AddressRange::parse)
-                .filter(AddressRange::isEverything)
-                .forEach(range -> log.warn("{}: {} is every address, {}", property, range, consequence));
+        AddressRange.everything(ranges.stream().map(AddressRange::parse).toList())
+                .forEach(everything -> log.warn("{}: {}, {}", property, everything, consequence));
     }
 
     private void warnOfForwarding() {

@@ -26,6 +26,10 @@ final class UnansweredPatterns {
             "(?i)log-?_?(?:in|out)|sign-?_?(?:in|out)|auth|saml|sso|token|session|/ott|/connect|/userinfo|well-known");
 
     private static final String NOBODY = "no controller, static file or servlet";
+    private static final String ANYBODY = "every controller, static file and servlet";
+
+    /** Where static files and filters may answer; a page at the root is a route. */
+    private static final String BELOW_ROOT = "/{segment}/**";
 
     private final Routes routes;
     private final UnintendedPatterns unintended;
@@ -47,6 +51,7 @@ final class UnansweredPatterns {
         for (Rule rule : rules.configured()) {
             if (!rule.match().annotated() && seen.add(rule.match())) {
                 warnOfPaths(rule);
+                warnOfExclusions(rule);
                 warnOfVariables(rule);
             }
         }
@@ -55,6 +60,9 @@ final class UnansweredPatterns {
                 .filter(rule -> rules.mode(rule.policy().name()) != Mode.OFF)
                 .forEach(rule -> warnOfVariables(rule, rules.byEndpoint()));
         PathPatterns exempt = rules.exemptions().paths();
+        if (!exempt.areEverything() && coverAnswers(exempt, PathPatterns.NONE, Set.of())) {
+            log.warn("ratelimit.exempt.paths: {} cover the paths of {}, so nothing is limited", exempt, ANYBODY);
+        }
         if (unintended.reason(exempt) == null) {
             exempt.texts()
                     .forEach(path -> warn("ratelimit.exempt.paths has " + path, path, true, "nothing is exempt there"));
@@ -82,6 +90,38 @@ final class UnansweredPatterns {
         if (!match.methods().isEmpty() && !match.methods().contains("OPTIONS")) {
             warnOfMethods(rule, paths);
         }
+    }
+
+    private void warnOfExclusions(Rule rule) {
+        RequestMatcher match = rule.match();
+        if (!match.excludesEverything() && coverAnswers(match.exceptPaths(), match.paths(), match.methods())) {
+            log.warn(
+                    "Rate limit '{}' has except-paths that cover the paths of {} that it is for, so it limits only requests"
+                            + " that nothing answers: {}",
+                    rule.policy().name(),
+                    ANYBODY,
+                    match.exceptPaths());
+        }
+    }
+
+    /** Whether the patterns cover whatever answers on these paths; if that is unknown, they do not. */
+    private boolean coverAnswers(PathPatterns patterns, PathPatterns paths, Set<String> methods) {
+        if (routes.anything() || patterns.isEmpty()) {
+            return false;
+        }
+        Stream<String> others = paths.isEmpty() || paths.areEverything()
+                ? Stream.of(BELOW_ROOT)
+                : paths.texts().stream().filter(this::mayBeAnsweredByOthers);
+        Stream<String> known = matching(paths.texts())
+                .filter(route -> route.answersAny(methods))
+                .map(Route::pattern);
+        List<String> answered = Stream.concat(others, known).toList();
+        return !answered.isEmpty() && answered.stream().allMatch(patterns::cover);
+    }
+
+    private boolean mayBeAnsweredByOthers(String path) {
+        return routes.files().test(path)
+                || routes.matching(path, false).findAny().isEmpty();
     }
 
     private void warn(String what, String path, boolean caseSensitive, String consequence) {
