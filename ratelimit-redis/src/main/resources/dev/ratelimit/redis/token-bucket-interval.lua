@@ -31,7 +31,7 @@ if rare then
   end
   algorithms.i.adopt = function(capacity, refill, period, formerCapacity, formerRefill, formerPeriod, last, missing)
     -- the next refill comes when it would have
-    return math.min(now, last + formerPeriod - period), share(missing, capacity, formerCapacity)
+    return missing == 0 and now or math.min(now, last + formerPeriod - period), share(missing, capacity, formerCapacity)
   end
   algorithms.i.used = function(capacity, refill, period, last, missing)
     return missing
