@@ -190,8 +190,9 @@ public final class RateLimitQueue implements AutoCloseable {
     }
 
     /**
-     * The wait until the permits of those ahead and of this caller have come back. Exact for up to the capacity of the
-     * limits; beyond that, as if permits came back evenly. Those of concurrency limits can come back at any moment.
+     * The wait until the permits of those ahead and of this caller have come back. Exact for up to the smallest capacity
+     * of the limits, and for what a larger limit still has; beyond that, as if permits came back evenly. Those of
+     * concurrency limits can come back at any moment.
      */
     private long waitBehind(long ahead, Charge at) {
         long sum = ahead + at.permits();
@@ -202,17 +203,26 @@ public final class RateLimitQueue implements AutoCloseable {
         long wait = 0;
         for (LimitStatus status :
                 store.peek(List.of(at.policy().charge(at.key(), asked))).limits()) {
-            Limit limit = status.limit();
-            if (!limit.concurrency()) {
-                long rest = BigInteger.valueOf(all - asked)
-                        .multiply(BigInteger.valueOf(limit.replenishNanos()))
-                        .divide(BigInteger.valueOf(limit.capacity()))
-                        .min(BigInteger.valueOf(Long.MAX_VALUE / 2))
-                        .longValueExact();
-                wait = Math.max(wait, Math.min(status.retryAfterNanos(), Long.MAX_VALUE / 2) + rest);
+            if (!status.limit().concurrency()) {
+                wait = Math.max(wait, waitNanos(status, asked, all));
             }
         }
         return wait;
+    }
+
+    /** The wait until a limit has all of these permits, after it was asked for some of them. */
+    private static long waitNanos(LimitStatus status, long asked, long all) {
+        boolean has = status.admitted();
+        if (has && all <= status.remaining()) {
+            return 0;
+        }
+        long known = has ? status.nextAvailableNanos() : status.retryAfterNanos();
+        long rest = BigInteger.valueOf(all - (has ? status.remaining() + 1 : asked))
+                .multiply(BigInteger.valueOf(status.limit().replenishNanos()))
+                .divide(BigInteger.valueOf(status.limit().capacity()))
+                .min(BigInteger.valueOf(Long.MAX_VALUE / 2))
+                .longValueExact();
+        return Math.min(known, Long.MAX_VALUE / 2) + rest;
     }
 
     private void leave(Waiter waiter) {

@@ -387,4 +387,32 @@ class RateLimitQueueTest {
 
         assertThat(countAdmitted()).isEqualTo(1);
     }
+
+    @Test
+    void severalLimits_morePermitsAreWaitedForThanTheSmallestHas_allAreServed() {
+        Policy two = new Policy(
+                "two", List.of(TokenBucket.of(Rate.parse("5/second")), TokenBucket.of(Rate.parse("100/minute"))));
+        RateLimitQueue queue = queue(two, Duration.ofSeconds(10), 20);
+
+        for (int i = 0; i < 20; i++) {
+            ask(queue, two.charge());
+        }
+        ticker.advance(Duration.ofSeconds(3));
+
+        assertThat(countAdmitted()).isEqualTo(20);
+    }
+
+    @Test
+    void severalLimits_theOneThatAdmitsIsSlow_theHeadWaitsForTheOther() {
+        Policy two = new Policy(
+                "two", List.of(TokenBucket.of(Rate.parse("1/second")), TokenBucket.of(Rate.parse("10/hour"))));
+        RateLimitQueue queue = queue(two, Duration.ofSeconds(10), 20);
+
+        ask(queue, two.charge());
+        ask(queue, two.charge());
+        ask(queue, two.charge());
+        ticker.advance(Duration.ofSeconds(2));
+
+        assertThat(countAdmitted()).isEqualTo(3);
+    }
 }
