@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.ratelimit.Ticker;
+import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
 import io.lettuce.core.cluster.models.partitions.Partitions;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -76,6 +80,46 @@ class ClusterTest {
 
         assertThat(seeds.looks).isEqualTo(1);
         assertThat(cluster.servers()).containsExactly("127.0.0.1:1");
+    }
+
+    @Test
+    void learn_otherServer_isAskedWithTheSettingsOfThoseThatAreKnown() {
+        List<RedisURI> asked = new ArrayList<>();
+        Partitions known = ClusterPartitionParser.parse(seeds.nodes);
+        known.forEach(node -> node.setUri(RedisURI.builder(node.getUri())
+                .withAuthentication("limiter", "secret")
+                .withSsl(true)
+                .build()));
+        Cluster secured = new Cluster(new Recorder(known, asked), Ticker.system(), new Random(1));
+        assertThatExceptionOfType(RedisException.class).isThrownBy(() -> secured.connect(Topology.ANY));
+
+        assertThat(secured.learn(Topology.ANY, MASTER.replace(":1@", ":3@") + " 0-16383\n"))
+                .isTrue();
+        assertThatExceptionOfType(RedisException.class).isThrownBy(() -> secured.connect("127.0.0.1:3"));
+
+        RedisURI last = asked.get(asked.size() - 1);
+        assertThat(last.getPort()).isEqualTo(3);
+        assertThat(last.getCredentialsProvider()
+                        .resolveCredentials()
+                        .map(RedisCredentials::getUsername)
+                        .block())
+                .isEqualTo("limiter");
+        assertThat(last.isSsl()).isTrue();
+    }
+
+    /** Records where it is to connect, in vain. */
+    private record Recorder(Partitions nodes, List<RedisURI> asked) implements ClusterConnector {
+
+        @Override
+        public Partitions refresh() {
+            return nodes;
+        }
+
+        @Override
+        public Connection connect(String server, RedisURI uri) {
+            asked.add(uri);
+            throw new RedisException("nobody is there");
+        }
     }
 
     @Test
