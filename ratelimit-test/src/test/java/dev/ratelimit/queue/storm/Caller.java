@@ -10,13 +10,6 @@ import org.jspecify.annotations.Nullable;
 /** What is known of a caller from outside. */
 final class Caller {
 
-    /**
-     * An answer of the store.
-     *
-     * @param at when the queue read the clock after it
-     */
-    record Heard(Decision decision, long at) {}
-
     final int id;
     final List<Charge> charges;
     private @Nullable CompletableFuture<Decision> result;
@@ -81,6 +74,16 @@ final class Caller {
 
     boolean isAnswered() {
         return result != null && result.isDone() && !result.isCancelled();
+    }
+
+    /** Whether another one came before this one was in its line, so that either may be ahead. */
+    boolean cameMeanwhile() {
+        return joined != came + 1;
+    }
+
+    /** Whether it is not known yet if it waits, and where. */
+    boolean isComing(Caller other) {
+        return this != other && joined == Long.MAX_VALUE;
     }
 
     boolean waitsFor(Charge budget) {

@@ -19,13 +19,13 @@ class QueueStormTest {
 
     @Test
     void anyHistory_holdsWhatIsPromised() {
-        run(Long.getLong("storm.from", 0), Long.getLong("storm.histories", 2_000));
+        run(Long.getLong("storm.from", 0), Long.getLong("storm.histories", 10_000));
     }
 
     @Test
     @Tag("slow")
     void manyHistories_holdWhatIsPromised() {
-        run(1_000_000, 20_000);
+        run(1_000_000, 200_000);
     }
 
     private static void run(long from, long histories) {

@@ -32,10 +32,14 @@ record Step(int id, Kind kind, List<Want> wants, long number) {
         /** The queue is closed. */
         CLOSE;
 
+        boolean takesTime() {
+            return this == ADVANCE || this == PAUSE;
+        }
+
         /** Each as often as it happens. */
         static final List<Kind> OFTEN = List.of(
-                ACQUIRE, ACQUIRE, ACQUIRE, ACQUIRE, ACQUIRE, ACQUIRE, ACQUIRE, ACQUIRE, CANCEL, CANCEL, RELEASE, RELEASE,
-                RELEASE, TAKE, TAKE, RESET, WAKE, ADVANCE, ADVANCE, ADVANCE, ADVANCE, PAUSE, RUN, RUN, CLOSE);
+                ACQUIRE, ACQUIRE, ACQUIRE, ACQUIRE, ACQUIRE, ACQUIRE, ACQUIRE, ACQUIRE, CANCEL, CANCEL, RELEASE,
+                RELEASE, RELEASE, TAKE, TAKE, RESET, WAKE, ADVANCE, ADVANCE, ADVANCE, ADVANCE, PAUSE, RUN, RUN, CLOSE);
     }
 
     /** Permits of a budget. */

@@ -5,6 +5,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.queue.RateLimitQueue;
 import dev.ratelimit.queue.storm.History.Waited;
@@ -37,6 +38,7 @@ final class Storm {
     private final World world;
     private final RateLimitStore store;
     private final RateLimitQueue queue;
+    private final Model model;
     private final Judge judge;
 
     /** What was charged to those who may return it. */
@@ -44,6 +46,9 @@ final class Storm {
 
     /** How many steps are being done. */
     private int depth;
+
+    /** Whether no time passes, apart from readings of the clock. */
+    private boolean timeStands;
 
     private int foreignCalls;
     private @Nullable Throwable failure;
@@ -59,14 +64,15 @@ final class Storm {
                 .scheduler((task, delay) -> () -> {})
                 .build();
         RateLimitQueue.Builder builder =
-                RateLimitQueue.builder(new Heard(store)).ticker(new Clock()).scheduler(world);
+                RateLimitQueue.builder(new Asked(store)).ticker(new Clock()).scheduler(world);
         for (Waited waited : history.setup().policies()) {
             if (waited.waiting() != null) {
                 builder.policy(waited.policy().name(), waited.waiting());
             }
         }
         this.queue = builder.build();
-        this.judge = new Judge(history.setup(), store, queue, world);
+        this.model = new Model(history.setup(), store, queue, world);
+        this.judge = new Judge(model, store, queue, world);
     }
 
     /** Runs a history. Returns what is wrong; {@code null} if nothing is. */
@@ -135,18 +141,28 @@ final class Storm {
         foreignCalls++;
         if (foreignCalls == history.setup().fault()) {
             say("fails: " + what);
+            model.fails();
             judge.fails();
             throw new IllegalStateException("fault of " + what);
         }
-        while (depth > 0
+        meanwhile(what);
+    }
+
+    /** Others may do something. An answer of the store is not old when it comes: it would count from then on. */
+    private void meanwhile(String what) {
+        boolean stood = timeStands;
+        timeStands |= model.isListening();
+        while (!judge.isJudging()
                 && depth < MOST_THREADS
                 && !steps.isEmpty()
+                && !(timeStands && steps.getFirst().kind().takesTime())
                 && failure == null
                 && random.nextInt(history.setup().oneIn()) == 0) {
             say("meanwhile, at " + what);
             Step step = steps.removeFirst();
-            judge.meanwhile(() -> inAnotherThread(() -> act(step)));
+            model.meanwhile(() -> inAnotherThread(() -> act(step)));
         }
+        timeStands = stood;
     }
 
     private void say(String what) {
@@ -168,7 +184,7 @@ final class Storm {
                 case PAUSE -> world.pause(step.number());
                 case RUN -> world.run();
                 case CLOSE -> {
-                    judge.closes();
+                    model.closes();
                     queue.close();
                 }
             }
@@ -193,35 +209,37 @@ final class Storm {
     }
 
     private void acquire(Step step) {
-        Caller caller = judge.comes(step.id(), charges(step));
+        Caller caller = model.comes(step.id(), charges(step));
         CompletableFuture<Decision> result = queue.acquire(caller.charges, () -> ask(caller));
         caller.gets(result);
-        judge.joined(caller);
-        say(caller + (result.isDone() ? " has its answer" : " waits"));
+        model.joined(caller);
+        boolean atOnce = result.isDone();
+        say(caller + (atOnce ? " has its answer" : " waits"));
         result.whenComplete((decision, e) -> {
-            judge.answered(caller);
+            if (!atOnce) {
+                model.answered(caller);
+            }
             say(caller + " gets " + (e == null ? decision : e));
             if (e == null) {
                 hold(decision);
             }
-            if (depth > 0) {
-                foreign("a dependent of " + caller);
-            }
+            meanwhile("a dependent of " + caller);
         });
     }
 
     private Decision ask(Caller caller) {
-        judge.asks(caller);
+        model.asks(caller);
         foreign("the store for " + caller);
         Decision decision = store.decide(caller.charges);
         say(caller + " hears " + decision);
-        judge.hears(caller, decision);
-        foreign("the store's answer to " + caller);
+        judge.charges(decision);
+        model.hears(caller, decision);
+        meanwhile("the store's answer to " + caller);
         return decision;
     }
 
     private void cancel(Step step) {
-        List<Caller> waiting = judge.waiting();
+        List<Caller> waiting = model.waiting();
         if (!waiting.isEmpty()) {
             Caller caller = waiting.get((int) (step.number() % waiting.size()));
             say(caller + " leaves");
@@ -232,7 +250,7 @@ final class Storm {
     private void release(Step step) {
         if (!held.isEmpty()) {
             Decision decision = held.remove((int) (step.number() % held.size()));
-            judge.improves();
+            model.improves();
             store.refund(decision);
             say("returned: " + decision.charges());
             decision.charges().forEach(charge -> queue.wake(charge.policy(), charge.key()));
@@ -240,17 +258,17 @@ final class Storm {
     }
 
     private void reset(Charge budget) {
-        judge.improves();
+        model.improves();
         store.reset(budget.policy(), budget.key());
         queue.wake(budget.policy(), budget.key());
     }
 
     /** The clock as the queue reads it. */
-    private final class Clock implements dev.ratelimit.Ticker {
+    private final class Clock implements Ticker {
         @Override
         public long nanos() {
             long now = world.nanos();
-            judge.reads(now);
+            model.reads(now);
             return now;
         }
 
@@ -261,9 +279,9 @@ final class Storm {
     }
 
     /** The store as the queue asks it for itself. */
-    private final class Heard extends ForwardingStore {
+    private final class Asked extends ForwardingStore {
 
-        Heard(RateLimitStore store) {
+        Asked(RateLimitStore store) {
             super(store);
         }
 
@@ -271,13 +289,14 @@ final class Storm {
         public Decision peek(List<Charge> charges) {
             foreign("the store's look");
             Decision decision = super.peek(charges);
-            judge.looks(charges, decision);
-            foreign("what the store sees");
+            model.looks(charges, decision);
+            meanwhile("what the store sees");
             return decision;
         }
 
         @Override
         public void refund(Decision decision) {
+            model.improves();
             judge.givesBack(decision);
             foreign("the store's refund");
             super.refund(decision);

@@ -125,9 +125,8 @@ final class World implements Ticker, Scheduler {
         for (int done = 0; !tasks.isEmpty() || nextAlarm() <= nanos; done++) {
             check(done);
             if (nextAlarm() <= nanos && (tasks.isEmpty() || random.nextBoolean())) {
-                Ring ring = alarms.stream()
-                        .min(Comparator.comparingLong(Ring::at))
-                        .orElseThrow();
+                Ring ring =
+                        alarms.stream().min(Comparator.comparingLong(Ring::at)).orElseThrow();
                 alarms.removeIf(alarm -> alarm == ring);
                 ring.task.run();
             } else {

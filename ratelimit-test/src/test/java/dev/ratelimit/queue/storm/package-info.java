@@ -5,7 +5,8 @@
  *
  * <p>A {@link dev.ratelimit.queue.storm.History} is what happens, drawn from a seed; {@link
  * dev.ratelimit.queue.storm.Storm} runs it in a {@link dev.ratelimit.queue.storm.World} of its own clock, scheduler and
- * executor; the {@link dev.ratelimit.queue.storm.Judge} knows of the queue only what its callers are promised.
+ * executor. A {@link dev.ratelimit.queue.storm.Model} follows from outside who waits where, and the {@link
+ * dev.ratelimit.queue.storm.Judge} knows of the queue only what its callers are promised.
  */
 @NullMarked
 package dev.ratelimit.queue.storm;
