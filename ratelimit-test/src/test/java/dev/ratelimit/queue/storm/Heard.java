@@ -1,5 +1,6 @@
 package dev.ratelimit.queue.storm;
 
+import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
@@ -13,7 +14,7 @@ record Heard(Decision decision, long at) {
 
     /** Whether a refusal is an answer of the store at its age. */
     boolean isWhatIsTold(Decision told, Caller caller) {
-        if (told == decision) {
+        if (told.equals(decision)) {
             return true;
         }
         long least = caller.answeredFrom - at - Model.SLACK;
@@ -21,10 +22,10 @@ record Heard(Decision decision, long at) {
         if (told.limits().size() != decision.limits().size()) {
             return false;
         }
-        boolean certain = caller.at != null && !caller.disturbed && !caller.vague;
+        Charge waitsFor = caller.disturbed || caller.vague ? null : caller.at;
         for (int i = 0; i < told.limits().size(); i++) {
             LimitStatus was = decision.limits().get(i);
-            boolean alone = certain && !was.charge().sameBudget(caller.at);
+            boolean alone = waitsFor != null && !was.charge().sameBudget(waitsFor);
             if (!isAged(was, told.limits().get(i), least, most, alone)) {
                 return false;
             }

@@ -85,7 +85,7 @@ final class Judge {
                 // it was answered just now, at its time
                 continue;
             }
-            check(caller.mustGo == null, "%s waits, although %s", caller, caller.mustGo);
+            check(caller.mustGo == null, "%s waits, although %s", caller, String.valueOf(caller.mustGo));
             checkDeadline(caller);
             checkServed(caller);
             checkOrder(caller);
@@ -183,16 +183,13 @@ final class Judge {
                 caller,
                 told);
         Heard heard = caller.heard;
-        Heard before = caller.before;
-        check(
-                (heard != null && heard.isWhatIsTold(told, caller))
-                        || (caller.disturbed && before != null && before.isWhatIsTold(told, caller)),
-                "%s heard %s but is told %s",
-                caller,
-                heard,
-                told);
+        Heard before = caller.disturbed ? caller.before : null;
+        boolean right = (heard != null && heard.isWhatIsTold(told, caller))
+                || (before != null && before.isWhatIsTold(told, caller));
+        check(right, "%s heard %s but is told %s", caller, String.valueOf(heard), told);
     }
 
+    @SuppressWarnings("AnnotateFormatMethod") // its annotation is no dependency
     private static void check(boolean holds, String otherwise, Object... details) {
         if (!holds) {
             throw new AssertionError(otherwise.formatted(details));

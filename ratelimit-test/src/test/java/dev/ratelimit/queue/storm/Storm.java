@@ -208,6 +208,7 @@ final class Storm {
         }
     }
 
+    @SuppressWarnings("FutureReturnValueIgnored") // its dependents are what others do
     private void acquire(Step step) {
         Caller caller = model.comes(step.id(), charges(step));
         CompletableFuture<Decision> result = queue.acquire(caller.charges, () -> ask(caller));

@@ -13,7 +13,16 @@ import java.util.function.Consumer;
 final class World implements Ticker, Scheduler {
 
     /** An alarm that has neither rung nor been cancelled. */
-    private record Ring(long at, Runnable task) {}
+    private static final class Ring {
+
+        final long at;
+        final Runnable task;
+
+        Ring(long at, Runnable task) {
+            this.at = at;
+            this.task = task;
+        }
+    }
 
     /** More tasks than any history has, unless its queue never comes to rest. */
     private static final int MOST = 20_000;
@@ -62,7 +71,7 @@ final class World implements Ticker, Scheduler {
         foreign.accept("an alarm");
         alarms.add(ring);
         return () -> {
-            alarms.removeIf(alarm -> alarm == ring);
+            alarms.remove(ring);
             foreign.accept("the end of an alarm");
         };
     }
@@ -117,7 +126,7 @@ final class World implements Ticker, Scheduler {
     }
 
     private long nextAlarm() {
-        return alarms.stream().mapToLong(Ring::at).min().orElse(Long.MAX_VALUE);
+        return alarms.stream().mapToLong(ring -> ring.at).min().orElse(Long.MAX_VALUE);
     }
 
     /** Does whatever is due by now, tasks in any order. */
@@ -125,9 +134,10 @@ final class World implements Ticker, Scheduler {
         for (int done = 0; !tasks.isEmpty() || nextAlarm() <= nanos; done++) {
             check(done);
             if (nextAlarm() <= nanos && (tasks.isEmpty() || random.nextBoolean())) {
-                Ring ring =
-                        alarms.stream().min(Comparator.comparingLong(Ring::at)).orElseThrow();
-                alarms.removeIf(alarm -> alarm == ring);
+                Ring ring = alarms.stream()
+                        .min(Comparator.comparingLong(alarm -> alarm.at))
+                        .orElseThrow();
+                alarms.remove(ring);
                 ring.task.run();
             } else {
                 tasks.remove(random.nextInt(tasks.size())).run();
