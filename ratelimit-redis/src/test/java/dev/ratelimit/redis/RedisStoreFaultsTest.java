@@ -26,8 +26,7 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -37,23 +36,12 @@ import org.junit.jupiter.params.provider.MethodSource;
  * and so does the reading of each reply. Half a minute later Redis decides, nothing is charged that nobody holds, and a closed
  * store leaves nothing behind.
  */
+@ExtendWith(SilentLog.class)
 class RedisStoreFaultsTest {
 
     private static final Policy SLOTS = Policy.of("slots", Concurrency.of(10));
     private static final Policy WINDOW = Policy.of("window", FixedWindow.of(Rate.parse("10/hour")));
     private static final Policy SHARED = Policy.of("shared", TokenBucket.of(Rate.parse("1000/day")));
-
-    private static final java.util.logging.Logger LOG = java.util.logging.Logger.getLogger("dev.ratelimit.redis");
-
-    @BeforeAll
-    static void silence() {
-        LOG.setLevel(java.util.logging.Level.OFF);
-    }
-
-    @AfterAll
-    static void speak() {
-        LOG.setLevel(null);
-    }
 
     /** A store whose collaborators fail, and its only caller. */
     private static final class Application {

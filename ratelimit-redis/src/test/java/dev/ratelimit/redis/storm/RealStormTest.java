@@ -3,18 +3,18 @@ package dev.ratelimit.redis.storm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.ratelimit.redis.SilentLog;
 import dev.ratelimit.redis.server.RedisCluster;
 import dev.ratelimit.redis.server.RedisServer;
 import io.lettuce.core.ScanIterator;
 import java.time.Duration;
 import java.util.List;
-import java.util.logging.Level;
-import java.util.logging.Logger;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Histories of the storm on real servers, forty times as fast: what such a server can do of the drawn faults, and what
@@ -23,25 +23,22 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("slow")
 @Tag("servers")
+@ExtendWith(SilentLog.class)
 class RealStormTest {
 
     private static final int HISTORIES = 100;
-
-    private static final Logger LOG = Logger.getLogger("dev.ratelimit.redis");
 
     private static RedisServer server;
     private static RedisCluster cluster;
 
     @BeforeAll
     static void start() {
-        LOG.setLevel(Level.OFF);
         server = RedisServer.start();
         cluster = RedisCluster.start();
     }
 
     @AfterAll
     static void stop() {
-        LOG.setLevel(null);
         if (server != null) {
             server.close();
         }

@@ -3,6 +3,7 @@ package dev.ratelimit.redis.storm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.redis.SilentLog;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.net.URL;
@@ -15,13 +16,12 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -30,6 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * {@code -Dstorm.from=} and {@code -Dstorm.histories=} choose their seeds.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@ExtendWith(SilentLog.class)
 class StormTest {
 
     private static final int BUILD = 100;
@@ -38,19 +39,6 @@ class StormTest {
     private static final int OTHER_DELAYS = 3;
 
     private static final String DIRECTORY = "ratelimit-redis/src/test/resources/dev/ratelimit/redis/storm/histories";
-
-    private static final java.util.logging.Logger LOG = java.util.logging.Logger.getLogger("dev.ratelimit.redis");
-
-    /** What instances log is in the timelines, as far as it matters. */
-    @BeforeAll
-    static void silence() {
-        LOG.setLevel(java.util.logging.Level.OFF);
-    }
-
-    @AfterAll
-    static void speak() {
-        LOG.setLevel(null);
-    }
 
     /** The histories that found a fault once; others may take their seeds for delays, and must hold it, too. */
     @ParameterizedTest
