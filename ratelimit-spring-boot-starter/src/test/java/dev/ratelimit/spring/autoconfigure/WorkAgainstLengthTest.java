@@ -9,6 +9,7 @@ import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.spring.KeyResolver;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.StepMeter;
 import dev.ratelimit.test.FakeTicker;
 import dev.ratelimit.test.spring.WithFakeTicker;
@@ -37,7 +38,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -345,15 +345,7 @@ class WorkAgainstLengthTest {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration(
-            excludeName = {
-                "org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration"
-            })
-    @Import(Handlers.class)
+    @Import({RunningApp.WithoutSecurity.class, Handlers.class})
     static class Application {
 
         @Bean

@@ -160,9 +160,12 @@ class AppliedRules {
 
     /** Takes out a policy in shadow mode, so that the others can be charged; returns whether it was one. */
     boolean takeOutShadow(String policy, Outcome outcome) {
+        if (!isShadow(policy)) {
+            return false;
+        }
         String key = null;
         boolean out = false;
-        for (int i = charges.size() - 1; i >= 0 && isShadow(policy); i--) {
+        for (int i = charges.size() - 1; i >= 0; i--) {
             if (charges.get(i).policy().name().equals(policy)) {
                 key = charges.remove(i).key();
                 out = true;
