@@ -2,60 +2,38 @@ package dev.ratelimit.memory.storm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.ArrayList;
-import java.util.List;
+import dev.ratelimit.Histories;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * Runs histories. {@code -Dstorm.from=} and {@code -Dstorm.histories=} choose the seeds; one history with a failing seed
- * runs it again.
- */
+/** Runs {@link Histories}. */
 class InMemoryStormTest {
+
+    private static final Histories<History> HISTORIES = new Histories<>(
+            History::draw,
+            Storm::run,
+            failing -> Shrinker.shrink(failing, shorter -> Storm.run(shorter) != null),
+            History::setup,
+            "-pl ratelimit-core test -Dtest=InMemoryStormTest");
 
     @Test
     void anyHistory_holdsWhatIsPromised() {
-        run(Long.getLong("storm.from", 0), Long.getLong("storm.histories", 2_000));
+        HISTORIES.runChosen(2_000);
     }
 
     @Test
     @Tag("slow")
     void manyHistories_holdWhatIsPromised() {
-        run(1_000_000, 20_000);
-    }
-
-    private static void run(long from, long histories) {
-        LongStream.range(from, from + histories).parallel().forEach(InMemoryStormTest::run);
-    }
-
-    private static void run(long seed) {
-        History history = History.draw(seed);
-        if (Storm.run(history) != null) {
-            History shortest = Shrinker.shrink(history, shorter -> Storm.run(shorter) != null);
-            List<String> timeline = new ArrayList<>();
-            Throwable failure = Storm.run(shortest, timeline);
-            throw new AssertionError("""
-                    history %d fails; to run it again: mvn -pl ratelimit-core test -Dtest=InMemoryStormTest \
-                    -Dstorm.histories=1 -Dstorm.from=%d
-                    %s
-                    %s""".formatted(seed, seed, shortest.setup(), String.join("\n", timeline)), failure);
-        }
+        HISTORIES.run(1_000_000, 20_000);
     }
 
     @Test
     void oneSeed_hasTheSameEventsEachTime() {
         for (long seed = 0; seed < 100; seed++) {
-            assertThat(timeline(seed)).as("seed %s", seed).isEqualTo(timeline(seed));
+            assertThat(HISTORIES.timeline(seed)).as("seed %s", seed).isEqualTo(HISTORIES.timeline(seed));
         }
-    }
-
-    private static List<String> timeline(long seed) {
-        List<String> timeline = new ArrayList<>();
-        assertThat(Storm.run(History.draw(seed), timeline)).isNull();
-        return timeline;
     }
 
     @Test

@@ -90,6 +90,10 @@ final class Caller {
         return waits() && at != null && at.sameBudget(budget);
     }
 
+    boolean waitsIn(String policy) {
+        return waits() && at != null && at.policy().name().equals(policy);
+    }
+
     /** Whether it wants permits of one budget only, so that there is one line in which it can wait. */
     boolean isPlain() {
         return charges.size() == 1;

@@ -151,7 +151,7 @@ final class Judge {
                 && caller.result().join().admitted();
     }
 
-    /** At the end: what was charged is what model.callers were told. */
+    /** At the end: what was charged is what callers were told. */
     void end() {
         Set<Decision> told = Collections.newSetFromMap(new IdentityHashMap<>());
         model.callers.stream()

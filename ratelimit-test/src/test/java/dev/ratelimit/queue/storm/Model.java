@@ -27,6 +27,8 @@ final class Model {
     /** More than the clock moves while it is read in one history. */
     static final long SLACK = 1_000_000;
 
+    private static final String TOO_LONG = "a policy that refuses it lets nobody wait so long";
+
     final Map<String, Waiting> rooms = new HashMap<>();
     private final RateLimitStore store;
     private final RateLimitQueue queue;
@@ -101,7 +103,7 @@ final class Model {
     /** Whether it is certain who waits where, and in which order. */
     private boolean isKnownTo(Caller caller) {
         for (String policy : rooms.keySet()) {
-            if (line(other -> other.at != null && policy.equals(name(other.at))).size() != queue.waiting(policy)) {
+            if (line(other -> other.waitsIn(policy)).size() != queue.waiting(policy)) {
                 return false;
             }
         }
@@ -176,7 +178,7 @@ final class Model {
         }
         Charge at = longestWait(decision);
         if (at == null) {
-            caller.mustGo = "a policy that refuses it lets nobody wait so long";
+            caller.mustGo = TOO_LONG;
         } else if (first) {
             caller.at = at;
             caller.deadline = now + maxWait(at);
@@ -190,10 +192,9 @@ final class Model {
     private void moves(Caller caller, Charge to, long now) {
         caller.at = to;
         caller.deadline = Math.min(caller.deadline, now + maxWait(to));
-        if (line(other -> other.at != null && name(other.at).equals(name(to))).size() > room(to).maxWaiting()) {
-            waiting().stream()
-                    .filter(other -> other.at != null && name(other.at).equals(name(to)))
-                    .forEach(other -> other.mayGo = true);
+        List<Caller> others = line(other -> other.waitsIn(name(to)));
+        if (others.size() > room(to).maxWaiting()) {
+            others.forEach(other -> other.mayGo = true);
         }
         seesWhoIsHopeless();
     }
@@ -245,15 +246,11 @@ final class Model {
 
     /** How long a caller without others waits for permits at least; permits that are held may come back at once. */
     private long certainWait(Charge budget, long permits) {
-        return look(budget.policy().charge(budget.key(), permits)).limits().stream()
+        return store.peek(List.of(budget.policy().charge(budget.key(), permits))).limits().stream()
                 .filter(status -> !status.limit().concurrency())
                 .mapToLong(LimitStatus::retryAfterNanos)
                 .max()
                 .orElse(0);
-    }
-
-    private Decision look(Charge... charges) {
-        return store.peek(List.of(charges));
     }
 
     /** The newcomer has an answer or waits. */
@@ -268,20 +265,15 @@ final class Model {
             return;
         }
         if (caller.at == null) {
-            // refused as the store has refused it
-            Charge at = longestWait(decision);
-            caller.mustGo = at == null ? "a policy that refuses it lets nobody wait so long" : null;
+            // refused as the store has refused it, or the clock has failed
+            caller.mustGo = longestWait(decision) == null ? TOO_LONG : null;
         } else if (!foreseeable || caller.vague || closed) {
-            callers.stream()
-                    .filter(other -> other == caller || (other.waits() && sameRoom(other, caller)))
-                    .forEach(other -> other.mayGo = true);
+            String policy = name(caller.at);
+            caller.mayGo = true;
+            line(other -> other.at == null || other.waitsIn(policy)).forEach(other -> other.mayGo = true);
         } else if (caller.mustGo == null) {
             foresee(caller, caller.at);
         }
-    }
-
-    private boolean sameRoom(Caller one, Caller other) {
-        return one.at == null || other.at == null || name(one.at).equals(name(other.at));
     }
 
     /** Nobody else has done anything: whether it waits, and who goes for it, is certain. */
@@ -289,8 +281,7 @@ final class Model {
         if (endsForThoseAhead(caller, at)) {
             return;
         }
-        List<Caller> others = line(
-                other -> other != caller && other.at != null && name(other.at).equals(name(at)));
+        List<Caller> others = line(other -> other != caller && other.waitsIn(name(at)));
         boolean full = others.size() >= room(at).maxWaiting();
         if (!full) {
             return;
@@ -310,8 +301,6 @@ final class Model {
             tails.forEach(tail -> tail.mayGo = true);
             if (tails.size() == 1) {
                 tails.get(0).mustGo = caller + " has taken its place";
-            } else if (tails.stream().allMatch(Caller::waits) && queue.waiting(name(at)) > room(at).maxWaiting()) {
-                throw new AssertionError("too many wait for " + name(at));
             }
         } else {
             List<Caller> line = new ArrayList<>(lines.getOrDefault(at.key(), List.of()));

@@ -120,11 +120,10 @@ final class Storm {
             try {
                 action.run();
             } catch (Throwable e) {
-                failure = failure == null ? e : failure;
+                fail(e);
             }
         });
-        // those of foreign code, which concern no caller
-        thread.setUncaughtExceptionHandler((ignored, e) -> say("reported: " + e));
+        thread.setUncaughtExceptionHandler((ignored, e) -> hear(e));
         thread.start();
         try {
             thread.join(STUCK_MILLIS);
@@ -132,7 +131,19 @@ final class Storm {
             throw new IllegalStateException(e);
         }
         if (thread.isAlive()) {
-            throw new AssertionError("another thread is blocked while foreign code is called");
+            fail(new AssertionError("another thread is blocked while foreign code is called"));
+        }
+    }
+
+    private void fail(Throwable e) {
+        failure = failure == null ? e : failure;
+    }
+
+    /** What the queue tells nobody: failures of foreign code that concern no caller, and what a check of ours throws there. */
+    private void hear(Throwable e) {
+        say("reported: " + e);
+        if (e instanceof AssertionError) {
+            fail(e);
         }
     }
 
