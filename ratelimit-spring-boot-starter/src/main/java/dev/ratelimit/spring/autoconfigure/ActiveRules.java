@@ -5,7 +5,6 @@ import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RejectionHandler;
-import dev.ratelimit.spring.autoconfigure.ExplainedRequest.RequestFacts;
 import dev.ratelimit.spring.rules.OutcomeCounter;
 import dev.ratelimit.spring.rules.RateLimitOperations;
 import dev.ratelimit.spring.rules.RateLimitProperties;
@@ -241,8 +240,12 @@ final class ActiveRules implements SmartInitializingSingleton {
         return new RateLimitOperations(rules, store);
     }
 
-    /** Describes what would become of a request by this user; anonymous for {@code null}. */
-    Map<String, Object> explain(
+    /** Explains requests to the filters of these rules. */
+    RequestExplainer explainer(RateLimitOperations operations) {
+        return (facts, user, showKeys) -> explain(operations, facts, user, showKeys);
+    }
+
+    private Map<String, Object> explain(
             RateLimitOperations operations, RequestFacts facts, @Nullable String user, boolean showKeys) {
         ServletWebRequest after = new ServletWebRequest(ExplainedRequest.of(facts, user), paths());
         ServletWebRequest before = context.containsBean(BEFORE_SECURITY)

@@ -11,7 +11,6 @@ import java.lang.reflect.Proxy;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -21,19 +20,16 @@ import org.springframework.util.ReflectionUtils.MethodFilter;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 
 /** Stops the start at annotations without effect, because nothing calls their methods from outside. */
-final class AnnotationCheck implements SmartInitializingSingleton {
+final class AnnotationCheck {
 
-    private final ApplicationContext context;
+    private AnnotationCheck() {}
 
-    AnnotationCheck(ApplicationContext context) {
-        this.context = context;
-    }
-
-    @Override
-    public void afterSingletonsInstantiated() {
-        if (!OnRateLimitsEnabled.in(context.getEnvironment())) {
-            return;
-        }
+    /**
+     * Checks the annotations of all beans.
+     *
+     * @param limited whether there are limits, of which the application may have none
+     */
+    static void check(ApplicationContext context, boolean limited) {
         Set<Method> handlers = new HashSet<>();
         Set<Class<?>> controllers = new HashSet<>();
         context.getBeansOfType(RequestMappingInfoHandlerMapping.class, true, false)
@@ -42,7 +38,7 @@ final class AnnotationCheck implements SmartInitializingSingleton {
                     handlers.add(handler.getMethod());
                     controllers.add(handler.getBeanType());
                 }));
-        if (context.getBeanNamesForType(ActiveRules.class).length == 0) {
+        if (!limited) {
             handlers.stream().filter(RequestRules::areOn).findFirst().ifPresent(method -> {
                 throw unlimited(method);
             });

@@ -23,7 +23,6 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.springframework.http.HttpMethod;
 import org.springframework.util.LinkedMultiValueMap;
 import org.springframework.util.MultiValueMap;
 import org.springframework.web.util.UriUtils;
@@ -43,7 +42,6 @@ final class ExplainedRequest implements InvocationHandler {
     private final Map<String, Object> attributes = new HashMap<>();
 
     private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
-    private static final List<HttpMethod> METHODS = List.of(HttpMethod.values());
 
     /** The mapping of a dispatcher servlet for all paths. */
     private enum ToSpringMvc implements HttpServletMapping {
@@ -84,34 +82,6 @@ final class ExplainedRequest implements InvocationHandler {
             headers.add(
                     line.substring(0, colon).strip(), line.substring(colon + 1).strip());
         });
-    }
-
-    /**
-     * What is said of the request.
-     *
-     * @param method such as {@code GET}
-     * @param target the path, relative to the application and to Spring MVC's servlet, and perhaps a query
-     * @param address of the peer
-     * @param headers lines such as {@code X-Api-Key: a}
-     */
-    record RequestFacts(String method, String target, String address, List<String> headers) {
-
-        /** Validates the method, the path and the headers. */
-        RequestFacts {
-            if (METHODS.stream().noneMatch(known -> known.name().equals(method))) {
-                throw new IllegalArgumentException(
-                        "method must be an HTTP method in capital letters, such as GET, but was '" + method + "'");
-            }
-            if (!target.startsWith("/")) {
-                throw new IllegalArgumentException("path must start with / but was '" + target + "'");
-            }
-            for (String line : headers) {
-                if (line.indexOf(':') < 1) {
-                    throw new IllegalArgumentException(
-                            "a header needs a name and a value, but was '" + line + "'; write X-Api-Key: a");
-                }
-            }
-        }
     }
 
     /** The request by this user; anonymous for {@code null}. */

@@ -33,7 +33,7 @@ class MethodLimitsConfiguration {
             ObjectProvider<ActiveRules> rules) {
         SingletonSupplier<CallCharger> charger =
                 SingletonSupplier.ofNullable(() -> properties.getObject().enabled()
-                        ? new CallCharger(
+                        ? new ServletCallCharger(
                                 limiter.getObject().calls(), rules.getObject().paths())
                         : null);
         // not a bean, or Spring's own proxies would have it, too

@@ -15,6 +15,6 @@ class OpenApiConfiguration {
 
     @Bean("dev.ratelimit.openApi")
     GlobalOpenApiCustomizer rateLimitOpenApi(RateLimitOperations operations, ActiveRules rules) {
-        return new OpenApiLimits(operations, rules);
+        return new OpenApiLimits(operations, rules.explainer(operations));
     }
 }

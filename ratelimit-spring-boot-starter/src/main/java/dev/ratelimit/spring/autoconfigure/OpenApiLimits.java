@@ -2,7 +2,6 @@ package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.Policy;
 import dev.ratelimit.spring.Mode;
-import dev.ratelimit.spring.autoconfigure.ExplainedRequest.RequestFacts;
 import dev.ratelimit.spring.rules.RateLimitOperations;
 import io.swagger.v3.oas.models.OpenAPI;
 import io.swagger.v3.oas.models.Operation;
@@ -28,11 +27,11 @@ final class OpenApiLimits implements GlobalOpenApiCustomizer {
     private static final String SOMEBODY = "192.0.2.1";
 
     private final RateLimitOperations operations;
-    private final ActiveRules rules;
+    private final RequestExplainer explainer;
 
-    OpenApiLimits(RateLimitOperations operations, ActiveRules rules) {
+    OpenApiLimits(RateLimitOperations operations, RequestExplainer explainer) {
         this.operations = operations;
-        this.rules = rules;
+        this.explainer = explainer;
     }
 
     @Override
@@ -69,7 +68,7 @@ final class OpenApiLimits implements GlobalOpenApiCustomizer {
     /** The limits of a path such as {@code /orders/{id}}, by status; a variable may have any value. */
     private Map<String, String> limits(String method, String path) {
         RequestFacts facts = new RequestFacts(method, path.replaceAll("\\{[^}]*}", "1"), SOMEBODY, List.of());
-        return policies(rules.explain(operations, facts, null, false))
+        return policies(explainer.explain(facts, null, false))
                 .filter(name -> operations.mode(name) == Mode.ENFORCE)
                 .collect(Collectors.groupingBy(
                         name -> Integer.toString(operations.refusalStatus(name)),

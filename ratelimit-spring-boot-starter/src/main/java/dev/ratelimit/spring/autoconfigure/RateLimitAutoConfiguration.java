@@ -12,6 +12,7 @@ import dev.ratelimit.spring.rules.SharedChanges;
 import dev.ratelimit.spring.rules.WaitingRequests;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -168,8 +169,12 @@ public final class RateLimitAutoConfiguration {
     static class Checks {
 
         @Bean("dev.ratelimit.annotationCheck")
-        AnnotationCheck rateLimitAnnotationCheck(ApplicationContext context) {
-            return new AnnotationCheck(context);
+        SmartInitializingSingleton rateLimitAnnotationCheck(ApplicationContext context) {
+            return () -> {
+                if (OnRateLimitsEnabled.in(context.getEnvironment())) {
+                    AnnotationCheck.check(context, context.getBeanNamesForType(ActiveRules.class).length > 0);
+                }
+            };
         }
     }
 }

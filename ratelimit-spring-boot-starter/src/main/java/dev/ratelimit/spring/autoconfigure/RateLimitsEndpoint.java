@@ -4,7 +4,6 @@ import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
-import dev.ratelimit.spring.autoconfigure.ExplainedRequest.RequestFacts;
 import dev.ratelimit.spring.rules.RateLimitOperations;
 import dev.ratelimit.spring.rules.StaleVersionException;
 import dev.ratelimit.spring.rules.UnknownPolicyException;
@@ -61,7 +60,7 @@ final class RateLimitsEndpoint {
     private static final MimeType HTML = new MimeType("text", "html", StandardCharsets.UTF_8);
 
     private final RateLimitOperations operations;
-    private final ActiveRules rules;
+    private final RequestExplainer explainer;
     private final StoreReport store;
     private final RateLimitsEndpointProperties properties;
 
@@ -70,12 +69,12 @@ final class RateLimitsEndpoint {
 
     RateLimitsEndpoint(
             RateLimitOperations operations,
-            ActiveRules rules,
+            RequestExplainer explainer,
             StoreReport store,
             RateLimitsEndpointProperties properties,
             boolean writable) {
         this.operations = operations;
-        this.rules = rules;
+        this.explainer = explainer;
         this.store = store;
         this.properties = properties;
         this.writable = writable;
@@ -149,7 +148,7 @@ final class RateLimitsEndpoint {
                 path,
                 Objects.requireNonNullElse(asked.getParameter("address"), "127.0.0.1"),
                 headers == null ? List.of() : List.of(headers));
-        return rules.explain(operations, facts, asked.getParameter("user"), showKeys);
+        return explainer.explain(facts, asked.getParameter("user"), showKeys);
     }
 
     /**

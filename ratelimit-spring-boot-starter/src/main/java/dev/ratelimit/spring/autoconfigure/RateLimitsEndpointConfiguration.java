@@ -55,6 +55,6 @@ class RateLimitsEndpointConfiguration {
         EndpointAccessResolver resolver = access.getIfAvailable();
         boolean writable = resolver != null
                 && resolver.accessFor(EndpointId.of(RateLimitsEndpoint.ID), Access.READ_ONLY) == Access.UNRESTRICTED;
-        return new RateLimitsEndpoint(operations, rules, store, properties, writable);
+        return new RateLimitsEndpoint(operations, rules.explainer(operations), store, properties, writable);
     }
 }

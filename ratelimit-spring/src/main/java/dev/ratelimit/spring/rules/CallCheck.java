@@ -108,7 +108,7 @@ record CallCheck(Class<?> type, Method method) {
 
     private RateLimitConfigurationException cannotWait(Rule rule, String why) {
         return mistake("policy " + Quotation.of(rule.policy().name()) + " has on-exceeded.action: "
-                + PolicyReport.name(rule.onExceeded().action()) + ", but " + why
+                + PropertyName.of(rule.onExceeded().action()) + ", but " + why
                 + "; use a policy without on-exceeded");
     }
 

@@ -188,7 +188,7 @@ final class Explanation {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("policy", step.rule().policy().name());
         if (stages) {
-            map.put("stage", PolicyReport.name(step.rule().stage()));
+            map.put("stage", PropertyName.of(step.rule().stage()));
         }
         map.put("outcome", step.outcome());
         Charge charge = step.charge();

@@ -47,7 +47,7 @@ record KeyState(RulesInForce rules, RateLimitStore store) {
     private Map<String, Object> of(Rule rule, LimitOverride override, PlainKey key) {
         Map<String, Object> state = new LinkedHashMap<>();
         if (override instanceof LimitOverride.Fixed fixed) {
-            state.put("override", PolicyReport.name(fixed));
+            state.put("override", PropertyName.of(fixed));
             state.put("admitted", !isEnforced(rule) || fixed != LimitOverride.Fixed.BLOCKED);
             state.put("limits", List.of());
             return state;

@@ -55,11 +55,11 @@ final class OnExceededParser {
 
     private void belongsTo(Action action, String property, @Nullable Object value) {
         if (value != null && written.action() != action) {
-            String needed = PolicyReport.name(action);
-            String other = PolicyReport.name(written.action());
+            String needed = PropertyName.of(action);
+            String other = PropertyName.of(written.action());
             throw mistake(
                     property,
-                    value instanceof Enum<?> choice ? PolicyReport.name(choice) : value,
+                    value instanceof Enum<?> choice ? PropertyName.of(choice) : value,
                     property + " belongs to action: " + needed + ", but the action is " + other
                             + "; write on-exceeded.action: " + needed + ", or leave " + property + " out");
         }

@@ -2,7 +2,6 @@ package dev.ratelimit.spring.rules;
 
 import dev.ratelimit.Charge;
 import java.util.List;
-import java.util.Locale;
 
 /** Counts the outcomes of requests. Called by many threads at once. */
 @FunctionalInterface
@@ -29,7 +28,7 @@ public interface OutcomeCounter {
 
         /** The value of the tag in metrics. */
         public String tag() {
-            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+            return PropertyName.of(this);
         }
     }
 

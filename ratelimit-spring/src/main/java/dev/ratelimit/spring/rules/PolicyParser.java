@@ -72,7 +72,8 @@ final class PolicyParser {
                 stage(key, match, cost),
                 free(),
                 jitter,
-                RefusalFormat.of("ratelimit.policies." + name + ".response", properties.response(), context.format()),
+                ResponseParser.parse(
+                        "ratelimit.policies." + name + ".response", properties.response(), context.format()),
                 onExceeded,
                 context.modeOf(name, properties.mode()) == Mode.SHADOW);
         return concurrency.withRule(rule);

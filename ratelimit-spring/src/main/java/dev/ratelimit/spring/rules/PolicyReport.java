@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -45,15 +44,15 @@ record PolicyReport(
             map.put("annotated", annotated);
         }
         if (stages) {
-            map.put("stage", name(rule.stage()));
+            map.put("stage", PropertyName.of(rule.stage()));
         }
-        map.put("mode", name(rules.mode(name)));
+        map.put("mode", PropertyName.of(rules.mode(name)));
         map.put("version", version.id());
         if (change != null) {
             map.put("changed", change.toString());
         }
         if (waiting != null && waiting.policies().contains(name)) {
-            map.put("onExceeded", name(rule.onExceeded().action()));
+            map.put("onExceeded", PropertyName.of(rule.onExceeded().action()));
             map.put("waiting", waiting.waiting(name));
         }
         if (traffic != null) {
@@ -133,10 +132,5 @@ record PolicyReport(
 
     static double seconds(Duration time) {
         return time.toNanos() / 1e9;
-    }
-
-    /** As in the configuration. */
-    static String name(Enum<?> value) {
-        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

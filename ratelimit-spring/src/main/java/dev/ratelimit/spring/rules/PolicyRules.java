@@ -45,7 +45,7 @@ final class PolicyRules {
                 new KeyParser(resolvers),
                 resolvers,
                 properties.exempt().keys(),
-                RefusalFormat.of("ratelimit.response", properties.response(), RefusalFormat.DEFAULT),
+                ResponseParser.parse("ratelimit.response", properties.response(), RefusalFormat.DEFAULT),
                 properties.ignoreCase(),
                 store,
                 changes);

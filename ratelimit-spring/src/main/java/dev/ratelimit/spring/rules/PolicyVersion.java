@@ -45,6 +45,6 @@ record PolicyVersion(
     @Override
     public String toString() {
         return limits.stream().map(Limit::toString).collect(Collectors.joining("; ")) + ", mode "
-                + PolicyReport.name(mode);
+                + PropertyName.of(mode);
     }
 }

@@ -337,7 +337,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
         PlainKey plain = PlainKey.of(rule, now.sources(), key);
         Map<String, Object> state = new LinkedHashMap<>();
         state.put("policy", policy);
-        state.put("mode", PolicyReport.name(now.mode(policy)));
+        state.put("mode", PropertyName.of(now.mode(policy)));
         if (!plain.key().isEmpty()) {
             state.put("key", keys.show(rule, plain.key(), showKeys));
         }

@@ -101,9 +101,7 @@ public record RateLimitProperties(
                     before == null ? PolicyProperties.OnExceeded.DEFAULT : before.onExceeded();
             if (!policy.onExceeded().equals(onExceeded)) {
                 throw fixed(
-                        name,
-                        "on-exceeded",
-                        PolicyReport.name(policy.onExceeded().action()));
+                        name, "on-exceeded", PropertyName.of(policy.onExceeded().action()));
             }
             if (!dependOnStatus() && !(policy.count().isEmpty() && policy.free().isEmpty())) {
                 throw fixed(

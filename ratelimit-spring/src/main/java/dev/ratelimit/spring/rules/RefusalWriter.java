@@ -52,7 +52,7 @@ final class RefusalWriter {
         return new RefusalWriter(
                 RateLimitHeaders.of(properties),
                 handler,
-                RefusalFormat.of("ratelimit.response", properties.response(), RefusalFormat.DEFAULT),
+                ResponseParser.parse("ratelimit.response", properties.response(), RefusalFormat.DEFAULT),
                 properties.retryAfterMillisHeader());
     }
 

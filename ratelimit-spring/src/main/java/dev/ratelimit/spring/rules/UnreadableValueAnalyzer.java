@@ -4,7 +4,6 @@ import dev.ratelimit.spring.RateLimitConfigurationException;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -73,10 +72,7 @@ final class UnreadableValueAnalyzer extends AbstractFailureAnalyzer<BindExceptio
         if (type.isEnum()) {
             return "write "
                     + choice(Stream.of(type.getEnumConstants())
-                            .map(constant -> ((Enum<?>) constant)
-                                    .name()
-                                    .toLowerCase(Locale.ROOT)
-                                    .replace('_', '-'))
+                            .map(constant -> PropertyName.of((Enum<?>) constant))
                             .toList());
         }
         String example = EXAMPLES.get(ClassUtils.resolvePrimitiveIfNecessary(type));
