@@ -1,16 +1,40 @@
 package dev.ratelimit.spring;
 
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static java.util.stream.Collectors.counting;
+import static java.util.stream.Collectors.groupingBy;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.util.List;
 
-/** The rules use no web stack and have few public types; the API for applications does not use the rules. */
+/**
+ * The API for applications knows nothing beneath it, the rules use no web stack, and their packages lie in layers: each
+ * one knows only those before it.
+ */
 @AnalyzeClasses(packages = "dev.ratelimit.spring", importOptions = DoNotIncludeTests.class)
 class ArchitectureTest {
+
+    private static final String RULES = "dev.ratelimit.spring.rules.";
+
+    private static final List<String> LAYERS = List.of(
+            "text",
+            "address",
+            "request",
+            "path",
+            "expression",
+            "key",
+            "refusal",
+            "rule",
+            "config",
+            "mistake",
+            "decision",
+            "operation");
 
     @ArchTest
     static final ArchRule module_knowsNoWebStack = noClasses()
@@ -35,18 +59,33 @@ class ArchitectureTest {
             .resideInAPackage("dev.ratelimit.spring.*..");
 
     @ArchTest
-    static final ArchRule rules_showTheirFacesOnly = classes()
-            .that()
-            .resideInAPackage("dev.ratelimit.spring.rules")
-            .and()
-            .areTopLevelClasses()
-            .and()
-            .arePublic()
-            .should()
-            .haveNameMatching(
-                    ".*\\.(RateLimitProperties|RequestRules|RequestLimiter|ChargedRequest|Endpoint|EndpointResolver"
-                            + "|OutcomeCounter|RateLimitOperations|CallLimiter|SharedChanges|Changes"
-                            + "|WaitingRequests|UnknownPolicyException|StaleVersionException|Routes|SegmentWildcards)");
+    static void packages_lieInLayers(JavaClasses classes) {
+        assertThat(classes.stream()
+                        .map(JavaClass::getPackageName)
+                        .filter(name -> name.startsWith(RULES))
+                        .map(name -> name.substring(RULES.length())))
+                .containsOnlyElementsOf(LAYERS);
+        for (int i = 0; i < LAYERS.size() - 1; i++) {
+            noClasses()
+                    .that()
+                    .resideInAPackage(RULES + LAYERS.get(i))
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage(LAYERS.subList(i + 1, LAYERS.size()).stream()
+                            .map(RULES::concat)
+                            .toArray(String[]::new))
+                    .check(classes);
+        }
+    }
+
+    @ArchTest
+    static void packages_haveAtMostTwentyTypes(JavaClasses classes) {
+        assertThat(classes.stream()
+                        .filter(type ->
+                                type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
+                        .collect(groupingBy(JavaClass::getPackageName, counting())))
+                .allSatisfy((name, types) -> assertThat(types).as(name).isLessThanOrEqualTo(20));
+    }
 
     @ArchTest
     static final ArchRule security_isNeededForClaimsAndCallersOnly = noClasses()

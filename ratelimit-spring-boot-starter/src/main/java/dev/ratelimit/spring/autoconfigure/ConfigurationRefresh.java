@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.autoconfigure;
 
-import dev.ratelimit.spring.rules.RateLimitOperations;
+import dev.ratelimit.spring.boot.spi.PolicyObserver;
+import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.ApplicationEvent;
 import org.springframework.context.event.GenericApplicationListener;

@@ -1,7 +1,14 @@
 package dev.ratelimit.spring.autoconfigure;
 
-import dev.ratelimit.spring.rules.RateLimitProperties;
-import dev.ratelimit.spring.rules.RequestLimiter;
+import dev.ratelimit.spring.boot.method.CallCharger;
+import dev.ratelimit.spring.boot.method.RateLimitedInterceptor;
+import dev.ratelimit.spring.boot.method.RateLimitedPointcut;
+import dev.ratelimit.spring.boot.method.RateLimitedPostProcessor;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.decision.RequestLimiter;
+import dev.ratelimit.spring.servlet.filter.RefusalHandlers;
+import dev.ratelimit.spring.servlet.filter.RefusalResolver;
+import dev.ratelimit.spring.servlet.filter.ServletCallCharger;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.ObjectProvider;

@@ -2,8 +2,9 @@ package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimited;
-import dev.ratelimit.spring.rules.RateLimitProperties;
-import dev.ratelimit.spring.rules.RequestRules;
+import dev.ratelimit.spring.boot.method.RateLimitedPointcut;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.decision.RequestRules;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;

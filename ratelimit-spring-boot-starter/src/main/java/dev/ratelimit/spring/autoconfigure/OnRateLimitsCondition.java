@@ -1,7 +1,7 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.spring.RateLimited;
-import dev.ratelimit.spring.rules.RequestRules;
+import dev.ratelimit.spring.rules.decision.RequestRules;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;

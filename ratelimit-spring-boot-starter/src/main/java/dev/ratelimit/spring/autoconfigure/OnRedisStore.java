@@ -1,6 +1,6 @@
 package dev.ratelimit.spring.autoconfigure;
 
-import dev.ratelimit.spring.rules.RateLimitProperties.Store;
+import dev.ratelimit.spring.rules.config.RateLimitProperties.Store;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.type.AnnotatedTypeMetadata;

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.autoconfigure;
 
-import dev.ratelimit.spring.rules.RateLimitOperations;
+import dev.ratelimit.spring.boot.openapi.OpenApiLimits;
+import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import org.springdoc.core.customizers.GlobalOpenApiCustomizer;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;

@@ -1,5 +1,7 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import dev.ratelimit.spring.boot.actuate.Operator;
+import dev.ratelimit.spring.boot.spi.ChangeObserver;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;

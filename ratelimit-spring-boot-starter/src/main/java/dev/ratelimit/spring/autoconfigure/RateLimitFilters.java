@@ -1,6 +1,9 @@
 package dev.ratelimit.spring.autoconfigure;
 
-import dev.ratelimit.spring.rules.RequestLimiter;
+import dev.ratelimit.spring.rules.decision.RequestLimiter;
+import dev.ratelimit.spring.servlet.filter.CorsHeaders;
+import dev.ratelimit.spring.servlet.filter.RateLimitFilter;
+import dev.ratelimit.spring.servlet.request.ServletPaths;
 import java.util.ArrayList;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;

@@ -2,9 +2,15 @@ package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
-import dev.ratelimit.spring.rules.OutcomeCounter;
-import dev.ratelimit.spring.rules.RateLimitOperations;
-import dev.ratelimit.spring.rules.WaitingRequests;
+import dev.ratelimit.spring.boot.metrics.ChangeMeters;
+import dev.ratelimit.spring.boot.metrics.MemoryStoreMeters;
+import dev.ratelimit.spring.boot.metrics.MeteredOutcomeCounter;
+import dev.ratelimit.spring.boot.metrics.MeteredStore;
+import dev.ratelimit.spring.boot.metrics.WaitingMeters;
+import dev.ratelimit.spring.boot.spi.StoreDecorator;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.autoconfigure;
 
-import dev.ratelimit.spring.rules.OutcomeCounter;
+import dev.ratelimit.spring.boot.metrics.ObservedOutcomes;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.spring.boot.redis.RedisStoreHealth;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;

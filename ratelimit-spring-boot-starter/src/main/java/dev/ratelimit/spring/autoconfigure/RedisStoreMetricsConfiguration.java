@@ -1,6 +1,8 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.spring.boot.redis.RedisStoreClient;
+import dev.ratelimit.spring.boot.redis.RedisStoreMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;

@@ -1,6 +1,6 @@
 package dev.ratelimit.spring.autoconfigure;
 
-import dev.ratelimit.spring.rules.WaitingRequests;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import org.springframework.context.SmartLifecycle;
 
 /**

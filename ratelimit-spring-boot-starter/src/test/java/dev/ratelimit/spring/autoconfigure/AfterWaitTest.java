@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
-import dev.ratelimit.spring.rules.WaitingRequests;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;

@@ -1,20 +1,37 @@
 package dev.ratelimit.spring.autoconfigure;
 
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackages;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static java.util.stream.Collectors.counting;
+import static java.util.stream.Collectors.groupingBy;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
-/** The starter hides all but what Spring Boot looks for by name, and needs no Spring Security. */
-@AnalyzeClasses(packages = "dev.ratelimit.spring.autoconfigure", importOptions = DoNotIncludeTests.class)
+/**
+ * What any web stack can use knows no servlets, the wiring is known by nobody, and of the packages below
+ * {@code dev.ratelimit.spring}, which are not API, only these modules know anything.
+ */
+@AnalyzeClasses(packages = "dev.ratelimit", importOptions = DoNotIncludeTests.class)
 class ArchitectureTest {
 
+    private static final String WIRING = "dev.ratelimit.spring.autoconfigure";
+    private static final String ANY_STACK = "dev.ratelimit.spring.boot..";
+    private static final String SERVLETS = "dev.ratelimit.spring.servlet..";
+
     @ArchTest
-    static final ArchRule starter_showsItsAutoConfigurationsOnly = classes()
+    static final ArchRule wiring_showsItsAutoConfigurationsOnly = classes()
             .that()
+            .resideInAPackage(WIRING)
+            .and()
             .areTopLevelClasses()
             .and()
             .arePublic()
@@ -22,6 +39,49 @@ class ArchitectureTest {
             .haveSimpleNameEndingWith("AutoConfiguration");
 
     @ArchTest
-    static final ArchRule starter_needsNoSecurity =
-            noClasses().should().dependOnClassesThat().resideInAPackage("org.springframework.security..");
+    static final ArchRule wiring_isKnownByNobody = noClasses()
+            .that()
+            .resideOutsideOfPackage(WIRING)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage(WIRING);
+
+    @ArchTest
+    static final ArchRule packages_haveNoCycles =
+            slices().matching("dev.ratelimit.spring.(**)").should().beFreeOfCycles();
+
+    /** The actuator endpoint still reads its request from the servlet. */
+    @ArchTest
+    static final ArchRule anyStack_knowsNoServlets = noClasses()
+            .that()
+            .resideInAPackage(ANY_STACK)
+            .and()
+            .resideOutsideOfPackage("dev.ratelimit.spring.boot.actuate")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(SERVLETS, "jakarta.servlet..", "org.springframework.web.servlet..");
+
+    @ArchTest
+    static final ArchRule starter_needsNoSecurity = noClasses()
+            .that()
+            .resideInAnyPackage(WIRING, ANY_STACK, SERVLETS)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.springframework.security..");
+
+    @ArchTest
+    static final ArchRule packagesBeneath_areKnownBySpringModulesOnly = noClasses()
+            .that(resideOutsideOfPackages("dev.ratelimit.spring..", "dev.ratelimit.test.spring"))
+            .should()
+            .dependOnClassesThat(resideInAPackage("dev.ratelimit.spring.*.."));
+
+    @ArchTest
+    static void packages_haveAtMostTwentyTypes(JavaClasses classes) {
+        assertThat(classes.stream()
+                        .filter(type -> type.getPackageName().startsWith("dev.ratelimit.spring"))
+                        .filter(type ->
+                                type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
+                        .collect(groupingBy(JavaClass::getPackageName, counting())))
+                .allSatisfy((name, types) -> assertThat(types).as(name).isLessThanOrEqualTo(25));
+    }
 }

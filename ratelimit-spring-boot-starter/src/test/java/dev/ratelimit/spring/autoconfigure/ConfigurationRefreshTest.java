@@ -8,6 +8,7 @@ import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.TestApi;
+import dev.ratelimit.spring.boot.actuate.ActuatorClient;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Instant;
 import java.util.HashMap;

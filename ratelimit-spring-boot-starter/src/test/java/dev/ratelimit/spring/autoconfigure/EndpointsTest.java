@@ -4,7 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Seeds;
 import dev.ratelimit.spring.RunningApp;
-import dev.ratelimit.spring.rules.Endpoint;
+import dev.ratelimit.spring.rules.request.Endpoint;
+import dev.ratelimit.spring.servlet.endpoint.Endpoints;
+import dev.ratelimit.spring.servlet.request.AttributeKeepingRequest;
+import dev.ratelimit.spring.servlet.request.Dispatchers;
+import dev.ratelimit.spring.servlet.request.ServletPaths;
+import dev.ratelimit.spring.servlet.request.ServletWebRequest;
 import dev.ratelimit.test.FakeTicker;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;

@@ -6,7 +6,7 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
-import dev.ratelimit.spring.rules.OutcomeCounter;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.test.FakeTicker;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -6,6 +6,7 @@ import dev.ratelimit.spring.AppPerTest;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
+import dev.ratelimit.spring.boot.actuate.ActuatorClient;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -7,6 +7,8 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.boot.spi.StoreDecorator;
+import dev.ratelimit.spring.servlet.filter.RateLimitFilter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import jakarta.servlet.DispatcherType;

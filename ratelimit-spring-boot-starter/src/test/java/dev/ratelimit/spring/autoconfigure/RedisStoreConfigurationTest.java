@@ -8,6 +8,8 @@ import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreFailure;
 import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.boot.redis.RedisStoreClient;
+import dev.ratelimit.spring.boot.spi.StoreWarmUp;
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -9,7 +9,7 @@ import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
-import dev.ratelimit.spring.rules.WaitingRequests;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;

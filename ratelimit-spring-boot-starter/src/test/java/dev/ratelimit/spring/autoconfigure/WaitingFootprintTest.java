@@ -2,7 +2,7 @@ package dev.ratelimit.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.spring.rules.WaitingRequests;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.test.FakeTicker;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;

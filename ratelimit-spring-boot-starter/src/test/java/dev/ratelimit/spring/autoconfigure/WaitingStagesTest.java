@@ -12,7 +12,7 @@ import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
-import dev.ratelimit.spring.rules.WaitingRequests;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;

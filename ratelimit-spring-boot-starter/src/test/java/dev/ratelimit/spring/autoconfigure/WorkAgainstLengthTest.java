@@ -11,6 +11,7 @@ import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.StepMeter;
+import dev.ratelimit.spring.boot.spi.StoreDecorator;
 import dev.ratelimit.test.FakeTicker;
 import dev.ratelimit.test.spring.WithFakeTicker;
 import io.micrometer.core.instrument.MeterRegistry;

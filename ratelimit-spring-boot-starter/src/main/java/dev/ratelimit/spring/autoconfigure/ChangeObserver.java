@@ -1,7 +1,0 @@
-package dev.ratelimit.spring.autoconfigure;
-
-import java.util.Map;
-import java.util.function.BiConsumer;
-
-/** Receives the policy and what was done, after each change and each reset of a key. */
-interface ChangeObserver extends BiConsumer<String, Map<String, Object>> {}

@@ -1,0 +1,54 @@
+package dev.ratelimit.spring.boot.metrics;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Policy;
+import dev.ratelimit.RateLimitStore;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.util.List;
+import java.util.Objects;
+
+/** Measures the time of decisions: {@code ratelimit.decision} with {@code store}. */
+public final class MeteredStore implements RateLimitStore {
+
+    private final RateLimitStore store;
+    private final Timer decisions;
+
+    public MeteredStore(RateLimitStore store, MeterRegistry registry) {
+        this.store = store;
+        this.decisions = Timer.builder("ratelimit.decision")
+                .description("Time of a decision over all limits of a request")
+                .tag("store", kind(store))
+                .register(registry);
+    }
+
+    /** Compares the name of the class, because the store on Redis may be missing. */
+    private static String kind(RateLimitStore store) {
+        return switch (store.getClass().getName()) {
+            case "dev.ratelimit.memory.InMemoryStore" -> "memory";
+            case "dev.ratelimit.redis.RedisStore" -> "redis";
+            default -> "custom";
+        };
+    }
+
+    @Override
+    public Decision decide(List<Charge> charges) {
+        return Objects.requireNonNull(decisions.record(() -> store.decide(charges)));
+    }
+
+    @Override
+    public Decision peek(List<Charge> charges) {
+        return store.peek(charges);
+    }
+
+    @Override
+    public void refund(Decision decision, List<Charge> part) {
+        store.refund(decision, part);
+    }
+
+    @Override
+    public boolean reset(Policy policy, String key) {
+        return store.reset(policy, key);
+    }
+}

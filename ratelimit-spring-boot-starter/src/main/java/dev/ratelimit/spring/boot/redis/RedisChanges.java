@@ -1,0 +1,222 @@
+package dev.ratelimit.spring.boot.redis;
+
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.spring.rules.operation.Changes;
+import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.operation.SharedChanges;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.dao.DataAccessException;
+
+/**
+ * Shares the changes of policies by one key in Redis that each instance reads once a second, on a thread and a connection
+ * of its own. Whoever reads also writes what Redis does not know: {@link Changes} says why all come to agree. The key
+ * lives as long as an instance does. Thread-safe.
+ *
+ * <p>A change is lost only if Redis loses its data within a second of the change, before another instance has read it,
+ * and the instance that made the change ends within that second as well.
+ */
+public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(RedisChanges.class);
+
+    private static final long INTERVAL_NANOS = 1_000_000_000;
+
+    /** How long an instance that does not read counts as running. */
+    private static final Duration ALIVE = Duration.ofSeconds(30);
+
+    /** Before the server accepts requests, and after it has stopped. */
+    private static final int PHASE = Integer.MAX_VALUE - 4096;
+
+    private enum Operation {
+        /** Tell, read, and change something, if this instance knew everything. */
+        JOIN,
+        /** Tell, and take the changes away, unless another instance is running. */
+        LEAVE
+    }
+
+    /** Where the key is. */
+    interface Server extends AutoCloseable {
+
+        /**
+         * Runs a script.
+         *
+         * @return the reply, a list of texts
+         * @throws DataAccessException if there is no answer
+         */
+        List<byte[]> eval(byte[] script, byte[]... keyAndArguments);
+
+        /** Connects anew for the next script. */
+        void reconnect();
+
+        @Override
+        void close();
+    }
+
+    private final Server server;
+    private final byte[] script = script();
+    private final String key;
+    private final String instance = UUID.randomUUID().toString();
+    private final ObjectProvider<RateLimitOperations> operations;
+    private final Scheduler scheduler;
+    private @Nullable Thread reader;
+    private volatile boolean stopped;
+
+    /** Whether the last command failed. Used under the lock. */
+    private boolean failing;
+
+    /**
+     * Creates an instance that does not read yet.
+     *
+     * @param server to be closed by this
+     * @param scheduler tells when to read
+     */
+    public RedisChanges(
+            Server server, String prefix, ObjectProvider<RateLimitOperations> operations, Scheduler scheduler) {
+        this.server = server;
+        this.key = prefix + ":{changes}";
+        this.operations = operations;
+        this.scheduler = scheduler;
+    }
+
+    /** Reads once before it returns, so that the first request already sees the changes. */
+    @Override
+    public void start() {
+        stopped = false;
+        read();
+        reader = new Thread(this::readUntilStopped, "ratelimit-changes");
+        reader.setDaemon(true);
+        reader.start();
+    }
+
+    private void readUntilStopped() {
+        try {
+            while (!stopped) {
+                scheduler.sleep(INTERVAL_NANOS);
+                read();
+            }
+        } catch (InterruptedException e) {
+            // stopped
+        }
+    }
+
+    /** Tells what this instance knows, and adopts what it does not know. */
+    void read() {
+        try {
+            RateLimitOperations adopting = operations.getObject();
+            adopting.adopt(
+                    send(Operation.JOIN, adopting.changes(), Changes.NONE).all());
+        } catch (IllegalStateException e) {
+            // logged; what is in force stays in force
+        } catch (RuntimeException e) {
+            log.warn("Changes of rate limits by other instances were not applied", e);
+        }
+    }
+
+    @Override
+    public Answer exchange(Changes known, Changes change) {
+        return send(Operation.JOIN, known, change);
+    }
+
+    private synchronized Answer send(Operation operation, Changes known, Changes change) {
+        if (stopped && operation != Operation.LEAVE) {
+            throw new IllegalStateException("the application is stopping");
+        }
+        try {
+            List<byte[]> reply = server.eval(
+                    script,
+                    bytes(key),
+                    bytes(operation.name()),
+                    bytes(instance),
+                    bytes(Long.toString(ALIVE.toMillis())),
+                    bytes(known.toString()),
+                    bytes(change.toString()));
+            Answer answer = new Answer(
+                    Changes.parse(text(reply.get(2))), text(reply.get(0)).equals("1"));
+            if (text(reply.get(1)).equals("1")) {
+                log.warn(
+                        "The key {} in Redis had a value that is none of changes of rate limits; it was replaced by those"
+                                + " that this instance knows. Give the other writer another key, or this application"
+                                + " another ratelimit.store.redis.prefix",
+                        key);
+            }
+            if (failing) {
+                log.info("Changes of rate limits are shared with other instances again");
+            }
+            failing = false;
+            return answer;
+        } catch (DataAccessException | IllegalArgumentException e) {
+            server.reconnect();
+            if (!failing && !stopped) {
+                log.warn("Changes of rate limits are not shared with other instances at the moment: {}", e.toString());
+            }
+            failing = true;
+            throw new IllegalStateException(
+                    "changes are shared by Redis, which does not answer; nothing is changed here, unless Redis has received"
+                            + " the change. Look at the policy before you try again",
+                    e);
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return reader != null;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+
+    @Override
+    public void stop() {
+        Thread thread = reader;
+        reader = null;
+        if (thread != null) {
+            thread.interrupt();
+            leave();
+        }
+    }
+
+    /** Shares nothing from now on. The last instance takes the changes with it. */
+    void leave() {
+        stopped = true;
+        try {
+            Answer unused = send(Operation.LEAVE, operations.getObject().changes(), Changes.NONE);
+        } catch (IllegalStateException e) {
+            // Redis forgets this instance by itself
+        }
+    }
+
+    @Override
+    public void close() {
+        stop();
+        server.close();
+    }
+
+    private static byte[] script() {
+        try {
+            return new ClassPathResource("changes.lua", RedisChanges.class).getContentAsByteArray();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,57 @@
+package dev.ratelimit.spring.boot.redis;
+
+import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.redis.RedisStoreFailure;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.EnumMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Meters of the store on Redis: {@code ratelimit.store.failures} with {@code reason}, and
+ * {@code ratelimit.store.state}, 1 while Redis decides and 0 while a failing server is not used. All exist from the
+ * start.
+ */
+public final class RedisStoreMeters implements RedisStoreObserver, AutoCloseable {
+
+    private final MeterRegistry registry;
+    private final Map<RedisStoreFailure, Counter> failures = new EnumMap<>(RedisStoreFailure.class);
+    private @Nullable Gauge state;
+
+    public RedisStoreMeters(MeterRegistry registry) {
+        this.registry = registry;
+        for (RedisStoreFailure reason : RedisStoreFailure.values()) {
+            failures.put(
+                    reason,
+                    Counter.builder("ratelimit.store.failures")
+                            .description("Requests, or parts of requests, that Redis did not decide")
+                            .tag("reason", reason.tag())
+                            .register(registry));
+        }
+    }
+
+    @Override
+    public void failed(RedisStoreFailure reason) {
+        Counter counter = failures.get(reason);
+        if (counter != null) {
+            counter.increment();
+        }
+    }
+
+    @Override
+    public void watch(RedisStore store) {
+        state = Gauge.builder("ratelimit.store.state", store, watched -> watched.available() ? 1 : 0)
+                .description("1: Redis decides; 0: at least one server fails and is not used")
+                .register(registry);
+    }
+
+    /** The registry may outlive the store. */
+    @Override
+    public void close() {
+        if (state != null) {
+            registry.remove(state);
+        }
+    }
+}

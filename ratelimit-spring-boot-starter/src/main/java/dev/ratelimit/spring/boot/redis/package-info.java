@@ -1,0 +1,5 @@
+/** The store on Redis as Spring Boot knows it: client, health, meters, warm-up, and changes for all instances. */
+@NullMarked
+package dev.ratelimit.spring.boot.redis;
+
+import org.jspecify.annotations.NullMarked;

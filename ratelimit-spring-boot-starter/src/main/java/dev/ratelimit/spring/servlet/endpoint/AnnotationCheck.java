@@ -1,0 +1,128 @@
+package dev.ratelimit.spring.servlet.endpoint;
+
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitExempt;
+import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.boot.method.RateLimitedPointcut;
+import dev.ratelimit.spring.rules.decision.RequestRules;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.springframework.context.ApplicationContext;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils.MethodFilter;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
+
+/** Stops the start at annotations without effect, because nothing calls their methods from outside. */
+public final class AnnotationCheck {
+
+    private AnnotationCheck() {}
+
+    /**
+     * Checks the annotations of all beans.
+     *
+     * @param limited whether there are limits, of which the application may have none
+     */
+    public static void check(ApplicationContext context, boolean limited) {
+        Set<Method> handlers = new HashSet<>();
+        Set<Class<?>> controllers = new HashSet<>();
+        context.getBeansOfType(RequestMappingInfoHandlerMapping.class, true, false)
+                .values()
+                .forEach(mapping -> mapping.getHandlerMethods().values().forEach(handler -> {
+                    handlers.add(handler.getMethod());
+                    controllers.add(handler.getBeanType());
+                }));
+        if (!limited) {
+            handlers.stream().filter(RequestRules::areOn).findFirst().ifPresent(method -> {
+                throw unlimited(method);
+            });
+        }
+        for (String name : context.getBeanDefinitionNames()) {
+            Class<?> type = context.getType(name, false);
+            if (type != null && isCandidate(type)) {
+                check(ClassUtils.getUserClass(type), handlers, controllers);
+            }
+        }
+    }
+
+    /** Interfaces are not checked, such as those of HTTP clients: a controller elsewhere may implement them. */
+    private static boolean isCandidate(Class<?> type) {
+        return !type.isInterface()
+                && !Proxy.isProxyClass(type)
+                && AnnotationUtils.isCandidateClass(type, List.of(RateLimited.class, RateLimitExempt.class));
+    }
+
+    private static RateLimitConfigurationException unlimited(Method method) {
+        return mistake(
+                method.getDeclaringClass().getSimpleName() + "." + method.getName() + "()",
+                "it has no effect: the controller was registered after the rate limits were set up; write a policy"
+                        + " under ratelimit.policies instead");
+    }
+
+    private static void check(Class<?> type, Set<Method> handlers, Set<Class<?>> controllers) {
+        boolean controller = controllers.contains(type) || RateLimitedPointcut.isController(type);
+        for (Method method : type.getDeclaredMethods()) {
+            if (isDeclaredOn(method) && !method.isBridge() && !handlers.contains(method)) {
+                String place = type.getSimpleName() + "." + method.getName() + "()";
+                if (controller) {
+                    throw mistake(
+                            place,
+                            "it has no effect: this method is not a request handler; put it on a method with"
+                                    + " @RequestMapping, or move the method to another bean");
+                }
+                checkCall(type, method, place);
+            }
+        }
+        if (isDeclaredOn(type) && controller && !controllers.contains(type)) {
+            throw mistake(
+                    type.getSimpleName(),
+                    "it has no effect: this controller has no handler methods; put it on a controller that has some");
+        }
+        if (isDeclaredOn(type) && !controller) {
+            checkCalls(type);
+        }
+    }
+
+    private static void checkCall(Class<?> type, Method method, String place) {
+        if (!RequestRules.limit(method) && !RequestRules.limit(type)) {
+            throw mistake(
+                    place, "it has no effect: without @RateLimited on the class, calls of this method are not limited");
+        }
+        if (Modifier.isPrivate(method.getModifiers()) || Modifier.isStatic(method.getModifiers())) {
+            throw mistake(
+                    place,
+                    "it has no effect: calls of a private or static method cannot be limited; put it on a public method");
+        }
+    }
+
+    private static void checkCalls(Class<?> type) {
+        if (!RequestRules.limit(type)) {
+            throw mistake(
+                    type.getSimpleName(),
+                    "it has no effect: only controllers are exempt from policies; remove @RateLimitExempt");
+        }
+        if (MethodIntrospector.selectMethods(type, (MethodFilter) method -> RequestRules.mayLimitCallsOf(type, method))
+                .isEmpty()) {
+            throw mistake(
+                    type.getSimpleName(),
+                    "it has no effect: this class has no public methods; put it on a class that has some");
+        }
+    }
+
+    /** Annotations of interfaces and base classes are not checked here: another class may be the controller. */
+    private static boolean isDeclaredOn(AnnotatedElement element) {
+        MergedAnnotations declared = MergedAnnotations.from(element);
+        return declared.isPresent(RateLimited.class) || declared.isPresent(RateLimitExempt.class);
+    }
+
+    private static RateLimitConfigurationException mistake(String place, String reason) {
+        return new RateLimitConfigurationException("the annotation on " + place, null, reason);
+    }
+}

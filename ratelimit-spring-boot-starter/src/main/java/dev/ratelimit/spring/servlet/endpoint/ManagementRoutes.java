@@ -1,0 +1,65 @@
+package dev.ratelimit.spring.servlet.endpoint;
+
+import dev.ratelimit.spring.servlet.request.ServletPaths;
+import dev.ratelimit.spring.servlet.request.ServletWebRequest;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.util.pattern.PathPattern;
+
+/**
+ * The paths of Spring Boot's management endpoints, whatever their base path and mapping. A path alone exempts nobody: it
+ * only tells which requests to look up. Must not be changed after the first use.
+ */
+final class ManagementRoutes {
+
+    private static final String PACKAGE = "org.springframework.boot.webmvc.actuate.endpoint.web.";
+
+    /** Boot's mappings of the actuator, of health groups with additional paths, and of controllers in the actuator. */
+    private static final Set<String> MAPPINGS = Set.of(
+            PACKAGE + "WebMvcEndpointHandlerMapping",
+            PACKAGE + "AdditionalHealthEndpointPathsWebMvcHandlerMapping",
+            PACKAGE + "ControllerEndpointHandlerMapping");
+
+    private final RouteIndex<PathPattern> routes = new RouteIndex<>();
+
+    /** The first segments of all paths. */
+    private final Set<String> starts = new LinkedHashSet<>();
+
+    /** Whether all endpoints of this mapping are management endpoints. */
+    static boolean areIn(HandlerMapping mapping) {
+        return MAPPINGS.contains(mapping.getClass().getName());
+    }
+
+    void add(PathPattern pattern) {
+        starts.add(literalStart(pattern.getPatternString()));
+        routes.add(pattern, pattern);
+    }
+
+    /** The first segment, or what precedes its first variable or wildcard. */
+    private static String literalStart(String pattern) {
+        int end = pattern.indexOf('/', 1);
+        String first = end < 0 ? pattern : pattern.substring(0, end);
+        return first.replaceFirst("[{*?\\\\].*", "");
+    }
+
+    /** Whether a pattern matches every form of the path. Most paths start otherwise and need not be parsed. */
+    boolean mayMatch(ServletWebRequest request) {
+        String written = ServletPaths.writtenPathOf(request.request());
+        if (routes.isEmpty() || (written != null && !startsLikeAny(written))) {
+            return false;
+        }
+        PathContainer normalized = request.normalizedPath();
+        return routes.matchesAny(request.path()) && (normalized == null || routes.matchesAny(normalized));
+    }
+
+    private boolean startsLikeAny(String path) {
+        for (String start : starts) {
+            if (path.startsWith(start)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,140 @@
+package dev.ratelimit.spring.servlet.filter;
+
+import dev.ratelimit.Reservation;
+import dev.ratelimit.spring.rules.decision.ChargedRequest;
+import dev.ratelimit.spring.rules.decision.RequestLimiter;
+import dev.ratelimit.spring.servlet.request.RequestScope;
+import dev.ratelimit.spring.servlet.request.ServletPaths;
+import dev.ratelimit.spring.servlet.request.ServletWebRequest;
+import dev.ratelimit.spring.servlet.request.ServletWebResponse;
+import dev.ratelimit.spring.servlet.settlement.HeldPermits;
+import dev.ratelimit.spring.servlet.settlement.Settlement;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+/**
+ * Charges each request to all rules that apply to it, or to none, and refuses it if one of them does, or lets it wait.
+ * Only the dispatch of the request itself is charged, not subsequent ones (async, forward, include, error); the async
+ * dispatch of a request that has waited here goes on where it waited. With Spring Security, registered twice, with the
+ * rules of one stage each.
+ */
+public final class RateLimitFilter extends OncePerRequestFilter {
+
+    private static final String CHARGED = ChargedRequest.class.getName();
+
+    private final String stage;
+    private final RequestLimiter limiter;
+    private final ServletPaths paths;
+    private final CorsHeaders cors;
+
+    /**
+     * Creates a filter for one stage or for all rules.
+     *
+     * @param stage a name that no other filter has
+     */
+    public RateLimitFilter(String stage, RequestLimiter limiter, ServletPaths paths, CorsHeaders cors) {
+        this.stage = stage;
+        this.limiter = limiter;
+        this.paths = paths;
+        this.cors = cors;
+    }
+
+    /** What the request was charged; {@code null} if no filter has seen it. */
+    static @Nullable ChargedRequest chargedOf(HttpServletRequest request) {
+        return (ChargedRequest) request.getAttribute(CHARGED);
+    }
+
+    @Override
+    protected boolean shouldNotFilter(HttpServletRequest request) {
+        if (isAsyncDispatch(request)) {
+            return !isResumed(request);
+        }
+        return mayBePreflight(request) && limiter.isFreePreflight(new ServletWebRequest(request, paths));
+    }
+
+    private static boolean mayBePreflight(HttpServletRequest request) {
+        return request.getMethod().equals("OPTIONS");
+    }
+
+    @Override
+    protected boolean shouldNotFilterAsyncDispatch() {
+        return !limiter.letsRequestsWait();
+    }
+
+    /** Whether the request has waited here. */
+    private boolean isResumed(HttpServletRequest request) {
+        return limiter.letsRequestsWait() && limiter.hasWaiting(chargedOf(request));
+    }
+
+    /** Distinguishes two filters of the same class. */
+    @Override
+    protected String getAlreadyFilteredAttributeName() {
+        return stage;
+    }
+
+    @Override
+    protected void doFilterInternal(HttpServletRequest arrived, HttpServletResponse response, FilterChain chain)
+            throws ServletException, IOException {
+        boolean resumed = isResumed(arrived);
+        HttpServletRequest request = resumed ? ParkedRequest.resume(arrived) : arrived;
+        ServletWebRequest web = new ServletWebRequest(request, paths);
+        boolean first = resumed || chargedOf(request) == null;
+        ChargedRequest charged = RequestScope.within(request, response, () -> charge(web, response));
+        if (charged.isWaiting()) {
+            ParkedRequest.park(web, response, charged);
+            return;
+        }
+        if (charged.isRefused()) {
+            return;
+        }
+        try {
+            Settlement.cover(request, charged);
+            Reservation reservation = charged.reservation();
+            if (reservation != null) {
+                request.setAttribute(Reservation.class.getName(), reservation);
+            }
+            web.rethrowFailure();
+            boolean hasHeaders = charged.writeHeaders(new ServletWebResponse(response));
+            HttpServletResponse answer = HeldPermits.watched(request, response, charged);
+            chain.doFilter(
+                    HeldPermits.shown(request), hasHeaders ? new RedirectWithout(limiter.headers(), answer) : answer);
+            if (first && mayBePreflight(request) && limiter.isRefundedPreflight(web) && succeeded(request, response)) {
+                charged.refund();
+            }
+        } finally {
+            if (first) {
+                charged.countAdmitted();
+                HeldPermits.releaseAfter(request, charged);
+            }
+        }
+    }
+
+    private static boolean succeeded(HttpServletRequest request, HttpServletResponse response) {
+        return !request.isAsyncStarted() && response.getStatus() / 100 == 2;
+    }
+
+    /** Refuses without {@code sendError}: in an error dispatch, Spring Security may turn it into a 401. */
+    private ChargedRequest charge(ServletWebRequest web, HttpServletResponse response) throws IOException {
+        HttpServletRequest request = web.request();
+        boolean canWait = limiter.letsRequestsWait() && ParkedRequest.isPossible(request);
+        ChargedRequest charged = limiter.charge(chargedOf(request), web, canWait);
+        try {
+            request.setAttribute(CHARGED, charged);
+            if (charged.isRefused() && !charged.isWaiting() && !response.isCommitted()) {
+                cors.write(request, response);
+                charged.writeRefusal(new ServletWebResponse(response));
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            // nobody else will
+            charged.leave();
+            charged.release();
+            throw e;
+        }
+        return charged;
+    }
+}

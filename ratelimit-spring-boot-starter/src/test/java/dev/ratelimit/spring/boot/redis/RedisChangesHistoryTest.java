@@ -1,0 +1,323 @@
+package dev.ratelimit.spring.boot.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.Seeds;
+import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.decision.StaleVersionException;
+import dev.ratelimit.spring.rules.operation.Changes;
+import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.test.FakeTicker;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+
+/**
+ * Random histories of changes by three instances, whose Redis loses its data, stops, is replaced by an older replica and
+ * so on, in virtual time. Whatever was accepted is in force everywhere in the end, and nothing known is ever forgotten.
+ */
+class RedisChangesHistoryTest {
+
+    private static final int HISTORIES = 10;
+    private static final int CHANGES = 100;
+
+    /** Longer than the key lives. */
+    private static final long MAX_OUTAGE = Duration.ofSeconds(50).toNanos();
+
+    private static final List<Mode> MODES = List.of(Mode.ENFORCE, Mode.SHADOW, Mode.OFF);
+    private static final List<String> POLICIES = List.of("p", "q", "r");
+    private static final List<String> PROPERTIES = List.of("limit", "burst", "mode");
+
+    private final FakeTicker ticker = new FakeTicker();
+
+    private final class Instance {
+
+        final RateLimitOperations operations = new RateLimitOperations(
+                RequestRules.withoutRequests(
+                        new Binder(new MapConfigurationPropertySource(Map.of(
+                                        "ratelimit.policies.p", "10/hour",
+                                        "ratelimit.policies.q", "10/hour",
+                                        "ratelimit.policies.r", "10/hour")))
+                                .bind("ratelimit", RateLimitProperties.class)
+                                .get(),
+                        new StaticListableBeanFactory(),
+                        text -> text,
+                        limit -> {}),
+                InMemoryStore.builder().ticker(ticker).build());
+
+        final RedisChanges shared;
+        long nextReadNanos;
+
+        Instance(ScriptedServer server, long phaseNanos) {
+            shared = new RedisChanges(
+                    server,
+                    "ratelimit",
+                    new StaticListableBeanFactory(Map.of("operations", operations))
+                            .getBeanProvider(RateLimitOperations.class),
+                    ticker);
+            operations.share(shared);
+            shared.read();
+            nextReadNanos = ticker.nanos() + phaseNanos;
+        }
+
+        void readIfDue() {
+            if (ticker.nanos() - nextReadNanos >= 0) {
+                nextReadNanos += 1_000_000_000;
+                shared.read();
+            }
+        }
+
+        List<Object> inForce() {
+            return POLICIES.stream()
+                    .map(policy -> (Object) operations.report(policy, null, false))
+                    .toList();
+        }
+    }
+
+    /** What a property may be: the value that was accepted last, or one whose answer got lost after that. */
+    private static final class Expected {
+
+        private final Set<@Nullable Object> values = new HashSet<>();
+
+        Expected() {
+            values.add(null);
+        }
+
+        void set(@Nullable Object value, boolean certain) {
+            if (certain) {
+                values.clear();
+            }
+            values.add(value);
+        }
+    }
+
+    private final class History {
+
+        private final Random random;
+        private final ScriptedServer server = new ScriptedServer(ticker);
+        private final List<Instance> instances = new ArrayList<>();
+        private final List<Changes> known = new ArrayList<>(List.of(Changes.NONE, Changes.NONE, Changes.NONE));
+        private final Map<String, Expected> expected = new TreeMap<>();
+        private ScriptedServer.Data replica = server.data();
+        private long upAtNanos;
+        private int accepted;
+
+        History(long seed) {
+            random = new Random(seed);
+            for (int i = 0; i < 3; i++) {
+                instances.add(new Instance(server, random.nextInt(1_000_000_000)));
+            }
+            POLICIES.forEach(
+                    policy -> PROPERTIES.forEach(property -> expected.put(policy + " " + property, new Expected())));
+        }
+
+        void run() {
+            while (accepted < CHANGES) {
+                pass(Duration.ofMillis(random.nextInt(400)));
+                switch (random.nextInt(24)) {
+                    case 0 -> server.flush();
+                    case 1 -> {
+                        server.down(true);
+                        upAtNanos =
+                                ticker.nanos() + random.nextLong(random.nextInt(4) == 0 ? MAX_OUTAGE : MAX_OUTAGE / 10);
+                    }
+                    case 2 -> server.restore(replica);
+                    case 3 -> replica = server.data();
+                    case 4 -> server.put(random.nextBoolean() ? "limit p 99 1%2Fhour or so" : List.of());
+                    case 5 -> server.loseReply();
+                    case 7 -> changeAroundALoss();
+                    case 6 -> replace(random.nextInt(3));
+                    default -> change(instances.get(random.nextInt(3)));
+                }
+                checkNothingIsForgotten();
+            }
+            server.down(false);
+            for (int i = 0; i < 20; i++) {
+                pass(Duration.ofMillis(100));
+            }
+            checkEnd();
+        }
+
+        private void pass(Duration time) {
+            for (long end = ticker.nanos() + time.toNanos(); ticker.nanos() - end < 0; ) {
+                ticker.advance(Duration.ofMillis(20));
+                if (server.isDown() && ticker.nanos() - upAtNanos >= 0) {
+                    server.down(false);
+                    if (random.nextBoolean()) {
+                        server.flush();
+                    }
+                }
+                instances.forEach(Instance::readIfDue);
+            }
+        }
+
+        /** An instance ends, with or without a word, and another one starts; not while only that one knows something. */
+        private void replace(int index) {
+            Changes others = Changes.NONE;
+            for (int i = 0; i < 3; i++) {
+                others = i == index
+                        ? others
+                        : others.and(instances.get(i).operations.changes());
+            }
+            Changes own = instances.get(index).operations.changes();
+            if (others.and(own).equals(others)) {
+                if (random.nextBoolean()) {
+                    instances.get(index).shared.leave();
+                }
+                instances.set(index, new Instance(server, random.nextInt(1_000_000_000)));
+                known.set(index, Changes.NONE);
+            }
+        }
+
+        /** Two changes that cannot know of each other. */
+        private void changeAroundALoss() {
+            int first = random.nextInt(3);
+            String policy = POLICIES.get(random.nextInt(3));
+            change(instances.get(first), policy);
+            change(instances.get(first), policy);
+            server.flush();
+            ticker.advance(Duration.ofMillis(1));
+            change(instances.get((first + 1) % 3), policy);
+        }
+
+        private void change(Instance instance) {
+            change(instance, POLICIES.get(random.nextInt(3)));
+        }
+
+        private void change(Instance instance, String policy) {
+            String limit = random.nextBoolean()
+                    ? null
+                    : 1 + random.nextInt(90) + (random.nextInt(4) == 0 ? "/hour; 99/day" : "/hour");
+            Long burst = random.nextBoolean() ? null : Long.valueOf(random.nextInt(50));
+            Mode mode = random.nextBoolean() ? null : MODES.get(random.nextInt(3));
+            boolean restore = random.nextInt(6) == 0;
+            boolean wasDown = server.isDown();
+            try {
+                instance.operations.edit(policy, new Change(limit, burst, mode), restore, null);
+                accepted++;
+                note(policy, restore, true, limit, burst, mode);
+            } catch (RateLimitConfigurationException e) {
+                // nothing was asked
+            } catch (IllegalStateException e) {
+                if (!wasDown) {
+                    note(policy, restore, false, limit, burst, mode);
+                }
+            }
+        }
+
+        private void note(String policy, boolean all, boolean certain, @Nullable Object... values) {
+            for (int i = 0; i < values.length; i++) {
+                if (values[i] != null || all) {
+                    Objects.requireNonNull(expected.get(policy + " " + PROPERTIES.get(i)))
+                            .set(values[i], certain);
+                }
+            }
+        }
+
+        private void checkNothingIsForgotten() {
+            for (int i = 0; i < 3; i++) {
+                Changes now = instances.get(i).operations.changes();
+                assertThat(now.and(known.get(i))).isEqualTo(now);
+                known.set(i, now);
+            }
+        }
+
+        private void checkEnd() {
+            Changes first = instances.get(0).operations.changes();
+            for (Instance instance : instances) {
+                assertThat(instance.operations.changes()).isEqualTo(first);
+                assertThat(instance.inForce()).isEqualTo(instances.get(0).inForce());
+            }
+            for (String policy : POLICIES) {
+                List<Change> alternatives = first.of(policy);
+                Change all = alternatives.isEmpty() ? new Change(null, null, null) : alternatives.get(0);
+                List<@Nullable Object> values = new ArrayList<>();
+                values.add(all.limit());
+                values.add(all.burst());
+                values.add(all.mode());
+                for (int i = 0; i < 3; i++) {
+                    assertThat(Objects.requireNonNull(expected.get(policy + " " + PROPERTIES.get(i))).values)
+                            .as("%s of %s", PROPERTIES.get(i), policy)
+                            .contains(values.get(i));
+                }
+            }
+        }
+    }
+
+    @Test
+    void changes_whateverHappensToRedis_areInForceEverywhereInTheEnd() {
+        for (int i = 0; i < HISTORIES; i++) {
+            long seed = Seeds.next();
+            try {
+                new History(seed).run();
+            } catch (AssertionError e) {
+                throw new AssertionError("history " + i + " with the seed " + seed + " fails", e);
+            }
+        }
+    }
+
+    @Test
+    void change_ofAVersionThatAnotherInstanceHasChanged_isRefused() {
+        ScriptedServer server = new ScriptedServer(ticker);
+        Instance first = new Instance(server, 0);
+        Instance second = new Instance(server, 0);
+        String seen = String.valueOf(second.operations.report("p", null, false).get("version"));
+        first.operations.change("p", Change.toLimit("5/hour"));
+
+        assertThatThrownBy(() -> second.operations.edit("p", Change.toMode(Mode.OFF), false, seen))
+                .isInstanceOf(StaleVersionException.class);
+
+        assertThat(second.operations.mode("p")).isEqualTo(Mode.ENFORCE);
+        assertThat(second.operations.policy("p")).isEqualTo(first.operations.policy("p"));
+    }
+
+    @Test
+    void lastInstance_takesTheChangesAway_unlessRedisHasForgottenWhoElseRuns() {
+        ScriptedServer server = new ScriptedServer(ticker);
+        Instance first = new Instance(server, 0);
+        Instance second = new Instance(server, 0);
+        server.flush();
+        first.operations.change("p", Change.toLimit("5/hour"));
+        server.flush();
+
+        first.shared.leave();
+        second.shared.read();
+        assertThat(second.operations.changes()).isEqualTo(first.operations.changes());
+
+        second.shared.leave();
+        assertThat(server.hasKey()).isFalse();
+    }
+
+    @Test
+    void instanceThatWasKilled_countsAsRunningForHalfAMinute() {
+        ScriptedServer server = new ScriptedServer(ticker);
+        Instance killed = new Instance(server, 0);
+        killed.operations.change("p", Change.toLimit("5/hour"));
+
+        new Instance(server, 0).shared.leave();
+        assertThat(server.hasKey()).isTrue();
+
+        ticker.advance(Duration.ofSeconds(20));
+        Instance last = new Instance(server, 0);
+        ticker.advance(Duration.ofSeconds(11));
+        last.shared.leave();
+        assertThat(server.hasKey()).isFalse();
+    }
+}

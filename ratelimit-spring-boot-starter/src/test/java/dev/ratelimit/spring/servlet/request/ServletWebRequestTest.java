@@ -1,0 +1,87 @@
+package dev.ratelimit.spring.servlet.request;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import jakarta.servlet.http.Cookie;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import org.junit.jupiter.api.Test;
+import org.springframework.http.HttpCookie;
+import org.springframework.mock.web.MockHttpServletRequest;
+
+class ServletWebRequestTest {
+
+    private final MockHttpServletRequest servlet = new MockHttpServletRequest("GET", "/a/b");
+
+    private static ServletWebRequest web(HttpServletRequest request) {
+        return new ServletWebRequest(request, new ServletPaths(new Dispatchers()));
+    }
+
+    @Test
+    void headers_areAllLinesInOrder() {
+        servlet.addHeader("X-A", "1");
+        servlet.addHeader("X-A", "2");
+
+        assertThat(web(servlet).headers("x-a")).containsExactly("1", "2");
+        assertThat(web(servlet).headers("X-B")).isEmpty();
+        assertThat(web(servlet).header("X-A")).isEqualTo("1");
+        assertThat(web(servlet).headerNames()).containsExactly("X-A");
+    }
+
+    @Test
+    void cookies_areAllOrNone() {
+        assertThat(web(servlet).cookies()).isEmpty();
+
+        servlet.setCookies(new Cookie("c", "1"), new Cookie("c", "2"));
+
+        assertThat(web(servlet).cookies()).containsExactly(new HttpCookie("c", "1"), new HttpCookie("c", "2"));
+    }
+
+    @Test
+    void sessionId_withoutSession_makesNone() {
+        assertThat(web(servlet).sessionId()).isNull();
+        assertThat(servlet.getSession(false)).isNull();
+    }
+
+    @Test
+    void parameters_thatCannotBeRead_failForTheApplicationToo() {
+        ServletWebRequest broken = web(new HttpServletRequestWrapper(servlet) {
+            @Override
+            public String[] getParameterValues(String name) {
+                throw new IllegalStateException("cannot be read");
+            }
+        });
+        assertThatCode(broken::rethrowFailure).doesNotThrowAnyException();
+
+        assertThatIllegalStateException().isThrownBy(() -> broken.parameters("a"));
+
+        assertThatIllegalStateException().isThrownBy(broken::rethrowFailure).withMessage("cannot be read");
+    }
+
+    @Test
+    void received_isWhatTheServerMade() {
+        servlet.setRemoteAddr("192.0.2.1");
+        ServletWebRequest wrapped = web(new HttpServletRequestWrapper(servlet) {
+            @Override
+            public String getRemoteAddr() {
+                return "198.51.100.66";
+            }
+        });
+
+        assertThat(wrapped.remoteAddress()).isEqualTo("198.51.100.66");
+        assertThat(wrapped.received().remoteAddress()).isEqualTo("192.0.2.1");
+        ServletWebRequest plain = web(servlet);
+        assertThat(plain.received()).isSameAs(plain);
+    }
+
+    @Test
+    void unwrap_isTheNativeRequestOfThatType() {
+        ServletWebRequest wrapped = web(new HttpServletRequestWrapper(servlet));
+
+        assertThat(wrapped.unwrap(MockHttpServletRequest.class)).isSameAs(servlet);
+        assertThat(wrapped.unwrap(HttpServletRequest.class)).isInstanceOf(HttpServletRequestWrapper.class);
+        assertThat(wrapped.unwrap(String.class)).isNull();
+    }
+}

@@ -1,0 +1,99 @@
+package dev.ratelimit.spring.rules.config;
+
+import dev.ratelimit.spring.rules.address.AddressRange;
+import dev.ratelimit.spring.rules.key.BudgetKey;
+import dev.ratelimit.spring.rules.key.KeyPart;
+import dev.ratelimit.spring.rules.key.KeyParts;
+import dev.ratelimit.spring.rules.request.KeyEncoder;
+import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.rule.LimitOverride;
+import dev.ratelimit.spring.rules.rule.LimitOverrides;
+import dev.ratelimit.spring.rules.text.Quotation;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Collects overrides of the policy's own limits. Not thread-safe. */
+final class LimitOverrideParser {
+
+    private final BudgetKey key;
+    private final boolean ignoreCase;
+    private final Map<String, LimitOverride> byKey = new HashMap<>();
+    private final List<LimitOverrides.Network> networks = new ArrayList<>();
+    private final Map<String, LimitOverride> plans = new HashMap<>();
+    private Function<RequestContext, @Nullable String> plan = context -> null;
+
+    LimitOverrideParser(BudgetKey key, boolean ignoreCase) {
+        this.key = key;
+        this.ignoreCase = ignoreCase;
+    }
+
+    /** Exempts keys with this value in one of their parts. Has no effect if no part can have the value. */
+    void exempt(String value) {
+        if (key.parts().contains(KeyParts.IP) && AddressRange.isAddress(value)) {
+            networks.add(new LimitOverrides.Network(AddressRange.parse(value), LimitOverride.Fixed.EXEMPT));
+        }
+        for (KeyPart part : key.parts()) {
+            String encoded = encode(part, value);
+            if (encoded != null) {
+                byKey.put(encoded, LimitOverride.Fixed.EXEMPT);
+            }
+        }
+    }
+
+    /**
+     * Overrides the limits of keys with this value in the part that identifies the caller.
+     *
+     * @throws IllegalArgumentException if there is no such part, or several, or the part cannot have the value
+     */
+    void override(String value, LimitOverride override) {
+        List<KeyPart> subjects = key.parts().stream()
+                .filter(part -> part != KeyParts.ENDPOINT && part != KeyParts.METHOD)
+                .toList();
+        if (subjects.size() != 1) {
+            throw new IllegalArgumentException(
+                    "overrides need a key with exactly one part besides endpoint and method, but the key is " + key
+                            + "; change the key or remove the overrides");
+        }
+        if (subjects.get(0) == KeyParts.IP) {
+            networks.add(new LimitOverrides.Network(range(value), override));
+            return;
+        }
+        String encoded = encode(subjects.get(0), value);
+        if (encoded == null || byKey.put(encoded, override) != null) {
+            throw new IllegalArgumentException(Quotation.of(value) + " is "
+                    + (encoded == null ? "blank; write a value" : "written twice, in two spellings; write it once"));
+        }
+    }
+
+    private static AddressRange range(String value) {
+        try {
+            return AddressRange.parse(value);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    e.getMessage() + "; in YAML, write a network in brackets: \"[10.0.0.0/8]\"", e);
+        }
+    }
+
+    private @Nullable String encode(KeyPart part, String value) {
+        KeyEncoder encoder = new KeyEncoder(ignoreCase, 32, 128);
+        return part.appendTo(encoder, value) ? encoder.toString() : null;
+    }
+
+    /** Sets the limits of a plan. */
+    void plan(String name, LimitOverride override) {
+        plans.put(name, override);
+    }
+
+    /** Sets the resolver of plans. */
+    void resolvePlansBy(Function<RequestContext, @Nullable String> resolver) {
+        plan = resolver;
+    }
+
+    LimitOverrides parse(LimitOverride otherwise) {
+        return new LimitOverrides(key.parts(), byKey, networks, plan, plans, otherwise);
+    }
+}

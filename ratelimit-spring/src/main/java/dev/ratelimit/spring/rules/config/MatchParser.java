@@ -1,0 +1,96 @@
+package dev.ratelimit.spring.rules.config;
+
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.rules.expression.RequestExpression;
+import dev.ratelimit.spring.rules.path.PathPatterns;
+import dev.ratelimit.spring.rules.request.Condition;
+import dev.ratelimit.spring.rules.request.HttpMethods;
+import dev.ratelimit.spring.rules.rule.RequestMatcher;
+import dev.ratelimit.spring.rules.text.Quotation;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Reads which requests a policy applies to; a mistake is reported with its property. */
+final class MatchParser {
+
+    private final String policy;
+    private final PolicyProperties.Match written;
+
+    MatchParser(String policy, PolicyProperties.Match written) {
+        this.policy = policy;
+        this.written = written;
+    }
+
+    /**
+     * Reads the properties.
+     *
+     * @throws RateLimitConfigurationException at the first mistake
+     */
+    RequestMatcher parse() {
+        checkAnnotated("paths", written.paths());
+        checkAnnotated("except-paths", written.exceptPaths());
+        checkAnnotated("methods", written.methods());
+        written.methods().forEach(this::checkMethod);
+        return new RequestMatcher(
+                patterns("paths", written.paths(), false),
+                patterns("except-paths", written.exceptPaths(), true),
+                written.methods().stream()
+                        .map(method -> HttpMethods.seenAs(method.strip()))
+                        .collect(Collectors.toSet()),
+                condition(written.when()),
+                written.annotated());
+    }
+
+    private void checkAnnotated(String property, List<String> values) {
+        if (written.annotated() && !values.isEmpty()) {
+            throw mistake(
+                    property,
+                    String.join(", ", values),
+                    "with match.annotated: true, the policy applies where annotations name it, whatever their paths and"
+                            + " methods; remove one of the two");
+        }
+    }
+
+    private void checkMethod(String method) {
+        if (!HttpMethods.ALL.contains(HttpMethods.seenAs(method.strip()))) {
+            throw mistake(
+                    "methods",
+                    method,
+                    Quotation.of(method)
+                            + " is not an HTTP method; write GET, POST, PUT, PATCH, DELETE, OPTIONS or TRACE");
+        }
+    }
+
+    private PathPatterns patterns(String property, List<String> values, boolean exact) {
+        List<String> texts = PathPatterns.rejoined(values);
+        for (String text : texts) {
+            try {
+                new PathPatterns(List.of(text), exact);
+            } catch (IllegalArgumentException e) {
+                throw mistake(property, text, String.valueOf(e.getMessage()));
+            }
+        }
+        return new PathPatterns(texts, exact);
+    }
+
+    private @Nullable Condition condition(@Nullable String when) {
+        if (when == null) {
+            return null;
+        }
+        Condition condition;
+        try {
+            condition = RequestExpression.condition(when, true);
+        } catch (IllegalArgumentException e) {
+            throw mistake("when", when, String.valueOf(e.getMessage()));
+        }
+        if (condition.isAlways(false)) {
+            throw mistake("when", when, "it is never true, so nothing is limited; write mode: off");
+        }
+        return condition;
+    }
+
+    private RateLimitConfigurationException mistake(String property, String value, String reason) {
+        return PolicyParser.mistake(policy, "match." + property, value, reason);
+    }
+}

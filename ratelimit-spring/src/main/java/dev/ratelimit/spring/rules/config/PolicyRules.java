@@ -1,0 +1,186 @@
+package dev.ratelimit.spring.rules.config;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.rules.address.AddressRange;
+import dev.ratelimit.spring.rules.address.ClientAddress;
+import dev.ratelimit.spring.rules.expression.RequestExpression;
+import dev.ratelimit.spring.rules.key.KeyParser;
+import dev.ratelimit.spring.rules.key.Resolvers;
+import dev.ratelimit.spring.rules.path.PathPatterns;
+import dev.ratelimit.spring.rules.refusal.RefusalFormat;
+import dev.ratelimit.spring.rules.request.EndpointResolver;
+import dev.ratelimit.spring.rules.request.KeyEncoder;
+import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.rule.Exemptions;
+import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.text.Quotation;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.util.StringValueResolver;
+
+/** The configuration as rules. Immutable. */
+public final class PolicyRules {
+
+    private final RateLimitProperties properties;
+    private final RuleContext context;
+    private final List<Rule> rules = new ArrayList<>();
+    private final List<Rule> all = new ArrayList<>();
+    private final ClientAddress clientAddress;
+    private final Exemptions exemptions;
+
+    /**
+     * Reads the configuration.
+     *
+     * @param changes what replaces the properties of policies, by policy
+     * @param beans the beans that keys and plans may refer to
+     * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
+     * @throws RateLimitConfigurationException the first mistake; suppressed, the first ones of other policies
+     */
+    public PolicyRules(
+            RateLimitProperties properties,
+            Map<String, Change> changes,
+            ListableBeanFactory beans,
+            Consumer<Limit> store) {
+        this.properties = properties;
+        Resolvers resolvers = new Resolvers(beans);
+        this.context = new RuleContext(
+                new KeyParser(resolvers),
+                resolvers,
+                properties.exempt().keys(),
+                ResponseParser.parse("ratelimit.response", properties.response(), RefusalFormat.DEFAULT),
+                properties.ignoreCase(),
+                store,
+                changes);
+        parseRules();
+        this.clientAddress = new ClientAddress(
+                ranges("ratelimit.trusted-proxies", properties.trustedProxies()), properties.forwardedHeader());
+        this.exemptions = parseExemptions();
+    }
+
+    private void parseRules() {
+        List<RateLimitConfigurationException> mistakes = new ArrayList<>();
+        properties.policies().forEach((name, policy) -> {
+            try {
+                List<Rule> own = new PolicyParser(name, policy, context).parse();
+                all.addAll(own);
+                own.stream()
+                        .filter(rule -> modeOf(rule.policy().name()) != Mode.OFF)
+                        .forEach(rules::add);
+                if (own.size() > 1 && properties.policies().containsKey(Rule.concurrencyOf(name))) {
+                    throw PolicyParser.mistake(
+                            Rule.concurrencyOf(name),
+                            "",
+                            null,
+                            "this is also the name of the concurrency limit of policy " + Quotation.of(name)
+                                    + "; rename one of the two");
+                }
+            } catch (RateLimitConfigurationException e) {
+                mistakes.add(e);
+            }
+        });
+        if (!mistakes.isEmpty()) {
+            RateLimitConfigurationException first = mistakes.get(0);
+            mistakes.subList(1, mistakes.size()).forEach(first::addSuppressed);
+            throw first;
+        }
+        rules.sort(Comparator.comparingInt((Rule rule) -> rule.key().parts().size())
+                .reversed());
+    }
+
+    /** Whether the policy is applied; {@code null} if it is not configured. */
+    public @Nullable Mode modeOf(String name) {
+        String configured = properties.policies().containsKey(name) ? name : Rule.withoutConcurrency(name);
+        PolicyProperties policy = properties.policies().get(configured);
+        return policy == null ? null : context.modeOf(name, context.modeOf(configured, policy.mode()));
+    }
+
+    private Exemptions parseExemptions() {
+        RateLimitProperties.Exempt exempt = properties.exempt();
+        String when = exempt.when();
+        return new Exemptions(
+                ranges("ratelimit.exempt.addresses", exempt.addresses()),
+                exemptPaths(),
+                when == null
+                        ? null
+                        : checked("ratelimit.exempt.when", when, text -> RequestExpression.condition(text, false)),
+                exempt.management());
+    }
+
+    private PathPatterns exemptPaths() {
+        List<String> texts = PathPatterns.rejoined(properties.exempt().paths());
+        texts.forEach(text -> checked("ratelimit.exempt.paths", text, path -> new PathPatterns(List.of(path), true)));
+        return new PathPatterns(texts, true);
+    }
+
+    private static List<AddressRange> ranges(String property, List<String> texts) {
+        return texts.stream()
+                .map(text -> checked(property, text, AddressRange::parse))
+                .toList();
+    }
+
+    private static <T> T checked(String property, String written, Function<String, T> parse) {
+        try {
+            return parse.apply(written);
+        } catch (IllegalArgumentException e) {
+            throw new RateLimitConfigurationException(property, written, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** What replaces the properties of policies, by policy. */
+    public Map<String, Change> changes() {
+        return context.changes();
+    }
+
+    /** The rules of all policies that are not off, the most specific first. */
+    public List<Rule> rules() {
+        return Collections.unmodifiableList(rules);
+    }
+
+    /** The rules of all policies that are off. */
+    public Stream<Rule> off() {
+        return all.stream().filter(rule -> !rules.contains(rule));
+    }
+
+    /** The rules of all policies. */
+    public List<Rule> all() {
+        return Collections.unmodifiableList(all);
+    }
+
+    /**
+     * Creates the rules of annotations, which may refer to the policies.
+     *
+     * @param placeholders resolves placeholders in the attributes of annotations
+     */
+    public AnnotatedRules annotated(StringValueResolver placeholders) {
+        return new AnnotatedRules(context, rules, properties.policies().keySet(), placeholders);
+    }
+
+    /** Which requests are exempt from all policies. */
+    public Exemptions exemptions() {
+        return exemptions;
+    }
+
+    /** Finds the addresses of clients. */
+    public ClientAddress clientAddress() {
+        return clientAddress;
+    }
+
+    /** Whatever requests need to find their address, endpoint and keys. */
+    public RequestContext.Sources sources(EndpointResolver endpoints) {
+        return new RequestContext.Sources(
+                clientAddress,
+                endpoints,
+                () -> new KeyEncoder(properties.ignoreCase(), properties.ipv4Prefix(), properties.ipv6Prefix()));
+    }
+}

@@ -1,0 +1,357 @@
+package dev.ratelimit.spring.rules.config;
+
+import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.rules.address.ForwardedHeader;
+import dev.ratelimit.spring.rules.refusal.RejectionBody;
+import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.text.PropertyName;
+import dev.ratelimit.spring.rules.text.Tokens;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * The properties under {@code ratelimit}. A property that is not listed here stops the start.
+ *
+ * @param enabled Whether anything is limited.
+ * @param policies The policies by name; a request is charged to all policies that apply to it or to none.
+ * @param trustedProxies The addresses and networks of proxies whose Forwarded and X-Forwarded-For headers are trusted.
+ * @param forwardedHeader Which of the two headers the proxies write.
+ * @param ipv4Prefix How many bits of an IPv4 address identify a client, from 8 to 32.
+ * @param ipv6Prefix How many bits of an IPv6 address identify a client, from 32 to 128.
+ * @param ignoreCase Whether user names and other values of keys are compared without regard to case.
+ * @param exempt Which requests are never charged.
+ * @param headers Which response headers show callers their budgets.
+ * @param exposeShared Whether the headers include budgets that do not belong to the caller alone.
+ * @param retryAfterMillisHeader A response header for the wait in milliseconds, such as X-RetryAfterMs, in addition to
+ *     Retry-After.
+ * @param response The response to refused requests.
+ * @param store Where budgets are kept.
+ */
+@ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
+public record RateLimitProperties(
+        @DefaultValue("true") boolean enabled,
+        @DefaultValue Map<String, PolicyProperties> policies,
+        @DefaultValue List<String> trustedProxies,
+        @DefaultValue("any") ForwardedHeader forwardedHeader,
+        @DefaultValue("32") int ipv4Prefix,
+        @DefaultValue("64") int ipv6Prefix,
+        @DefaultValue("false") boolean ignoreCase,
+        @DefaultValue Exempt exempt,
+        @DefaultValue("draft") Headers headers,
+        @DefaultValue("false") boolean exposeShared,
+        @Nullable String retryAfterMillisHeader,
+        @DefaultValue Response response,
+        @DefaultValue Store store) {
+
+    /** Validates the prefixes, the name of the header and the numbers of keys. */
+    public RateLimitProperties {
+        checkPrefix("ratelimit.ipv4-prefix", ipv4Prefix, 8, 32);
+        checkPrefix("ratelimit.ipv6-prefix", ipv6Prefix, 32, 128);
+        policies.forEach((name, policy) -> checkMaxKeys(name, policy.maxKeys()));
+        if (retryAfterMillisHeader != null && !Tokens.isToken(retryAfterMillisHeader)) {
+            throw new RateLimitConfigurationException(
+                    "ratelimit.retry-after-millis-header",
+                    retryAfterMillisHeader,
+                    "a header name has letters, digits and hyphens only; write X-RetryAfterMs");
+        }
+    }
+
+    /** The same properties with other policies. */
+    public RateLimitProperties withPolicies(Map<String, PolicyProperties> others) {
+        return new RateLimitProperties(
+                enabled,
+                others,
+                trustedProxies,
+                forwardedHeader,
+                ipv4Prefix,
+                ipv6Prefix,
+                ignoreCase,
+                exempt,
+                headers,
+                exposeShared,
+                retryAfterMillisHeader,
+                response,
+                store);
+    }
+
+    /**
+     * Checks that policies can change to others while the application runs.
+     *
+     * @throws RateLimitConfigurationException at the first property that is fixed at the start
+     */
+    public void checkChangeable(RateLimitProperties next) {
+        next.policies.forEach((name, policy) -> {
+            PolicyProperties before = policies.get(name);
+            checkFixed(
+                    name,
+                    "max-keys",
+                    before == null ? InMemoryStore.DEFAULT_MAX_KEYS : before.maxKeys(),
+                    policy.maxKeys());
+            checkFixed(
+                    name,
+                    "on-store-failure",
+                    before == null ? OnStoreFailure.LOCAL : before.onStoreFailure(),
+                    policy.onStoreFailure());
+            PolicyProperties.OnExceeded onExceeded =
+                    before == null ? PolicyProperties.OnExceeded.DEFAULT : before.onExceeded();
+            if (!policy.onExceeded().equals(onExceeded)) {
+                throw fixed(
+                        name, "on-exceeded", PropertyName.of(policy.onExceeded().action()));
+            }
+            if (!dependOnStatus() && !(policy.count().isEmpty() && policy.free().isEmpty())) {
+                throw fixed(
+                        name,
+                        policy.free().isEmpty() ? "count" : "free",
+                        "the first policy that charges only some responses");
+            }
+        });
+    }
+
+    /** The properties, apart from policies, that differ, and that are not read again while the application runs. */
+    public List<String> fixedThatDiffer(RateLimitProperties next) {
+        Map<String, Function<RateLimitProperties, @Nullable Object>> fixed = new LinkedHashMap<>();
+        fixed.put("enabled", RateLimitProperties::enabled);
+        fixed.put("trusted-proxies", RateLimitProperties::trustedProxies);
+        fixed.put("forwarded-header", RateLimitProperties::forwardedHeader);
+        fixed.put("ipv4-prefix", RateLimitProperties::ipv4Prefix);
+        fixed.put("ipv6-prefix", RateLimitProperties::ipv6Prefix);
+        fixed.put("ignore-case", RateLimitProperties::ignoreCase);
+        fixed.put("exempt", RateLimitProperties::exempt);
+        fixed.put("headers", RateLimitProperties::headers);
+        fixed.put("expose-shared", RateLimitProperties::exposeShared);
+        fixed.put("retry-after-millis-header", RateLimitProperties::retryAfterMillisHeader);
+        fixed.put("response", RateLimitProperties::response);
+        fixed.put("store", RateLimitProperties::store);
+        fixed.values().removeIf(value -> Objects.equals(value.apply(this), value.apply(next)));
+        return fixed.keySet().stream().map(name -> "ratelimit." + name).toList();
+    }
+
+    private static void checkFixed(String policy, String property, Object before, Object next) {
+        if (!before.equals(next)) {
+            throw fixed(policy, property, next.toString());
+        }
+    }
+
+    private static RateLimitConfigurationException fixed(String policy, String property, String written) {
+        return new RateLimitConfigurationException(
+                "ratelimit.policies." + policy + "." + property,
+                written,
+                property + " cannot be changed while the application runs; restart it");
+    }
+
+    private static void checkMaxKeys(String policy, int maxKeys) {
+        if (maxKeys < 1) {
+            throw new RateLimitConfigurationException(
+                    "ratelimit.policies." + policy + ".max-keys",
+                    Integer.toString(maxKeys),
+                    "max-keys must be at least 1 but was " + maxKeys + "; write 1000000");
+        }
+    }
+
+    /** The maximum number of keys that a store in memory keeps, by policy. */
+    public Map<String, Integer> maxKeys() {
+        return byPolicy(PolicyProperties::maxKeys);
+    }
+
+    /** What happens while a store on another machine does not answer, by policy. */
+    public Map<String, OnStoreFailure> onStoreFailure() {
+        return byPolicy(PolicyProperties::onStoreFailure);
+    }
+
+    private <T> Map<String, T> byPolicy(Function<PolicyProperties, T> setting) {
+        Map<String, T> byPolicy = new HashMap<>();
+        policies.forEach((name, policy) -> {
+            byPolicy.put(name, setting.apply(policy));
+            if (policy.concurrency() != null) {
+                byPolicy.put(Rule.concurrencyOf(name), setting.apply(policy));
+            }
+        });
+        return byPolicy;
+    }
+
+    /** Whether a policy charges only some responses. */
+    public boolean dependOnStatus() {
+        return policies.values().stream()
+                .anyMatch(policy -> !policy.count().isEmpty() || !policy.free().isEmpty());
+    }
+
+    private static void checkPrefix(String property, int bits, int min, int max) {
+        if (bits < min || bits > max) {
+            throw new RateLimitConfigurationException(
+                    property,
+                    Integer.toString(bits),
+                    "must be from " + min + " to " + max + " bits but was " + bits + "; write " + max);
+        }
+    }
+
+    /**
+     * Which requests are never charged.
+     *
+     * @param addresses The addresses and networks whose requests are never charged.
+     * @param paths Patterns of paths, matched exactly as written, to which requests are never charged.
+     * @param keys Values of keys whose requests are never charged, under the policies with such a key.
+     * @param when An expression; requests for which it is true are never charged.
+     * @param management Whether Spring Boot's management endpoints are charged only under policies whose match.paths
+     *     name them.
+     */
+    public record Exempt(
+            @DefaultValue List<String> addresses,
+            @DefaultValue List<String> paths,
+            @DefaultValue List<String> keys,
+            @Nullable String when,
+            @DefaultValue("true") boolean management) {}
+
+    /** Which response headers are sent. */
+    public enum Headers {
+        /** RateLimit and RateLimit-Policy of the IETF draft. */
+        DRAFT,
+        /** X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset, in seconds. */
+        LEGACY,
+        /** Both kinds. */
+        BOTH,
+        /** No headers. */
+        NONE
+    }
+
+    /**
+     * The response to refused requests.
+     *
+     * @param status The status of a refusal, from 400 to 599; by default, 429.
+     * @param body The kind of body that a refusal has; by default, problem.
+     * @param detail The text in the body; by default, which limit is exceeded and when to retry.
+     * @param content The whole body, in place of body and detail; {retry-after} and {policies} stand for the wait in seconds
+     *     and the names of the policies that refuse.
+     * @param contentType The type of the content; by default, application/json if it begins with a brace or a bracket,
+     *     and text/plain otherwise.
+     */
+    public record Response(
+            @Nullable Integer status,
+            @Nullable RejectionBody body,
+            @Nullable String detail,
+            @Nullable String content,
+            @Nullable String contentType) {}
+
+    /**
+     * Where budgets are kept.
+     *
+     * @param type Either memory, in each instance separately, or redis, for all instances together.
+     * @param redis The store on Redis or Valkey; its connection is configured under spring.data.redis.
+     */
+    public record Store(
+            @DefaultValue("memory") Type type, @DefaultValue Redis redis) {
+
+        /** The types of stores. */
+        public enum Type {
+            /** In the memory of each instance. */
+            MEMORY,
+            /** In Redis or Valkey, for all instances together. */
+            REDIS
+        }
+    }
+
+    /**
+     * The store on Redis or Valkey.
+     *
+     * @param deadline The maximum time of a decision, including connecting.
+     * @param maxInFlight How many decisions may wait for an answer of one server at once; further requests are
+     *     decided without Redis.
+     * @param failures How many of the last 20 requests to a server must fail before the store stops using it.
+     * @param openFor How long the store does not use a failing server before one request tries it again.
+     * @param localShare The share of each limit that this instance has while it decides alone; 1/instances keeps the
+     *     limit.
+     * @param denyCache How long at most a refused key is refused without asking Redis again; 0 always asks.
+     * @param prefix The prefix of keys in Redis; applications with the same prefix share budgets.
+     * @param mode Either exact, to ask Redis for each request, or leased, to spend permits that were charged in advance.
+     * @param lease The settings of leases.
+     */
+    public record Redis(
+            @DefaultValue("50ms") Duration deadline,
+            @DefaultValue("256") int maxInFlight,
+            @DefaultValue("10") int failures,
+            @DefaultValue("1s") Duration openFor,
+            @DefaultValue("1.0") double localShare,
+            @DefaultValue("1s") Duration denyCache,
+            @DefaultValue("ratelimit") String prefix,
+            @DefaultValue("exact") Mode mode,
+            @DefaultValue Lease lease) {
+
+        /** Who decides about requests. */
+        public enum Mode {
+            /** Redis decides about each request. */
+            EXACT,
+            /** This instance decides while it holds leased permits; only for keys with frequent requests. */
+            LEASED
+        }
+
+        /**
+         * Leases, in mode leased.
+         *
+         * @param fraction The maximum share of the remaining permits in one lease; below 1/(4 * instances).
+         * @param maxAge How long a lease lasts; its unspent permits are then refunded.
+         */
+        public record Lease(
+                @DefaultValue("0.05") double fraction,
+                @DefaultValue("1s") Duration maxAge) {
+
+            /** Validates the ranges. */
+            public Lease {
+                check(
+                        "lease.fraction",
+                        fraction,
+                        fraction > 0 && fraction <= 1,
+                        "must be above 0 and at most 1; write 0.05");
+                check("lease.max-age", maxAge, isTime(maxAge), "must be above 0 and at most 1h; write 1s");
+            }
+        }
+
+        private static final Duration MAX_TIME = Duration.ofHours(1);
+
+        /** Validates the ranges. */
+        public Redis {
+            check("deadline", deadline, isTime(deadline), "must be above 0 and at most 1h; write 50ms");
+            check("max-in-flight", maxInFlight, maxInFlight >= 1, "must be at least 1; write 256");
+            check(
+                    "failures",
+                    failures,
+                    failures >= 1 && failures <= 20,
+                    "must be from 1 to 20, of the last 20 requests; write 10");
+            check("open-for", openFor, isTime(openFor), "must be above 0 and at most 1h; write 1s");
+            check(
+                    "local-share",
+                    localShare,
+                    localShare > 0 && localShare <= 1,
+                    "must be above 0 and at most 1; write 1/instances, such as 0.25 for four");
+            check(
+                    "deny-cache",
+                    denyCache,
+                    denyCache.isZero() || isTime(denyCache),
+                    "must be from 0 to 1h; write 1s, or 0 to ask each time");
+            check(
+                    "prefix",
+                    prefix,
+                    prefix.matches("[A-Za-z0-9._:-]{1,32}"),
+                    "must be 1 to 32 letters, digits, dots, hyphens, underscores and colons; write ratelimit");
+        }
+
+        private static boolean isTime(Duration time) {
+            return !time.isNegative() && !time.isZero() && time.compareTo(MAX_TIME) <= 0;
+        }
+
+        private static void check(String name, Object written, boolean right, String rule) {
+            if (!right) {
+                throw new RateLimitConfigurationException(
+                        "ratelimit.store.redis." + name, written.toString(), name + " " + rule);
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package dev.ratelimit.spring.rules.config;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.rules.key.BudgetKey;
+import dev.ratelimit.spring.rules.key.KeyParser;
+import dev.ratelimit.spring.rules.key.Resolvers;
+import dev.ratelimit.spring.rules.refusal.RefusalFormat;
+import dev.ratelimit.spring.rules.rule.LimitOverride;
+import dev.ratelimit.spring.rules.rule.LimitOverrides;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+
+/**
+ * What all rules have in common.
+ *
+ * @param keys parses their keys
+ * @param resolvers finds the beans that they refer to
+ * @param exemptKeys the values of keys that are never charged
+ * @param format what refusals look like, unless a policy says something else
+ * @param ignoreCase whether values of keys are compared without regard to case
+ * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
+ * @param changes what replaces the limits and modes of policies, by policy
+ */
+record RuleContext(
+        KeyParser keys,
+        Resolvers resolvers,
+        List<String> exemptKeys,
+        RefusalFormat format,
+        boolean ignoreCase,
+        Consumer<Limit> store,
+        Map<String, Change> changes) {
+
+    private static final Change NONE = new Change(null, null, null);
+
+    /** What replaces the limit and the mode of a policy. */
+    Change changeOf(String policy) {
+        return changes.getOrDefault(policy, NONE);
+    }
+
+    /** Whether a policy is applied. */
+    Mode modeOf(String policy, Mode written) {
+        return Objects.requireNonNullElse(changeOf(policy).mode(), written);
+    }
+
+    /** Collects overrides, starting with the exempt keys. */
+    LimitOverrideParser overrides(BudgetKey key) {
+        return new LimitOverrideParser(key, ignoreCase);
+    }
+
+    /** Returns the overrides of a rule whose callers all have the same limits. */
+    LimitOverrides overrides(BudgetKey key, LimitOverride otherwise) {
+        LimitOverrideParser parser = overrides(key);
+        exemptKeys.forEach(parser::exempt);
+        return parser.parse(otherwise);
+    }
+}

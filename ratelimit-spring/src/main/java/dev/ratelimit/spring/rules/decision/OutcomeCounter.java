@@ -1,0 +1,91 @@
+package dev.ratelimit.spring.rules.decision;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.spring.rules.text.PropertyName;
+import java.util.List;
+
+/** Counts the outcomes of requests. Called by many threads at once. */
+@FunctionalInterface
+public interface OutcomeCounter {
+
+    /** The outcome of a request under one policy. */
+    enum Outcome {
+        /** The request was charged and admitted. */
+        ADMITTED,
+        /** The request was charged and admitted, after it had waited for its permits. */
+        WAITED,
+        /** The policy refused the request. */
+        REFUSED,
+        /** The policy refused the request, and the refusal was held back. */
+        DELAYED,
+        /** The policy would have refused the request, but it is in shadow mode. */
+        SHADOW_REFUSED,
+        /** The request or its key is exempt from all policies. */
+        EXEMPT,
+        /** The key of the request has no limit. */
+        UNLIMITED,
+        /** The store did not answer, and the policy then refuses all requests. */
+        UNAVAILABLE;
+
+        /** The value of the tag in metrics. */
+        public String tag() {
+            return PropertyName.of(this);
+        }
+    }
+
+    /** Counts one request under this policy. */
+    void count(String policy, Outcome outcome);
+
+    /**
+     * Tells whose request this policy has refused, or would have refused without shadow mode, in addition to counting it. By
+     * default, nothing is done with it.
+     */
+    default void refused(String policy, String key) {}
+
+    /**
+     * Tells how long a request has waited for permits of this policy, in addition to counting it. By default, nothing is
+     * done with it.
+     *
+     * @param outcome waited if it got them, refused if it did not
+     */
+    default void waited(String policy, Outcome outcome, long nanos) {}
+
+    /**
+     * Tells that an admitted request or call holds permits of a concurrency limit. By default, nothing is done with it.
+     *
+     * @return to be called when they come back, by any thread and perhaps several times
+     */
+    default Runnable held(Charge charge) {
+        return () -> {};
+    }
+
+    /** A counter that passes everything on to all of these. */
+    static OutcomeCounter of(List<OutcomeCounter> counters) {
+        return counters.size() == 1
+                ? counters.get(0)
+                : new OutcomeCounter() {
+                    @Override
+                    public void count(String policy, Outcome outcome) {
+                        counters.forEach(counter -> counter.count(policy, outcome));
+                    }
+
+                    @Override
+                    public void refused(String policy, String key) {
+                        counters.forEach(counter -> counter.refused(policy, key));
+                    }
+
+                    @Override
+                    public void waited(String policy, Outcome outcome, long nanos) {
+                        counters.forEach(counter -> counter.waited(policy, outcome, nanos));
+                    }
+
+                    @Override
+                    public Runnable held(Charge charge) {
+                        List<Runnable> returns = counters.stream()
+                                .map(counter -> counter.held(charge))
+                                .toList();
+                        return () -> returns.forEach(Runnable::run);
+                    }
+                };
+    }
+}

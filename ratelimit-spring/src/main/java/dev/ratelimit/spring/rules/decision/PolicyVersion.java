@@ -1,0 +1,51 @@
+package dev.ratelimit.spring.rules.decision;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.rules.text.PropertyName;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.zip.CRC32;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What operators can change of a policy, as it is in force. Instances on which it is the same have the same version.
+ * Immutable.
+ *
+ * @param limits the limits of keys without an override or a plan
+ * @param mode whether the policy is applied
+ * @param change what operators have changed; {@code null} for nothing
+ */
+public record PolicyVersion(
+        List<Limit> limits, Mode mode, @Nullable Change change) {
+
+    /** Its identity, eight hexadecimal digits: another one whenever something differs. */
+    public String id() {
+        CRC32 checksum = new CRC32();
+        checksum.update((this + Objects.toString(change, "")).getBytes(StandardCharsets.UTF_8));
+        return HexFormat.of().toHexDigits((int) checksum.getValue());
+    }
+
+    /**
+     * Checks that this is the expected version.
+     *
+     * @param expected {@code null} for any
+     * @throws StaleVersionException if it is another one
+     */
+    public void require(@Nullable String expected) {
+        if (expected != null && !expected.equals(id())) {
+            throw new StaleVersionException(this);
+        }
+    }
+
+    /** For people: {@code 100/minute (token-bucket), mode enforce}. */
+    @Override
+    public String toString() {
+        return limits.stream().map(Limit::toString).collect(Collectors.joining("; ")) + ", mode "
+                + PropertyName.of(mode);
+    }
+}

@@ -1,0 +1,221 @@
+package dev.ratelimit.spring.rules.decision;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Policy;
+import dev.ratelimit.spring.WebResponse;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.request.RequestContext;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes the caller's budgets to response headers. How others use a shared budget remains hidden by default.
+ *
+ * <p>{@code RateLimit} and {@code RateLimit-Policy} follow draft-ietf-httpapi-ratelimit-headers-10: structured fields
+ * with one item per limit. The older {@code X-RateLimit} fields have room for one limit only: the one with the fewest
+ * remaining permits.
+ */
+final class RateLimitHeaders {
+
+    private static final long NANOS = 1_000_000_000L;
+
+    /** The largest integer of structured fields (RFC 9651, section 3.3.1). */
+    private static final long MAX_INTEGER = 999_999_999_999_999L;
+
+    private static final List<String> DRAFT = List.of("RateLimit-Policy", "RateLimit");
+    private static final List<String> LEGACY =
+            List.of("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset");
+
+    private static final int MAX_SEQUENCES = 1_000;
+    private static final int MAX_OF_ONE_NAME = 16;
+
+    private static final Comparator<LimitStatus> TIGHTEST_FIRST =
+            Comparator.comparing(LimitStatus::admitted).thenComparingLong(LimitStatus::remaining);
+
+    private final Sequence none = new Sequence();
+    private final AtomicInteger sequences = new AtomicInteger();
+    private final boolean draft;
+    private final boolean legacy;
+    private final boolean exposeShared;
+    private final List<String> names;
+
+    /** Creates headers from the properties. */
+    static RateLimitHeaders of(RateLimitProperties properties) {
+        RateLimitProperties.Headers kind = properties.headers();
+        boolean both = kind == RateLimitProperties.Headers.BOTH;
+        return new RateLimitHeaders(
+                both || kind == RateLimitProperties.Headers.DRAFT,
+                both || kind == RateLimitProperties.Headers.LEGACY,
+                properties.exposeShared());
+    }
+
+    /**
+     * Creates headers of one kind, both or neither.
+     *
+     * @param exposeShared whether the headers include budgets that do not belong to the caller alone
+     */
+    RateLimitHeaders(boolean draft, boolean legacy, boolean exposeShared) {
+        this.draft = draft;
+        this.legacy = legacy;
+        this.exposeShared = exposeShared;
+        List<String> all = new ArrayList<>(draft ? DRAFT : List.of());
+        all.addAll(legacy ? LEGACY : List.of());
+        this.names = List.copyOf(all);
+    }
+
+    /** The names of the headers. */
+    List<String> names() {
+        return names;
+    }
+
+    /** Writes the limits of all stages; returns whether there were any. */
+    boolean write(List<StageCharges> stages, RequestContext context, WebResponse response) {
+        if (!draft && !legacy) {
+            return false;
+        }
+        Fields fields = fields();
+        for (int i = 0; i < stages.size(); i++) {
+            List<LimitStatus> statuses = stages.get(i).statuses();
+            for (int j = 0; j < statuses.size(); j++) {
+                LimitStatus status = statuses.get(j);
+                if (status.limit().capacity() <= MAX_INTEGER
+                        && (exposeShared
+                                || stages.get(i).ruleOf(status.policy()).key().identifiesCaller(context))) {
+                    fields.add(status);
+                }
+            }
+        }
+        if (!fields.areEmpty()) {
+            fields.write(response);
+        } else if (stages.size() > 1) {
+            // an earlier stage has written headers that no longer apply
+            names.forEach(name -> response.setHeader(name, null));
+        }
+        return !fields.areEmpty();
+    }
+
+    /** Creates the fields of one response. */
+    Fields fields() {
+        return new Fields();
+    }
+
+    /** The fields of one response. Not thread-safe. */
+    final class Fields {
+
+        private Sequence sequence = none;
+        private String limits = "";
+        private @Nullable LimitStatus tightest;
+
+        private Fields() {}
+
+        void add(LimitStatus status) {
+            if (draft) {
+                sequence = after(sequence, status);
+                String limit = sequence.name + ";r=" + status.remaining();
+                if (!status.limit().concurrency()) {
+                    // nobody knows when a request will be complete
+                    limit += ";t=" + seconds(status.nextAvailableNanos());
+                }
+                limits = limits.isEmpty() ? limit : limits + ", " + limit;
+            }
+            if (status.limit().concurrency()) {
+                return;
+            }
+            tightest = tightest == null || TIGHTEST_FIRST.compare(status, tightest) < 0 ? status : tightest;
+        }
+
+        boolean areEmpty() {
+            return limits.isEmpty() && tightest == null;
+        }
+
+        void write(WebResponse response) {
+            if (draft) {
+                response.setHeader("RateLimit-Policy", sequence.policies);
+                response.setHeader("RateLimit", limits);
+            }
+            if (legacy && tightest != null) {
+                response.setHeader(
+                        "X-RateLimit-Limit", Long.toString(tightest.limit().capacity()));
+                response.setHeader("X-RateLimit-Remaining", Long.toString(tightest.remaining()));
+                response.setHeader("X-RateLimit-Reset", Long.toString(seconds(tightest.fullAfterNanos())));
+            }
+        }
+    }
+
+    private Sequence after(Sequence before, LimitStatus status) {
+        List<Sequence> known = before.next.getOrDefault(status.policy().name(), List.of());
+        for (int i = 0; i < known.size(); i++) {
+            if (known.get(i).endsWith(status)) {
+                return known.get(i);
+            }
+        }
+        Sequence next = new Sequence(before, status);
+        if (before.kept && known.size() < MAX_OF_ONE_NAME && sequences.get() < MAX_SEQUENCES) {
+            next.kept = true;
+            sequences.incrementAndGet();
+            List<Sequence> more = new ArrayList<>(known);
+            more.add(next);
+            before.next.put(status.policy().name(), more);
+        }
+        return next;
+    }
+
+    /** A sequence of limits, with the constant part of their headers. */
+    private static final class Sequence {
+
+        /** By the name of the next policy. */
+        private final Map<String, List<Sequence>> next = new ConcurrentHashMap<>();
+
+        private final @Nullable Policy policy;
+        private final @Nullable Limit limit;
+
+        /** Of the last limit. */
+        private final String name;
+
+        private final String policies;
+
+        /** Whether it is found again; what follows a sequence that is not kept is not kept either. */
+        private boolean kept;
+
+        Sequence() {
+            this.kept = true;
+            this.policy = null;
+            this.limit = null;
+            this.name = "";
+            this.policies = "";
+        }
+
+        Sequence(Sequence before, LimitStatus status) {
+            this.policy = status.policy();
+            this.limit = status.limit();
+            this.name = RateLimitHeaders.name(status);
+            this.policies = (before.policies.isEmpty() ? "" : before.policies + ", ") + name + ";q="
+                    + status.limit().capacity()
+                    + (status.limit().concurrency()
+                            ? ";qu=\"concurrent-requests\""
+                            : ";w=" + seconds(status.limit().replenishNanos()));
+        }
+
+        @SuppressWarnings("ReferenceEquality") // an equal policy is written again
+        boolean endsWith(LimitStatus status) {
+            return policy == status.policy() && limit == status.limit();
+        }
+    }
+
+    /** The name of the policy; if it has several limits, with the seconds of the period. */
+    private static String name(LimitStatus status) {
+        String name = status.policy().name();
+        boolean several = status.policy().limits().size() > 1;
+        return '"' + (several ? name + "/" + seconds(status.limit().rate().periodNanos()) : name) + '"';
+    }
+
+    static long seconds(long nanos) {
+        return nanos / NANOS + (nanos % NANOS == 0 ? 0 : 1);
+    }
+}

@@ -1,0 +1,187 @@
+package dev.ratelimit.spring.rules.decision;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.RejectionHandler;
+import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.rule.Stage;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Charges each request to all rules that apply to it, or to none: either to all rules at once or, with Spring Security,
+ * in two stages, before and after it. Thread-safe.
+ */
+public final class RequestLimiter {
+
+    private final RequestRules rules;
+    private final WaitingRequests waiting;
+    private final OutcomeCounter outcomes;
+    private final RefusalWriter refusals;
+
+    /** The stage of the rules; {@code null} for all rules. */
+    private final @Nullable Stage stage;
+
+    /**
+     * Charges requests to all rules at once.
+     *
+     * @param rules the rules that apply
+     * @param properties which headers and responses callers get
+     * @param waiting decides, now or after waiting
+     * @param outcomes counts outcomes
+     * @param ticker the clock for messages
+     * @param handler writes refusals; {@code null} for problem details
+     */
+    public RequestLimiter(
+            RequestRules rules,
+            RateLimitProperties properties,
+            WaitingRequests waiting,
+            OutcomeCounter outcomes,
+            Ticker ticker,
+            @Nullable RejectionHandler handler) {
+        this(
+                rules,
+                waiting,
+                new OutcomeLog(outcomes, ticker, waiting.scheduler()),
+                RefusalWriter.of(properties, handler),
+                null);
+    }
+
+    private RequestLimiter(
+            RequestRules rules,
+            WaitingRequests waiting,
+            OutcomeCounter outcomes,
+            RefusalWriter refusals,
+            @Nullable Stage stage) {
+        this.rules = rules;
+        this.waiting = waiting;
+        this.outcomes = outcomes;
+        this.refusals = refusals;
+        this.stage = stage;
+    }
+
+    /** Returns a limiter with the same rules that charges only those before Spring Security. */
+    public RequestLimiter beforeSecurity() {
+        return new RequestLimiter(rules, waiting, outcomes, refusals, Stage.BEFORE_SECURITY);
+    }
+
+    /** Returns a limiter with the same rules that charges only those after Spring Security. */
+    public RequestLimiter afterSecurity() {
+        return new RequestLimiter(rules, waiting, outcomes, refusals, Stage.AFTER_SECURITY);
+    }
+
+    /**
+     * Whether the request is a CORS preflight that is not charged, because the browser sends it and not the caller.
+     * Preflights that may carry a credential are charged.
+     */
+    public boolean isFreePreflight(WebRequest request) {
+        return rules.inForce().isFreePreflight(request);
+    }
+
+    /**
+     * Whether the request is a CORS preflight whose charge is to be refunded if it succeeds: all that may be a credential
+     * is its query, which browsers send with it. Other credentials they never send.
+     */
+    public boolean isRefundedPreflight(WebRequest request) {
+        return rules.inForce().isPreflightOfBrowser(request);
+    }
+
+    /** Charges a request at this stage. It does not wait: see {@link #charge(ChargedRequest, WebRequest, boolean)}. */
+    public ChargedRequest charge(@Nullable ChargedRequest before, WebRequest request) {
+        return charge(before, request, false);
+    }
+
+    /**
+     * Charges a request at this stage.
+     *
+     * @param before the result of the stage before, or of this stage if the request has waited; {@code null} at the first
+     *     stage
+     * @param canWait whether the request may wait without its thread
+     * @return the request: admitted, refused or waiting
+     */
+    public ChargedRequest charge(@Nullable ChargedRequest before, WebRequest request, boolean canWait) {
+        ChargedRequest charged = before;
+        if (charged == null) {
+            charged = new ChargedRequest(rules.inForce(), request, outcomes, refusals);
+        } else {
+            charged.enter(charged.context().at(request));
+        }
+        try {
+            chargeAtStage(charged, canWait);
+        } catch (RuntimeException | Error e) {
+            // the web stack may not know the request yet, and what it has waited for may be there
+            charged.leave();
+            charged.release();
+            throw e;
+        }
+        return charged;
+    }
+
+    private void chargeAtStage(ChargedRequest charged, boolean canWait) {
+        boolean last = stage != Stage.BEFORE_SECURITY;
+        boolean awaitsCall = last && charged.rules().limitCallAt(charged.context());
+        if (charged.isWaitingAt(stage)) {
+            charged.resume(last && !awaitsCall);
+        } else {
+            charge(charged, canWait, last && !awaitsCall);
+        }
+        if (awaitsCall && !charged.isRefused() && !charged.isWaiting()) {
+            charged.awaitCall();
+        }
+    }
+
+    private void charge(ChargedRequest charged, boolean canWait, boolean last) {
+        StageCharges charges = charged.rules().applyTo(charged.context(), stage, waiting.store());
+        if (!canWait) {
+            charged.charge(charges, last);
+            return;
+        }
+        boolean admitted;
+        if (charges.mayWait()) {
+            CompletableFuture<Decision> decision = waiting.decide(charges);
+            if (!decision.isDone()) {
+                charges.beginWait(waiting.ticker());
+                charged.await(stage, charges, decision);
+                return;
+            }
+            admitted = charges.decided(decision);
+        } else {
+            admitted = charges.charge();
+        }
+        CompletableFuture<Boolean> delay = admitted ? null : waiting.holdBack(charges);
+        if (delay != null) {
+            charges.delay();
+        }
+        charged.end(charges, admitted, last);
+        if (delay != null) {
+            charged.await(stage, charges, delay);
+        }
+    }
+
+    /** Whether requests can wait, so that a web stack must not answer them before. */
+    public boolean letsRequestsWait() {
+        return waiting.arePossible();
+    }
+
+    /** Whether the request waits at this stage, or waited here when its client left. */
+    public boolean hasWaiting(@Nullable ChargedRequest charged) {
+        return charged != null && charged.isWaitingAt(stage);
+    }
+
+    /** Returns a limiter of method calls, with the same rules. */
+    public CallLimiter calls() {
+        return new CallLimiter(rules, waiting.store(), outcomes, refusals);
+    }
+
+    /** The names of the headers that show callers their budgets. */
+    public List<String> headers() {
+        return refusals.headers();
+    }
+
+    /** The names of the headers that show refused callers when to retry. */
+    public List<String> refusalHeaders() {
+        return refusals.refusalHeaders();
+    }
+}

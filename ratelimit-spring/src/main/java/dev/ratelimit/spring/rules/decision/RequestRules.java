@@ -1,0 +1,437 @@
+package dev.ratelimit.spring.rules.decision;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.config.AnnotatedRules;
+import dev.ratelimit.spring.rules.config.CallCheck;
+import dev.ratelimit.spring.rules.config.MethodRules;
+import dev.ratelimit.spring.rules.config.PolicyProperties;
+import dev.ratelimit.spring.rules.config.PolicyRules;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.key.Credentials;
+import dev.ratelimit.spring.rules.key.KeyPart;
+import dev.ratelimit.spring.rules.mistake.StartupReport;
+import dev.ratelimit.spring.rules.mistake.UnintendedPatterns;
+import dev.ratelimit.spring.rules.mistake.UnreadVariables;
+import dev.ratelimit.spring.rules.mistake.WrittenProperties;
+import dev.ratelimit.spring.rules.path.Routes;
+import dev.ratelimit.spring.rules.request.Endpoint;
+import dev.ratelimit.spring.rules.request.EndpointResolver;
+import dev.ratelimit.spring.rules.rule.EndpointRules;
+import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.rule.Stage;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.context.ApplicationContext;
+import org.springframework.core.env.Environment;
+import org.springframework.util.StringValueResolver;
+
+/**
+ * The rules that apply to requests: the configured ones and those of the request's endpoint. First they are read, then
+ * they get the endpoints, and from {@link #enforce} on, they apply and are thread-safe.
+ */
+public final class RequestRules {
+
+    /** Finds no endpoints; used until they are known. */
+    private static final EndpointResolver NOWHERE = new EndpointResolver() {
+        @Override
+        public Endpoint resolve(WebRequest request) {
+            return Endpoint.NOWHERE;
+        }
+
+        @Override
+        public boolean mayLeadToAnnotated(WebRequest request) {
+            return false;
+        }
+    };
+
+    /**
+     * A handler whose annotations concern its endpoint.
+     *
+     * @param endpoint where requests to it lead
+     * @param type the class of the handler
+     * @param method the method that handles requests
+     */
+    private record Handler(Endpoint endpoint, Class<?> type, Method method) {}
+
+    /** A method that handles no requests, and whose calls are limited. */
+    private record Called(Class<?> type, Method method) {}
+
+    /**
+     * The configuration and the annotations as rules.
+     *
+     * @param byEndpoint the annotations, by endpoint
+     * @param byMethod the annotations, by method
+     */
+    private record Parsed(
+            PolicyRules configured,
+            AnnotatedRules annotated,
+            Map<Endpoint, EndpointRules> byEndpoint,
+            MethodRules byMethod) {
+
+        Parsed(PolicyRules configured, AnnotatedRules annotated) {
+            this(configured, annotated, new HashMap<>(), new MethodRules(annotated));
+        }
+
+        void add(Handler handler) {
+            EndpointRules rules = byMethod.addHandler(handler.type(), handler.method());
+            if (!rules.areNone()) {
+                byEndpoint.put(handler.endpoint(), rules);
+            }
+        }
+
+        RulesInForce inForce(EndpointResolver endpoints) {
+            Map<String, Rule> byPolicy = Stream.of(configured.all(), annotated.off(), annotated.all())
+                    .flatMap(List::stream)
+                    // an endpoint's own cost is all that differs between rules of the same policy
+                    .collect(Collectors.toUnmodifiableMap(rule -> rule.policy().name(), rule -> rule, (a, b) -> a));
+            // a preflight must not be charged by some rules only, so a change of the mode changes nothing here
+            List<KeyPart> parts = byPolicy.values().stream()
+                    .flatMap(rule -> rule.key().parts().stream())
+                    .toList();
+            return new RulesInForce(
+                    configured.rules(),
+                    byPolicy,
+                    byPolicy.keySet().stream().collect(Collectors.toUnmodifiableMap(name -> name, this::modeOf)),
+                    configured.changes(),
+                    Map.copyOf(byEndpoint),
+                    byMethod,
+                    configured.exemptions(),
+                    new Credentials(parts),
+                    configured.sources(endpoints));
+        }
+
+        private Mode modeOf(String policy) {
+            Mode inline = annotated.modeOf(policy);
+            return inline == null ? Objects.requireNonNullElse(configured.modeOf(policy), Mode.ENFORCE) : inline;
+        }
+
+        /** The rules that are off everywhere. */
+        Stream<Rule> off() {
+            return Stream.concat(configured.off(), annotated.inlineOff());
+        }
+
+        /** The rules that are not off. */
+        List<Rule> active() {
+            List<Rule> active = new ArrayList<>(annotated.inline());
+            active.addAll(configured.rules());
+            return active;
+        }
+    }
+
+    /**
+     * Rules that were read again.
+     *
+     * @param rules which are not in force yet
+     * @param enforce puts them in force: all requests from then on see them, all others those before. Not to be called
+     *     after others were put in force.
+     */
+    public record Reread(RulesInForce rules, Runnable enforce) {}
+
+    private final BiFunction<RateLimitProperties, Map<String, Change>, Parsed> parser;
+    private final List<Handler> handlers = new ArrayList<>();
+    private final List<Called> calls = new ArrayList<>();
+    private EndpointResolver endpoints = NOWHERE;
+
+    /** Whether Spring Security runs between two stages. */
+    private volatile boolean stages;
+
+    private volatile RateLimitProperties properties;
+    private volatile Parsed parsed;
+    private volatile RulesInForce inForce;
+
+    /**
+     * Reads the configuration.
+     *
+     * @param beans the beans that keys and plans may refer to
+     * @param placeholders resolves placeholders in the attributes of annotations
+     * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
+     * @throws RateLimitConfigurationException at the first mistake
+     */
+    public RequestRules(
+            RateLimitProperties properties,
+            ListableBeanFactory beans,
+            StringValueResolver placeholders,
+            Consumer<Limit> store) {
+        this.properties = properties;
+        this.parser = (written, changed) -> {
+            PolicyRules configured = new PolicyRules(written, changed, beans, store);
+            return new Parsed(configured, configured.annotated(placeholders));
+        };
+        this.parsed = parser.apply(properties, Map.of());
+        this.inForce = RulesInForce.none(parsed.byMethod(), parsed.configured().sources(NOWHERE));
+    }
+
+    /** The policies of the configuration, while no request is charged. */
+    public static RequestRules withoutRequests(
+            RateLimitProperties properties,
+            ListableBeanFactory beans,
+            StringValueResolver placeholders,
+            Consumer<Limit> store) {
+        RequestRules rules = new RequestRules(properties, beans, placeholders, store);
+        rules.enforce(NOWHERE);
+        return rules;
+    }
+
+    /**
+     * Checks the properties as written, for mistakes that are no longer visible after binding.
+     *
+     * @throws RateLimitConfigurationException at the first mistake
+     */
+    public static void checkWritten(Environment environment) {
+        WrittenProperties.check(environment);
+    }
+
+    /**
+     * Checks for environment variables and system properties that nothing reads, after all properties are bound.
+     *
+     * @throws RateLimitConfigurationException at the first mistake
+     */
+    public static void checkUnread(ApplicationContext context) {
+        UnreadVariables.check(context);
+    }
+
+    /** Whether the type or one of its methods is limited, directly or by a meta-annotation. */
+    public static boolean areOnAnyOf(Class<?> type) {
+        return AnnotatedRules.anyOn(type);
+    }
+
+    /**
+     * Whether calls of a bean's method may be limited: those with an annotation, and public ones if it is on the class.
+     */
+    public static boolean mayLimitCallsOf(Class<?> type, Method method) {
+        return AnnotatedRules.mayLimitCallsOf(type, method);
+    }
+
+    /**
+     * Whether a handler may have limits that can only be charged when it is called. In doubt, it does.
+     *
+     * @param placeholders resolves placeholders in the attributes of annotations
+     */
+    public static boolean mayNeedCall(
+            Class<?> type, Method handler, StringValueResolver placeholders, RateLimitProperties properties) {
+        return new CallCheck(type, handler)
+                .mayNeedCall(AnnotatedRules.annotations(type, handler), placeholders, properties.policies());
+    }
+
+    /** A mistake in the annotations of a method. */
+    public static RateLimitConfigurationException mistake(Class<?> type, Method method, String reason) {
+        return AnnotatedRules.mistake(type, method, reason);
+    }
+
+    /** Whether the type or method itself is limited, directly, by inheritance or by a meta-annotation. */
+    public static boolean limit(AnnotatedElement element) {
+        return AnnotatedRules.limit(element);
+    }
+
+    /** Whether the type or method itself is limited or exempt, directly or by a meta-annotation. */
+    public static boolean areOn(AnnotatedElement element) {
+        return AnnotatedRules.isOn(element);
+    }
+
+    /**
+     * Reads the annotations of an endpoint's handler.
+     *
+     * @return whether there are any, even if they are off
+     * @throws RateLimitConfigurationException at the first mistake
+     */
+    public boolean add(Endpoint endpoint, Class<?> type, Method handler) {
+        if (!AnnotatedRules.concern(type, handler)) {
+            return false;
+        }
+        Handler added = new Handler(endpoint, type, handler);
+        parsed.add(added);
+        handlers.add(added);
+        return true;
+    }
+
+    /**
+     * Reads the annotations of a method that handles no requests.
+     *
+     * @return whether its calls are limited
+     * @throws RateLimitConfigurationException at the first mistake
+     */
+    public boolean addCall(Class<?> type, Method method) {
+        if (parsed.byMethod().of(type, method).areNone()) {
+            return false;
+        }
+        calls.add(new Called(type, method));
+        return true;
+    }
+
+    /** Whether calls of a handler that has been added are limited. */
+    public boolean limitCallsOf(Class<?> type, Method handler) {
+        return AnnotatedRules.concern(type, handler)
+                && !parsed.byMethod().of(type, handler).areNone();
+    }
+
+    /** Puts all rules in force. */
+    public void enforce(EndpointResolver resolver) {
+        endpoints = resolver;
+        inForce = parsed.inForce(resolver);
+    }
+
+    /**
+     * Reads the configuration with other changes. Nothing is in force yet.
+     *
+     * @throws RateLimitConfigurationException if the rules would not be valid
+     */
+    public Reread read(Map<String, Change> next) {
+        return read(properties, next);
+    }
+
+    /** Reads other policies, too; all other properties stay as they are. */
+    public Reread read(Map<String, PolicyProperties> policies, Map<String, Change> next) {
+        RateLimitProperties written = properties.withPolicies(policies);
+        properties.checkChangeable(written);
+        return read(written, next);
+    }
+
+    private Reread read(RateLimitProperties written, Map<String, Change> next) {
+        Parsed reread = parser.apply(written, Map.copyOf(next));
+        handlers.forEach(reread::add);
+        handlers.forEach(handler -> checkCallable(handler, reread));
+        calls.forEach(call -> reread.byMethod().of(call.type(), call.method()));
+        RulesInForce then = reread.inForce(endpoints);
+        return new Reread(then, () -> {
+            properties = written;
+            parsed = reread;
+            inForce = then;
+        });
+    }
+
+    /** Handlers whose calls were not limited at the start have no proxy. */
+    private void checkCallable(Handler handler, Parsed reread) {
+        boolean limited =
+                !reread.byMethod().of(handler.type(), handler.method()).areNone();
+        if (limited && parsed.byMethod().of(handler.type(), handler.method()).areNone()) {
+            throw AnnotatedRules.mistake(
+                    handler.type(),
+                    handler.method(),
+                    "its limits depend on arguments now, which they did not at the start; restart the application");
+        }
+    }
+
+    /** The properties, apart from policies, that differ, and that are not read again. */
+    public List<String> fixedThatDiffer(RateLimitProperties next) {
+        return properties.fixedThatDiffer(next);
+    }
+
+    /** The policies of the configuration, as they were read last. */
+    public Map<String, PolicyProperties> policies() {
+        return properties.policies();
+    }
+
+    /** The changes in force, by policy. */
+    public Map<String, Change> changes() {
+        return inForce.changes();
+    }
+
+    /**
+     * Logs the rules in force, and warns about settings that are probably unintended.
+     *
+     * @param stages whether Spring Security runs between the stages
+     * @param contextPath the context path of the application; the paths of rules are relative to it
+     * @param servletPath the path of Spring MVC's servlet below it; the paths of rules are relative to this, too
+     */
+    public void report(boolean stages, String contextPath, String servletPath) {
+        this.stages = stages;
+        UnintendedPatterns unintended = new UnintendedPatterns(contextPath, servletPath);
+        StartupReport report = new StartupReport(properties, stages, unintended);
+        report.policies(parsed.configured(), parsed.annotated().named());
+        parsed.annotated().inline().forEach(report::active);
+        parsed.off().forEach(StartupReport::off);
+        report.warnOfOverrides(parsed.active());
+        report.warnOfExemptKeys(parsed.active());
+        if (parsed.active().isEmpty()) {
+            report.nothing();
+        }
+    }
+
+    /** Warns about what depends on who the caller is, if probably nobody is authenticated. */
+    public void warnOfCallers() {
+        Stream<Rule> rules =
+                Stream.of(parsed.configured().rules(), parsed.annotated().all()).flatMap(List::stream);
+        StartupReport.warnOfCallers(rules, parsed.configured().exemptions());
+    }
+
+    /**
+     * Warns about paths, methods and path variables that no route has.
+     *
+     * @param contextPath as for {@link #report}
+     * @param servletPath as for {@link #report}
+     */
+    public void compareWith(Routes routes, String contextPath, String servletPath) {
+        new UnansweredPatterns(routes, new UnintendedPatterns(contextPath, servletPath)).warnOf(inForce);
+    }
+
+    /** Logs how much memory the keys of all rules may use. */
+    public void reportMemory(InMemoryStore store) {
+        StartupReport.memory(store, parsed.active());
+    }
+
+    /** Warns about policies whose full limit each instance applies while a store on another machine does not answer. */
+    public void warnOfWholeShare() {
+        StartupReport.warnOfWholeShare(
+                properties, policiesInForce().stream().map(Policy::name).toList());
+    }
+
+    /** The names of all policies, including those that are off. */
+    public Set<String> allNames() {
+        return new TreeSet<>(inForce.byPolicy().keySet());
+    }
+
+    /** The policies in force. */
+    public List<Policy> policiesInForce() {
+        return parsed.active().stream().map(Rule::policy).distinct().toList();
+    }
+
+    /** The name of a policy that lets requests wait, before Spring Security if there is any; {@code null} if none does. */
+    public @Nullable String firstToLetWait() {
+        return configured().stream()
+                .filter(rule -> rule.onExceeded().waits())
+                .min(Comparator.comparing(Rule::stage))
+                .map(rule -> rule.policy().name())
+                .orElse(null);
+    }
+
+    /** Whether a policy lets requests wait before Spring Security. */
+    public boolean letWaitBeforeSecurity() {
+        return configured().stream()
+                .anyMatch(rule -> rule.onExceeded().waits() && rule.stage() == Stage.BEFORE_SECURITY);
+    }
+
+    /** The configured rules, including those that are off. */
+    List<Rule> configured() {
+        return parsed.configured().all();
+    }
+
+    /** Whether Spring Security runs between two stages. */
+    public boolean haveStages() {
+        return stages;
+    }
+
+    /** The rules in force at this moment. */
+    public RulesInForce inForce() {
+        return inForce;
+    }
+}

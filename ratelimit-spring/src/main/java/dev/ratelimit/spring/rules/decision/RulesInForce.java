@@ -1,0 +1,212 @@
+package dev.ratelimit.spring.rules.decision;
+
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.config.MethodRules;
+import dev.ratelimit.spring.rules.decision.AppliedRules.Exemption;
+import dev.ratelimit.spring.rules.key.Credentials;
+import dev.ratelimit.spring.rules.request.Endpoint;
+import dev.ratelimit.spring.rules.request.NoRequest;
+import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.rule.CallRules;
+import dev.ratelimit.spring.rules.rule.EndpointRules;
+import dev.ratelimit.spring.rules.rule.Exemptions;
+import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.rule.Stage;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+
+/**
+ * The rules that are in force at one moment. A request keeps those of its first stage, so that a change never gives it
+ * some of the old rules and some of the new ones. Immutable.
+ *
+ * @param configured the configured rules that are not off, the most specific first
+ * @param byPolicy all rules, including those of annotations and those that are off, by the names of their policies
+ * @param modes whether each of them is applied
+ * @param changes what operators have changed of them, by policy
+ * @param byEndpoint the annotations, by endpoint
+ * @param byMethod the annotations, by method
+ * @param exemptions which requests are exempt from all rules
+ * @param credentials where requests may carry one
+ * @param sources what requests need to find their address, endpoint and keys
+ */
+public record RulesInForce(
+        List<Rule> configured,
+        Map<String, Rule> byPolicy,
+        Map<String, Mode> modes,
+        Map<String, Change> changes,
+        Map<Endpoint, EndpointRules> byEndpoint,
+        MethodRules byMethod,
+        Exemptions exemptions,
+        Credentials credentials,
+        RequestContext.Sources sources) {
+
+    /** No rules for requests. */
+    static RulesInForce none(MethodRules byMethod, RequestContext.Sources sources) {
+        return new RulesInForce(
+                List.of(),
+                Map.of(),
+                Map.of(),
+                Map.of(),
+                Map.of(),
+                byMethod,
+                Exemptions.NONE,
+                new Credentials(List.of()),
+                sources);
+    }
+
+    /** The request as the rules see it. */
+    public RequestContext context(WebRequest request) {
+        return new RequestContext(request, sources);
+    }
+
+    /**
+     * The rule of a policy.
+     *
+     * @throws UnknownPolicyException if there is none
+     */
+    public Rule rule(String policy) {
+        Rule rule = byPolicy.get(policy);
+        if (rule == null) {
+            throw new UnknownPolicyException(policy, new TreeSet<>(byPolicy.keySet()));
+        }
+        return rule;
+    }
+
+    /**
+     * What is in force of a policy.
+     *
+     * @throws UnknownPolicyException if there is none
+     */
+    public PolicyVersion version(String policy) {
+        return new PolicyVersion(rule(policy).policy().limits(), mode(policy), changes.get(policy));
+    }
+
+    /** Whether a policy is applied. */
+    public Mode mode(String policy) {
+        return modes.getOrDefault(policy, Mode.ENFORCE);
+    }
+
+    /** Whether the request is a CORS preflight that cannot try a credential. */
+    public boolean isFreePreflight(WebRequest request) {
+        return isPreflight(request) && !credentials.mayBeIn(request);
+    }
+
+    /**
+     * Whether the request is a CORS preflight as browsers send them, which is free unless it tries a credential: its URL
+     * may be that of a request with a query.
+     */
+    boolean isPreflightOfBrowser(WebRequest request) {
+        return isPreflight(request) && !credentials.mayBeBesideUrlOf(request);
+    }
+
+    private static boolean isPreflight(WebRequest request) {
+        return request.method().equals("OPTIONS")
+                && request.header(HttpHeaders.ORIGIN) != null
+                && request.header(HttpHeaders.ACCESS_CONTROL_REQUEST_METHOD) != null;
+    }
+
+    /** The rules that may apply to the request, in the order in which they are asked. */
+    public List<Rule> inOrder(RequestContext context) {
+        EndpointRules own = ownOf(context);
+        return Stream.concat(own.rules().stream(), configured.stream().filter(rule -> !own.names(rule.policy())))
+                .toList();
+    }
+
+    /** The rules of this stage, or of all stages, that apply to the request. */
+    public StageCharges applyTo(RequestContext context, @Nullable Stage stage, RateLimitStore store) {
+        EndpointRules own = ownOf(context);
+        StageCharges charges = new StageCharges(store, byPolicy, exemptions(own, context, stage));
+        for (int i = 0; i < own.rules().size(); i++) {
+            Rule rule = own.rules().get(i);
+            if (isOf(rule, stage) && rule.match().conditionHolds(context)) {
+                charges.add(rule, context);
+            }
+        }
+        for (int i = 0; i < configured.size(); i++) {
+            Rule rule = configured.get(i);
+            // the endpoint has its own cost for a policy that its annotation names
+            if (isOf(rule, stage) && !own.names(rule.policy()) && rule.match().matches(context)) {
+                charges.add(rule, context);
+            }
+        }
+        return charges;
+    }
+
+    private EndpointRules ownOf(RequestContext context) {
+        return context.mayLeadToAnnotated()
+                ? byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE)
+                : EndpointRules.NONE;
+    }
+
+    /** The rules that are charged when the request's handler is called. */
+    public List<Rule> atCall(RequestContext context) {
+        return ownOf(context).call();
+    }
+
+    /** Whether the call of the request's handler is charged, too. */
+    boolean limitCallAt(RequestContext context) {
+        return !atCall(context).isEmpty();
+    }
+
+    /** The rules that apply to the call of a method; nothing exempts calls outside of requests. */
+    StageCharges applyTo(CallRules called, RequestContext context, RateLimitStore store) {
+        EndpointRules own = byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE);
+        boolean exempt = !(context.request() instanceof NoRequest) && isExempt(own, context, null);
+        StageCharges charges = new StageCharges(store, called.byPolicy(), exempt ? Exemption.ALL : Exemption.NONE);
+        for (Rule rule : called.rules()) {
+            if (rule.match().conditionHolds(context)) {
+                charges.add(rule, context);
+            }
+        }
+        return charges;
+    }
+
+    /**
+     * Whether the request is exempt. Before Spring Security, only its address exempts a request that may carry a
+     * credential: passwords can be guessed on any path, and clients choose what conditions read. A request that Spring
+     * Security lets pass gets a refund.
+     */
+    private boolean isExempt(EndpointRules own, RequestContext context, @Nullable Stage stage) {
+        boolean authenticated = stage != Stage.BEFORE_SECURITY;
+        if (exemptions.includeAddress(context)) {
+            return true;
+        }
+        boolean exempt =
+                own.exempt() || exemptions.includePath(context) || exemptions.conditionHolds(context, authenticated);
+        return exempt && (authenticated || !credentials.mayBeIn(context.request()));
+    }
+
+    /**
+     * Which rules do not charge the request. Rules that do not name a management endpoint do not charge requests to it.
+     * However, before Spring Security, a request that may carry a credential is charged to a budget of its own caller,
+     * because passwords can be guessed there, too. It gets a refund like that of an exempt path.
+     */
+    private Exemption exemptions(EndpointRules own, RequestContext context, @Nullable Stage stage) {
+        if (isExempt(own, context, stage)) {
+            return Exemption.ALL;
+        }
+        if (!exemptions.includeManagement(context)) {
+            return Exemption.NONE;
+        }
+        boolean guess = stage == Stage.BEFORE_SECURITY && credentials.mayBeIn(context.request());
+        // probes and looks at the metrics would be most of what such rules count
+        return new Exemption(
+                rule -> !rule.match().names(context) && !(guess && !rule.key().isShared()), false);
+    }
+
+    /** Whether the request is charged only by rules that name its management endpoint. */
+    public boolean isFreeManagement(RequestContext context) {
+        return exemptions.includeManagement(context);
+    }
+
+    private static boolean isOf(Rule rule, @Nullable Stage stage) {
+        return stage == null || rule.stage() == stage;
+    }
+}

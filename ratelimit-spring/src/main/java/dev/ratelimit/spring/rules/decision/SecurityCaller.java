@@ -1,0 +1,37 @@
+package dev.ratelimit.spring.rules.decision;
+
+import java.security.Principal;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.security.authentication.AnonymousAuthenticationToken;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.context.SecurityContext;
+import org.springframework.security.core.context.SecurityContextHolder;
+
+/** The caller in Spring Security's context. Only used if Spring Security is present. */
+final class SecurityCaller {
+
+    /** Where Spring Security looks for the caller in asynchronous dispatches: RequestAttributeSecurityContextRepository. */
+    private static final String ATTRIBUTE = "org.springframework.security.web.context"
+            + ".RequestAttributeSecurityContextRepository.SPRING_SECURITY_CONTEXT";
+
+    private SecurityCaller() {}
+
+    /**
+     * Keeps the caller in an attribute of a request that is going to wait. Filters of applications often set it for their
+     * thread only; it would be unknown when Spring Security sees the request again.
+     */
+    static void keep(BiConsumer<String, Object> attributes) {
+        SecurityContext context = SecurityContextHolder.getContext();
+        if (context.getAuthentication() != null) {
+            attributes.accept(ATTRIBUTE, context);
+        }
+    }
+
+    /** The authenticated caller of the current thread; {@code null} if there is none. */
+    static @Nullable Principal principal() {
+        Authentication caller = SecurityContextHolder.getContext().getAuthentication();
+        boolean known = caller != null && caller.isAuthenticated() && !(caller instanceof AnonymousAuthenticationToken);
+        return known ? caller : null;
+    }
+}

@@ -1,0 +1,208 @@
+package dev.ratelimit.spring.rules.expression;
+
+import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.request.RequestContext;
+import java.security.Principal;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpCookie;
+import org.springframework.http.HttpHeaders;
+
+/** The variables of expressions besides parameters, and their types, whose methods expressions can call. */
+public final class ExpressionVariables {
+
+    public static final Map<String, Class<?>> TYPES =
+            Map.of("request", Request.class, "principal", Principal.class, "ip", String.class);
+
+    private ExpressionVariables() {}
+
+    /** The value of a variable; {@code null} if it has none or does not exist. */
+    static @Nullable Object valueOf(String name, RequestContext context) {
+        return switch (name) {
+            case "request" -> new Request(context.request());
+            case "principal" -> context.request().principal();
+            case "ip" -> context.addressText();
+            default -> context.argument(name);
+        };
+    }
+
+    /**
+     * {@code #request}, on every web stack: a read-only view of the request with the names and meanings of the Servlet
+     * API. Public, because code that SpEL compiles calls it.
+     */
+    public static final class Request {
+
+        private final WebRequest request;
+
+        Request(WebRequest request) {
+            this.request = request;
+        }
+
+        /** The method. */
+        public String getMethod() {
+            return request.method();
+        }
+
+        /** The URL without the query. */
+        public String getRequestURL() {
+            return request.url();
+        }
+
+        /** The path including the context path, not decoded. */
+        public String getRequestURI() {
+            int path = request.url().indexOf('/', hostStart());
+            return path < 0 ? "" : request.url().substring(path);
+        }
+
+        /** The scheme, such as {@code https}. */
+        public String getScheme() {
+            return request.url().substring(0, Math.max(0, request.url().indexOf(':')));
+        }
+
+        /** Whether the connection is encrypted. */
+        public boolean isSecure() {
+            return getScheme().equals("https");
+        }
+
+        /** The host in the request, without the port. */
+        public String getServerName() {
+            String url = request.url();
+            int from = hostStart();
+            int to = url.startsWith("[", from) ? url.indexOf(']', from) + 1 : from;
+            while (to < url.length() && url.charAt(to) != ':' && url.charAt(to) != '/') {
+                to++;
+            }
+            return url.substring(from, to);
+        }
+
+        private int hostStart() {
+            int scheme = request.url().indexOf("://");
+            return scheme < 0 ? 0 : scheme + 3;
+        }
+
+        /** The query, not decoded, or {@code null} if there is none. */
+        public @Nullable String getQueryString() {
+            return request.query();
+        }
+
+        /** The first line of a header, or {@code null}. */
+        public @Nullable String getHeader(String name) {
+            return request.header(name);
+        }
+
+        /** All lines of a header. */
+        public Enumeration<String> getHeaders(String name) {
+            return Collections.enumeration(request.headers(name));
+        }
+
+        /** The names of all headers. */
+        public Enumeration<String> getHeaderNames() {
+            return Collections.enumeration(request.headerNames());
+        }
+
+        /** The number in a header; -1 if there is none. */
+        public int getIntHeader(String name) {
+            String value = request.header(name);
+            return value == null ? -1 : Integer.parseInt(value);
+        }
+
+        /** The media type of the body, or {@code null}. */
+        public @Nullable String getContentType() {
+            return request.header(HttpHeaders.CONTENT_TYPE);
+        }
+
+        /** The length of the body; -1 if unknown or larger than an {@code int}. */
+        public int getContentLength() {
+            long length = request.contentLength();
+            return length > Integer.MAX_VALUE ? -1 : (int) length;
+        }
+
+        /** The length of the body; -1 if unknown. */
+        public long getContentLengthLong() {
+            return request.contentLength();
+        }
+
+        /** All cookies; each has {@code name} and {@code value}. */
+        public List<HttpCookie> getCookies() {
+            return request.cookies();
+        }
+
+        /** The first value of a parameter of the query or a form, or {@code null}. */
+        public @Nullable String getParameter(String name) {
+            List<String> values = request.parameters(name);
+            return values.isEmpty() ? null : values.get(0);
+        }
+
+        /** All values of a parameter, or {@code null}. */
+        public String @Nullable [] getParameterValues(String name) {
+            List<String> values = request.parameters(name);
+            return values.isEmpty() ? null : values.toArray(String[]::new);
+        }
+
+        /** The names of all parameters. */
+        public Enumeration<String> getParameterNames() {
+            return Collections.enumeration(request.parameterNames());
+        }
+
+        /** All parameters. */
+        public Map<String, String[]> getParameterMap() {
+            Map<String, String[]> parameters = new LinkedHashMap<>();
+            Collection<String> names = new ArrayList<>(request.parameterNames());
+            names.forEach(name -> parameters.put(name, request.parameters(name).toArray(String[]::new)));
+            return parameters;
+        }
+
+        /** The authenticated principal, or {@code null}. */
+        public @Nullable Principal getUserPrincipal() {
+            return request.principal();
+        }
+
+        /** The name of the authenticated principal, or {@code null}. */
+        public @Nullable String getRemoteUser() {
+            Principal principal = request.principal();
+            return principal == null ? null : principal.getName();
+        }
+
+        /** Whether the authenticated principal has this role. */
+        public boolean isUserInRole(String role) {
+            return request.hasRole(role);
+        }
+
+        /** The existing session, or {@code null}; none is created. */
+        public @Nullable Session getSession() {
+            String id = request.sessionId();
+            return id == null ? null : new Session(id);
+        }
+
+        /** The address of the peer, or the one that a filter replaced it with. The client's address is {@code #ip}. */
+        public @Nullable String getRemoteAddr() {
+            return request.remoteAddress();
+        }
+
+        /** The request attribute of this name, or {@code null}. */
+        public @Nullable Object getAttribute(String name) {
+            return request.attribute(name);
+        }
+    }
+
+    /** A session, of which only the id is available. */
+    public static final class Session {
+
+        private final String id;
+
+        Session(String id) {
+            this.id = id;
+        }
+
+        /** The id. */
+        public String getId() {
+            return id;
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package dev.ratelimit.spring.rules.key;
+
+import dev.ratelimit.spring.KeyResolver;
+import dev.ratelimit.spring.PlanResolver;
+import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.text.Quotation;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Finds the beans that resolve keys and plans, by name. Checks the names immediately, but fetches each bean on first
+ * use, so that its dependencies are not created too early.
+ */
+public final class Resolvers {
+
+    private static final Logger log = LoggerFactory.getLogger(Resolvers.class);
+
+    private final ListableBeanFactory beans;
+
+    public Resolvers(ListableBeanFactory beans) {
+        this.beans = beans;
+    }
+
+    Function<RequestContext, @Nullable String> key(String bean) {
+        return named(bean, KeyResolver.class, KeyResolver::resolve);
+    }
+
+    public Function<RequestContext, @Nullable String> plan(String bean) {
+        return named(bean, PlanResolver.class, PlanResolver::resolve);
+    }
+
+    /** The only bean that resolves plans. */
+    public Function<RequestContext, @Nullable String> onlyPlan() {
+        List<String> names = names(PlanResolver.class);
+        if (names.size() != 1) {
+            throw new IllegalArgumentException("plans need a bean of type PlanResolver, and there "
+                    + (names.isEmpty()
+                            ? "is none; declare one"
+                            : "are " + names.size() + "; name one in plan-resolver: " + String.join(" or ", names)));
+        }
+        return plan(names.get(0));
+    }
+
+    private <T> Function<RequestContext, @Nullable String> named(
+            String bean, Class<T> type, BiFunction<T, WebRequest, @Nullable String> resolve) {
+        List<String> names = names(type);
+        if (!names.contains(bean)) {
+            throw new IllegalArgumentException(
+                    "there is no bean " + Quotation.of(bean) + " of type " + type.getSimpleName() + "; "
+                            + (names.isEmpty() ? "declare one" : "write " + String.join(" or ", names)));
+        }
+        SingletonSupplier<T> resolver = SingletonSupplier.of(() -> beans.getBean(bean, type));
+        AtomicBoolean failed = new AtomicBoolean();
+        return context -> {
+            try {
+                return resolve.apply(resolver.obtain(), context.request());
+            } catch (RuntimeException e) {
+                if (failed.compareAndSet(false, true)) {
+                    log.warn(
+                            "The {} '{}' failed, so its result counts as null; this is logged once",
+                            type.getSimpleName(),
+                            bean,
+                            e);
+                }
+                return null;
+            }
+        };
+    }
+
+    private List<String> names(Class<?> type) {
+        return List.of(beans.getBeanNamesForType(type, true, false));
+    }
+}

@@ -1,0 +1,91 @@
+package dev.ratelimit.spring.rules.mistake;
+
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.rules.config.PolicyProperties;
+import dev.ratelimit.spring.rules.text.PropertyName;
+import dev.ratelimit.spring.rules.text.Quotation;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
+
+/** Reports values under {@code ratelimit} that do not have the type of their property, and suggests valid ones. */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+final class UnreadableValueAnalyzer extends AbstractFailureAnalyzer<BindException> {
+
+    private static final ConfigurationPropertyName ROOT = KnownProperties.ROOT;
+
+    private static final Map<Class<?>, String> EXAMPLES = Map.of(
+            Boolean.class, "true or false",
+            Integer.class, "a whole number up to 2147483647",
+            Long.class, "a whole number",
+            Double.class, "a number",
+            Duration.class, "a duration, such as 50ms, 10s, 5m or 1h",
+            ZoneId.class, "a time zone, such as Europe/Berlin or UTC");
+
+    private final Environment environment;
+
+    UnreadableValueAnalyzer(Environment environment) {
+        this.environment = environment;
+    }
+
+    @Override
+    protected @Nullable FailureAnalysis analyze(Throwable root, BindException failure) {
+        BindException innermost = innermost(failure);
+        boolean others = innermost.getCause() instanceof UnboundConfigurationPropertiesException
+                || NestedExceptionUtils.getMostSpecificCause(failure) instanceof RateLimitConfigurationException;
+        if (others || !ROOT.isAncestorOf(innermost.getName())) {
+            return null;
+        }
+        String name = innermost.getName().toString();
+        String value = environment.getProperty(name);
+        String reason = (value == null ? "the value below it" : Quotation.of(value)) + " cannot be read; "
+                + example(innermost.getTarget().getType().toClass(), value);
+        return new MistakeReport(environment).of(new RateLimitConfigurationException(name, value, reason), failure);
+    }
+
+    private static BindException innermost(BindException failure) {
+        BindException innermost = failure;
+        for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+            if (cause instanceof BindException bind) {
+                innermost = bind;
+            }
+        }
+        return innermost;
+    }
+
+    private static String example(Class<?> type, @Nullable String value) {
+        if (type == PolicyProperties.class || type == PolicyProperties.Plan.class) {
+            String permits = value != null && value.matches("\\d{1,18}") ? value : "5";
+            return "write a limit with a period, such as " + permits + "/minute";
+        }
+        if (type.isEnum()) {
+            return "write "
+                    + choice(Stream.of(type.getEnumConstants())
+                            .map(constant -> PropertyName.of((Enum<?>) constant))
+                            .toList());
+        }
+        String example = EXAMPLES.get(ClassUtils.resolvePrimitiveIfNecessary(type));
+        return example != null ? "write " + example : "indent its properties below it, one per line";
+    }
+
+    private static String choice(List<String> values) {
+        int last = values.size() - 1;
+        return last == 0
+                ? values.get(0)
+                : values.stream().limit(last).collect(Collectors.joining(", ")) + " or " + values.get(last);
+    }
+}

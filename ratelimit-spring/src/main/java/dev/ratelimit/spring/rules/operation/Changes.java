@@ -1,0 +1,204 @@
+package dev.ratelimit.spring.rules.operation;
+
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.rules.text.Quotation;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What operators have changed: a register that instances replicate. It holds the last value of each property of each
+ * policy, and the moment when that was accepted. Immutable.
+ *
+ * <p>Two registers are {@linkplain #and joined} by the later value of each property. The result depends neither on the
+ * order in which instances learn of changes nor on how often, and no property ever returns to an earlier value. An
+ * instance sends everything that it knows with each question, so a store that has lost something has it back with the
+ * next one, also if that is a change. A change is accepted only from an instance that knows everything that is shared,
+ * and gets a moment after all others. So it can miss another change only if the store has lost that one before anybody
+ * else has read it; as soon as they meet, both are in force, or the later one if they set the same property.
+ *
+ * <p>A restored property keeps its moment, so that an older register does not bring its value back.
+ *
+ * @param values by property; those that this version does not know are kept for others
+ */
+public record Changes(Map<Property, Value> values) {
+
+    /** No changes. */
+    public static final Changes NONE = new Changes(Map.of());
+
+    private static final String LIMIT = "limit";
+    private static final String BURST = "burst";
+    private static final String MODE = "mode";
+
+    private static final Pattern LINE = Pattern.compile("(\\S+) (\\S+) (\\d{1,16}) (\\S*)");
+
+    /**
+     * A property of a policy.
+     *
+     * @param name limit, burst or mode
+     * @param policy the name of the policy, encoded
+     */
+    public record Property(String name, String policy) {}
+
+    /**
+     * The value of a property.
+     *
+     * @param at when it was accepted, in microseconds
+     * @param text encoded; empty for the value of the configuration
+     */
+    public record Value(long at, String text) implements Comparable<Value> {
+
+        /** By moment; at the same one, which clocks of two servers may show, by text, so that all instances agree. */
+        @Override
+        public int compareTo(Value other) {
+            return at == other.at ? text.compareTo(other.text) : Long.compare(at, other.at);
+        }
+    }
+
+    /** Copies the map. */
+    public Changes {
+        values = Map.copyOf(values);
+    }
+
+    /**
+     * A change that is not accepted yet.
+     *
+     * @param fromConfiguration whether what it leaves out returns to the configuration
+     */
+    static Changes of(String policy, Change change, boolean fromConfiguration) {
+        Map<Property, Value> values = new HashMap<>();
+        put(values, LIMIT, policy, change.limit(), fromConfiguration);
+        put(values, BURST, policy, change.burst(), fromConfiguration);
+        put(values, MODE, policy, change.mode(), fromConfiguration);
+        return new Changes(values);
+    }
+
+    private static void put(
+            Map<Property, Value> values, String name, String policy, @Nullable Object value, boolean orEmpty) {
+        if (value != null || orEmpty) {
+            values.put(
+                    new Property(name, encoded(policy)), new Value(0, value == null ? "" : encoded(value.toString())));
+        }
+    }
+
+    /** The same changes, accepted at this moment. */
+    public Changes at(long micros) {
+        Map<Property, Value> accepted = new HashMap<>();
+        values.forEach((property, value) -> accepted.put(property, new Value(micros, value.text())));
+        return new Changes(accepted);
+    }
+
+    /** When the last of them was accepted, in microseconds; 0 if there are none. */
+    public long latest() {
+        return values.values().stream().mapToLong(Value::at).max().orElse(0);
+    }
+
+    /** Both: the later value of each property. */
+    public Changes and(Changes other) {
+        Map<Property, Value> both = new HashMap<>(values);
+        other.values.forEach((property, value) ->
+                both.merge(property, value, (mine, theirs) -> mine.compareTo(theirs) < 0 ? theirs : mine));
+        return new Changes(both);
+    }
+
+    /** The names of the policies that are not as configured, in alphabetical order. */
+    Set<String> policies() {
+        return values.entrySet().stream()
+                .filter(entry -> read(entry.getKey(), entry.getValue()) != null)
+                .map(entry -> decoded(entry.getKey().policy()))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /**
+     * What replaces the configuration of a policy: first all of it, then, for instances on which that is not valid, one
+     * alternative after the other, which leave out as few and as old values as possible, and in the end all of them.
+     */
+    public List<Change> of(String policy) {
+        List<Property> oldestFirst = values.entrySet().stream()
+                .filter(entry -> entry.getKey().policy().equals(encoded(policy)))
+                .filter(entry -> read(entry.getKey(), entry.getValue()) != null)
+                .sorted(Map.Entry.<Property, Value>comparingByValue()
+                        .thenComparing(entry -> entry.getKey().name()))
+                .map(Map.Entry::getKey)
+                .toList();
+        List<Change> alternatives = new ArrayList<>();
+        for (int without = 0; without < 1 << oldestFirst.size(); without++) {
+            Map<String, Object> chosen = new HashMap<>();
+            for (int i = 0; i < oldestFirst.size(); i++) {
+                Property property = oldestFirst.get(i);
+                Object value = read(property, values.get(property));
+                if ((without >> i & 1) == 0 && value != null) {
+                    chosen.put(property.name(), value);
+                }
+            }
+            alternatives.add(new Change((String) chosen.get(LIMIT), (Long) chosen.get(BURST), (Mode) chosen.get(MODE)));
+        }
+        return alternatives;
+    }
+
+    /** A value of a property that this version knows; {@code null} for others, and for that of the configuration. */
+    private static @Nullable Object read(Property property, @Nullable Value value) {
+        if (value == null || value.text().isEmpty()) {
+            return null;
+        }
+        try {
+            String text = decoded(value.text());
+            return switch (property.name()) {
+                case LIMIT -> text;
+                case BURST -> Long.valueOf(text);
+                case MODE -> Mode.valueOf(text);
+                default -> null;
+            };
+        } catch (IllegalArgumentException e) {
+            return null;
+        }
+    }
+
+    /**
+     * Reads {@link #toString}.
+     *
+     * @throws IllegalArgumentException if the text is another one
+     */
+    public static Changes parse(String text) {
+        Map<Property, Value> values = new HashMap<>();
+        text.lines().forEach(line -> {
+            Matcher matcher = LINE.matcher(line);
+            if (!matcher.matches()) {
+                throw new IllegalArgumentException("not a change: " + Quotation.of(line));
+            }
+            values.put(
+                    new Property(matcher.group(1), matcher.group(2)),
+                    new Value(Long.parseLong(matcher.group(3)), matcher.group(4)));
+        });
+        return new Changes(values);
+    }
+
+    /** A line for each property, such as {@code limit per-user 1764000000000000 50%2Fminute}. */
+    @Override
+    public String toString() {
+        return values.entrySet().stream()
+                .map(entry -> entry.getKey().name() + " " + entry.getKey().policy() + " "
+                        + entry.getValue().at() + " " + entry.getValue().text() + "\n")
+                .sorted()
+                .collect(Collectors.joining());
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
+    }
+
+    private static String decoded(String text) {
+        return URLDecoder.decode(text, StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,210 @@
+package dev.ratelimit.spring.rules.operation;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Policy;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
+import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.decision.StageCharges;
+import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.rule.Stage;
+import dev.ratelimit.spring.rules.text.PropertyName;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What would become of a request: the request passes through the stages as any other, but its charges are only asked
+ * for. Not thread-safe.
+ */
+final class Explanation {
+
+    /** What one policy does with the request. */
+    private record Step(Rule rule, String outcome, @Nullable Charge charge, List<LimitStatus> limits) {
+
+        Step because(String other) {
+            return new Step(rule, other, charge, limits);
+        }
+    }
+
+    /** The outcome under a policy that would admit, if another one did not refuse. */
+    private static final String NOT_CHARGED = "not-charged";
+
+    /** The outcome under a policy that depends on the arguments of the handler, which only its call has. */
+    private static final String AT_CALL = "decided-at-the-call";
+
+    private static final String FREE_MANAGEMENT = "a management endpoint, charged only under policies whose match.paths"
+            + " name it (ratelimit.exempt.management)";
+
+    private final RulesInForce rules;
+    private final RateLimitStore store;
+    private final List<Step> steps = new ArrayList<>();
+    private boolean refused;
+
+    /** Whether the request passes Spring Security between two stages. */
+    private boolean stages;
+
+    Explanation(RulesInForce rules, RateLimitStore store) {
+        this.rules = rules;
+        this.store = new Asking(store);
+    }
+
+    /** Decides by asking. */
+    private record Asking(RateLimitStore store) implements RateLimitStore {
+
+        @Override
+        public Decision decide(List<Charge> charges) {
+            return store.peek(charges);
+        }
+
+        @Override
+        public Decision peek(List<Charge> charges) {
+            return store.peek(charges);
+        }
+
+        @Override
+        public void refund(Decision decision, List<Charge> part) {
+            // nothing was charged
+        }
+
+        @Override
+        public boolean reset(Policy policy, String key) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    /**
+     * Passes the request through the stages.
+     *
+     * @param before the request before Spring Security; {@code null} if there is a single stage
+     * @param after the request at the last stage
+     */
+    Map<String, Object> of(@Nullable WebRequest before, WebRequest after, KeyDisplay keys, boolean plain) {
+        stages = before != null;
+        RequestContext context = rules.context(before == null ? after : before);
+        if (rules.isFreePreflight(context.request())) {
+            return result(context, "a CORS preflight is not charged", keys, plain);
+        }
+        if (before == null) {
+            pass(rules.applyTo(context, null, store), context);
+        } else {
+            StageCharges early = rules.applyTo(context, Stage.BEFORE_SECURITY, store);
+            pass(early, context);
+            context = context.at(after);
+            if (!refused) {
+                StageCharges second = rules.applyTo(context, Stage.AFTER_SECURITY, store);
+                steps.replaceAll(step -> second.exemption().from().test(step.rule())
+                        ? new Step(step.rule(), Outcome.EXEMPT.tag(), null, List.of())
+                        : step);
+                int first = steps.size();
+                pass(second, context);
+                if (refused) {
+                    // what the first stage has taken is given back
+                    steps.subList(0, first).replaceAll(step -> step.because(NOT_CHARGED));
+                }
+            }
+        }
+        if (!refused) {
+            rules.atCall(context).forEach(rule -> steps.add(new Step(rule, AT_CALL, null, List.of())));
+        }
+        return result(context, rules.isFreeManagement(context) ? FREE_MANAGEMENT : null, keys, plain);
+    }
+
+    private void pass(StageCharges stage, RequestContext context) {
+        List<Charge> asked = List.copyOf(stage.charges());
+        boolean admitted = stage.charge();
+        Map<String, Outcome> outcomes = new HashMap<>();
+        if (admitted) {
+            stage.countAdmitted(outcomes::put);
+        } else {
+            stage.countRefused(outcomes::put);
+        }
+        stage.uncharged.stream()
+                .filter(one -> !one.counted())
+                .forEach(one -> outcomes.put(one.rule().policy().name(), one.outcome()));
+        Map<String, Step> found = new LinkedHashMap<>();
+        for (Charge charge : asked) {
+            found.put(
+                    charge.policy().name(),
+                    step(charge, outcomes.get(charge.policy().name()), stage));
+        }
+        outcomes.forEach((policy, outcome) ->
+                found.computeIfAbsent(policy, name -> new Step(rules.rule(name), outcome.tag(), null, List.of())));
+        refused |= !admitted;
+        steps.addAll(inOrder(found, context));
+    }
+
+    /** A rule that admits a request that another one refuses takes nothing. */
+    private Step step(Charge charge, @Nullable Outcome outcome, StageCharges stage) {
+        List<LimitStatus> limits = stage.asked().stream()
+                .filter(limit -> limit.charge().sameBudget(charge))
+                .toList();
+        Rule rule = rules.rule(charge.policy().name());
+        return new Step(
+                rule, outcome == null ? NOT_CHARGED : outcome.tag(), charge, limits.isEmpty() ? peek(charge) : limits);
+    }
+
+    /** The limits of a policy that was not asked, because another one refuses whatever is left. */
+    private List<LimitStatus> peek(Charge charge) {
+        try {
+            return store.peek(List.of(charge)).limits();
+        } catch (StoreUnavailableException e) {
+            return List.of();
+        }
+    }
+
+    /** First the rules of annotations, then the configured ones, in the order in which they apply. */
+    private List<Step> inOrder(Map<String, Step> found, RequestContext context) {
+        List<Step> ordered = new ArrayList<>();
+        for (Rule rule : rules.inOrder(context)) {
+            Step step = found.remove(rule.policy().name());
+            if (step != null) {
+                ordered.add(step);
+            }
+        }
+        ordered.addAll(found.values());
+        return ordered;
+    }
+
+    private Map<String, Object> result(
+            RequestContext context, @Nullable String remark, KeyDisplay keys, boolean plain) {
+        Map<String, Object> result = new LinkedHashMap<>();
+        result.put("method", context.request().method());
+        result.put("path", context.path().value());
+        result.put("endpoint", context.endpoint().id());
+        result.put("admitted", !refused);
+        if (remark != null) {
+            result.put("remark", remark);
+        }
+        result.put(
+                "policies",
+                steps.stream().map(step -> describe(step, keys, plain)).toList());
+        return result;
+    }
+
+    private Map<String, Object> describe(Step step, KeyDisplay keys, boolean plain) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("policy", step.rule().policy().name());
+        if (stages) {
+            map.put("stage", PropertyName.of(step.rule().stage()));
+        }
+        map.put("outcome", step.outcome());
+        Charge charge = step.charge();
+        if (charge != null) {
+            if (!charge.key().isEmpty()) {
+                map.put("key", keys.show(step.rule(), charge.key(), plain));
+            }
+            map.put("permits", charge.permits());
+            map.put("limits", step.limits().stream().map(PolicyReport::status).toList());
+        }
+        return map;
+    }
+}

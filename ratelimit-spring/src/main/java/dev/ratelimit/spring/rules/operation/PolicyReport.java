@@ -1,0 +1,142 @@
+package dev.ratelimit.spring.rules.operation;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.rules.decision.PolicyVersion;
+import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.rule.CallRules;
+import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.text.PropertyName;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Describes policies and the state of keys in terms of maps, lists, texts and numbers, for JSON. */
+record PolicyReport(
+        RulesInForce rules,
+        @Nullable Traffic traffic,
+        @Nullable WaitingRequests waiting,
+        KeyDisplay keys,
+        boolean plain,
+        boolean stages) {
+
+    /** A policy: what it limits and, if requests are counted, what it did. */
+    Map<String, Object> policy(Rule rule) {
+        String name = rule.policy().name();
+        PolicyVersion version = rules.version(name);
+        Change change = version.change();
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("name", name);
+        map.put("limit", rates(rule.policy().limits()));
+        Long burst = burst(rule.policy().limits());
+        if (burst != null) {
+            map.put("burst", burst);
+        }
+        map.put("limits", rule.policy().limits().stream().map(Object::toString).toList());
+        map.put("key", rule.key().parts().stream().map(Object::toString).toList());
+        map.put("applies", rule.match().toString() + rule.overrides());
+        map.put("permits", rule.cost().written());
+        List<Map<String, Object>> annotated = annotated(name);
+        if (!annotated.isEmpty()) {
+            map.put("annotated", annotated);
+        }
+        if (stages) {
+            map.put("stage", PropertyName.of(rule.stage()));
+        }
+        map.put("mode", PropertyName.of(rules.mode(name)));
+        map.put("version", version.id());
+        if (change != null) {
+            map.put("changed", change.toString());
+        }
+        if (waiting != null && waiting.policies().contains(name)) {
+            map.put("onExceeded", PropertyName.of(rule.onExceeded().action()));
+            map.put("waiting", waiting.waiting(name));
+        }
+        if (traffic != null) {
+            map.put("counts", traffic.counts(name));
+            map.put("lastHour", traffic.history(name));
+            map.put("mostRefused", mostRefused(rule, traffic));
+        }
+        return map;
+    }
+
+    /** The endpoints and methods whose annotations charge the policy, and at which cost. */
+    private List<Map<String, Object>> annotated(String policy) {
+        Map<String, List<Rule>> rulesOf = new TreeMap<>();
+        rules.byEndpoint()
+                .forEach((endpoint, own) -> rulesOf.put(
+                        endpoint.id(),
+                        Stream.concat(own.rules().stream(), own.call().stream()).toList()));
+        rules.byMethod().ofBeans().forEach(called -> rulesOf.put(idOf(called), called.rules()));
+        List<Map<String, Object>> annotated = new ArrayList<>();
+        rulesOf.forEach((id, own) -> own.stream()
+                .filter(rule -> rule.policy().name().equals(policy))
+                .forEach(rule -> annotated.add(
+                        Map.of("endpoint", id, "permits", rule.cost().written()))));
+        return annotated;
+    }
+
+    private static String idOf(CallRules called) {
+        return Objects.requireNonNull(called.endpoint()).id();
+    }
+
+    private List<Map<String, Object>> mostRefused(Rule rule, Traffic recorded) {
+        return recorded.mostRefused(rule.policy().name()).stream()
+                .filter(one -> !one.key().isEmpty())
+                .map(one -> {
+                    Map<String, Object> map = new LinkedHashMap<>();
+                    map.put("key", keys.show(rule, one.key(), plain));
+                    map.put("refused", one.count());
+                    if (one.lost() > 0) {
+                        map.put("atMost", one.count() + one.lost());
+                    }
+                    return map;
+                })
+                .toList();
+    }
+
+    /** As in the configuration: {@code 10/second; 100/hour}, or a number of requests at once. */
+    private static String rates(List<Limit> limits) {
+        return limits.stream()
+                .map(limit -> limit.concurrency()
+                        ? Long.toString(limit.capacity())
+                        : limit.rate().toString())
+                .collect(Collectors.joining("; "));
+    }
+
+    /** How many permits a bucket holds; {@code null} if that is one period's, as it is without a burst. */
+    static @Nullable Long burst(List<Limit> limits) {
+        Limit only = limits.get(0);
+        boolean same = only.concurrency() || only.capacity() == only.rate().permits();
+        return limits.size() > 1 || same ? null : only.capacity();
+    }
+
+    /** The status of a limit; times in seconds. */
+    static Map<String, Object> status(LimitStatus status) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("limit", status.limit().toString());
+        map.put("capacity", status.limit().capacity());
+        map.put("remaining", status.remaining());
+        map.put("admitted", status.admitted());
+        Duration retry = status.retryAfter();
+        if (!status.admitted() && retry != null) {
+            map.put("retryAfter", seconds(retry));
+        }
+        map.put("nextAvailable", seconds(status.nextAvailable()));
+        map.put("fullAfter", seconds(status.fullAfter()));
+        return map;
+    }
+
+    static double seconds(Duration time) {
+        return time.toNanos() / 1e9;
+    }
+}

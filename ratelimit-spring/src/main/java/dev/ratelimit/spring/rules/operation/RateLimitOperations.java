@@ -1,0 +1,376 @@
+package dev.ratelimit.spring.rules.operation;
+
+import dev.ratelimit.CanIgnoreReturnValue;
+import dev.ratelimit.Charge;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Policy;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies;
+import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.address.IpAddress;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter;
+import dev.ratelimit.spring.rules.decision.PolicyVersion;
+import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.decision.StaleVersionException;
+import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.mistake.MistakeReport;
+import dev.ratelimit.spring.rules.mistake.WrittenProperties;
+import dev.ratelimit.spring.rules.rule.LimitOverride;
+import dev.ratelimit.spring.rules.rule.PlainKey;
+import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.text.PropertyName;
+import dev.ratelimit.spring.rules.text.Quotation;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.handler.IgnoreTopLevelConverterNotFoundBindHandler;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.core.env.Environment;
+
+/** What operators and applications do with the rules in force. Thread-safe. */
+public final class RateLimitOperations implements RateLimitPolicies {
+
+    private static final Logger log = LoggerFactory.getLogger(RateLimitOperations.class);
+
+    private final RequestRules rules;
+    private final RateLimitStore store;
+    private final LiveChanges live;
+    private final KeyDisplay keys = new KeyDisplay();
+    private final List<BiConsumer<String, Map<String, Object>>> observers = new CopyOnWriteArrayList<>();
+    private volatile @Nullable Traffic traffic;
+    private volatile @Nullable WaitingRequests waiting;
+    private volatile @Nullable Map<String, Object> refusedConfiguration;
+    private volatile Supplier<@Nullable String> operator = () -> null;
+
+    /** Operates on these rules, and on the keys in this store. */
+    public RateLimitOperations(RequestRules rules, RateLimitStore store) {
+        this.rules = rules;
+        this.store = store;
+        this.live = new LiveChanges(rules);
+    }
+
+    @Override
+    public Set<String> names() {
+        return rules.allNames();
+    }
+
+    @Override
+    public Policy policy(String name) {
+        return rules.inForce().rule(name).policy();
+    }
+
+    /** The status of a refusal by this policy. */
+    public int refusalStatus(String name) {
+        return rules.inForce().rule(name).format().status();
+    }
+
+    @Override
+    public Mode mode(String name) {
+        RulesInForce now = rules.inForce();
+        return now.mode(now.rule(name).policy().name());
+    }
+
+    @Override
+    public Charge charge(String policy, String... key) {
+        RulesInForce now = rules.inForce();
+        Rule rule = now.rule(policy);
+        PlainKey plain = PlainKey.of(rule, now.sources(), List.of(key));
+        LimitOverride override = rule.overrides().ofKey(plain);
+        if (now.mode(policy) != Mode.ENFORCE) {
+            return rule.policy().charge(plain.key(), 0);
+        }
+        return override instanceof LimitOverride.Limited limited
+                ? limited.policy().charge(plain.key())
+                : rule.policy().charge(plain.key(), override == LimitOverride.Fixed.BLOCKED ? Long.MAX_VALUE : 0);
+    }
+
+    @Override
+    public List<LimitStatus> state(String policy, String... key) {
+        RulesInForce now = rules.inForce();
+        Rule rule = now.rule(policy);
+        return new KeyState(now, store).limits(rule, PlainKey.of(rule, now.sources(), List.of(key)));
+    }
+
+    @Override
+    public boolean reset(String policy, String... key) {
+        RulesInForce now = rules.inForce();
+        Rule rule = now.rule(policy);
+        PlainKey plain = PlainKey.of(rule, now.sources(), List.of(key));
+        // a plan or an override may have more limits than the policy
+        Policy longest = rule.overrides()
+                .all()
+                .filter(LimitOverride.Limited.class::isInstance)
+                .map(override -> ((LimitOverride.Limited) override).policy())
+                .max(Comparator.comparingInt(limited -> limited.limits().size()))
+                .orElse(rule.policy());
+        boolean reset = store.reset(longest, plain.key());
+        String hash = keys.hash(plain.key());
+        String who = whoAsks();
+        if (reset) {
+            log.info("Rate limit {}: key {} was reset by {}", Quotation.of(policy), hash, who);
+            tell(policy, Map.of("reset", hash));
+        } else {
+            log.warn(
+                    "Rate limit {}: the store did not answer when key {} was to be reset by {}",
+                    Quotation.of(policy),
+                    hash,
+                    who);
+            tell(policy, Map.of("reset", hash, "answered", false));
+        }
+        return reset;
+    }
+
+    @Override
+    public void change(String policy, Change change) {
+        edit(policy, change, false, null);
+    }
+
+    @Override
+    public void restore(String policy) {
+        edit(policy, new Change(null, null, null), true, null);
+    }
+
+    /**
+     * Changes a policy, in one step.
+     *
+     * @param fromConfiguration whether what the change leaves out returns to the configuration; otherwise it stays as it
+     *     is
+     * @param version the version of the policy that is to be changed, as it was reported; {@code null} for any
+     * @throws RateLimitConfigurationException if the configuration would not be valid; the policy then stays as it is
+     * @throws UnknownPolicyException if there is no such policy
+     * @throws StaleVersionException if the policy has another version by now
+     * @return the changed policy, for JSON
+     * @throws IllegalStateException if changes are shared, and cannot be at the moment
+     */
+    @CanIgnoreReturnValue
+    public Map<String, Object> edit(String policy, Change change, boolean fromConfiguration, @Nullable String version) {
+        PolicyVersion before = live.change(policy, new LiveChanges.Edit(change, fromConfiguration, version));
+        PolicyVersion now = rules.inForce().version(policy);
+        String what = Stream.of(fromConfiguration ? "as configured" : "", change.toString())
+                .filter(part -> !part.isEmpty())
+                .collect(Collectors.joining(", "));
+        log.warn(
+                "Rate limit {} was changed by {} from {} to {}, {}",
+                Quotation.of(policy),
+                whoAsks(),
+                before,
+                now,
+                now.change() == null ? "as configured" : live.duration());
+        tell(policy, Map.of("change", what, "from", before.toString(), "to", now.toString()));
+        Map<String, Object> report = report(policy, null, false);
+        Long burst = PolicyReport.burst(now.limits());
+        if (change.limit() != null && change.burst() == null && burst != null) {
+            report.put(
+                    "remark",
+                    "the burst is still " + burst
+                            + ", so at most that many requests are admitted at once; change it as well, to 0"
+                            + " for the permits of one period");
+        }
+        return report;
+    }
+
+    /**
+     * From now on, logs who asks for changes and resets.
+     *
+     * @param who the name of whoever asks at the moment; {@code null} for the application itself
+     */
+    public void identify(Supplier<@Nullable String> who) {
+        operator = who;
+    }
+
+    private String whoAsks() {
+        String name = operator.get();
+        return name == null ? "the application" : Quotation.of(name);
+    }
+
+    /**
+     * Reads the policies of the configuration again, and puts them in force if they have changed: all or, with a
+     * mistake, none. A mistake is logged as at the start.
+     */
+    public boolean refresh(Environment environment) {
+        try {
+            WrittenProperties.check(environment);
+            RateLimitProperties next = Binder.get(environment)
+                    .bindOrCreate(
+                            "ratelimit",
+                            Bindable.of(RateLimitProperties.class),
+                            new NoUnboundElementsBindHandler(new IgnoreTopLevelConverterNotFoundBindHandler()));
+            RulesInForce before = rules.inForce();
+            List<String> fixed = rules.fixedThatDiffer(next);
+            boolean changed = live.configure(next.policies());
+            if (changed) {
+                log.warn("Rate limits have the policies of the changed configuration: {}", names());
+                logDifferences(before, rules.inForce());
+            }
+            if (!fixed.isEmpty()) {
+                log.warn("A changed configuration of {} needs a restart of the application", String.join(", ", fixed));
+            }
+            refusedConfiguration = null;
+            return changed;
+        } catch (RateLimitConfigurationException | BindException e) {
+            String mistake = MistakeReport.textOf(e, environment);
+            refusedConfiguration = Map.of("since", Instant.now().toString(), "reason", mistake.strip());
+            log.error(
+                    "The changed configuration of rate limits is not applied, and all policies stay as they are.\n\n{}",
+                    mistake);
+            return false;
+        }
+    }
+
+    private static void logDifferences(RulesInForce before, RulesInForce now) {
+        Set<String> all = new TreeSet<>(before.byPolicy().keySet());
+        all.addAll(now.byPolicy().keySet());
+        for (String policy : all) {
+            String earlier = describe(before, policy);
+            String later = describe(now, policy);
+            if (!earlier.equals(later)) {
+                log.warn("Rate limit {} was {}, and is {}", Quotation.of(policy), earlier, later);
+            }
+        }
+    }
+
+    private static String describe(RulesInForce rules, String policy) {
+        Rule rule = rules.byPolicy().get(policy);
+        return rule == null ? "absent" : rules.mode(policy) == Mode.OFF ? "off" : rule.describe();
+    }
+
+    /** The configuration that is not applied: since when, and why; {@code null} if the last one is in force. */
+    public @Nullable Map<String, Object> refusedConfiguration() {
+        return refusedConfiguration;
+    }
+
+    /** Whether operators have changed a policy, so that it is not as configured. */
+    public boolean isChanged(String policy) {
+        return rules.changes().containsKey(policy);
+    }
+
+    /** From now on, shares changes with other instances. */
+    public void share(SharedChanges with) {
+        live.share(with);
+    }
+
+    /** The changes that this instance knows, those included that it cannot apply. */
+    public Changes changes() {
+        return live.changes();
+    }
+
+    /** Puts those changes of other instances in force that this instance does not know yet. */
+    public void adopt(Changes others) {
+        Changes before = live.changes();
+        live.adopt(others);
+        WaitingRequests requests = waiting;
+        if (requests != null && !before.equals(live.changes())) {
+            requests.policies().forEach(requests::wake);
+        }
+    }
+
+    /** How long a change lasts, for people. */
+    public String changesLast() {
+        return live.duration();
+    }
+
+    /** Calls this with the policy and what was done, after each change and each reset. */
+    public void observe(BiConsumer<String, Map<String, Object>> observer) {
+        observers.add(observer);
+    }
+
+    /** Shows how many requests wait, and lets them ask again after each change. */
+    public void watch(WaitingRequests requests) {
+        waiting = requests;
+        observe((policy, what) -> requests.wake(policy));
+    }
+
+    private void tell(String policy, Map<String, Object> what) {
+        observers.forEach(observer -> observer.accept(policy, what));
+    }
+
+    /**
+     * Starts to record what becomes of requests, for {@link #report}.
+     *
+     * @param scheduler ends the minutes
+     * @return what all requests are to be counted by; if it is {@link AutoCloseable}, to be closed in the end
+     */
+    public OutcomeCounter record(Scheduler scheduler) {
+        Traffic recorded = new Traffic(scheduler);
+        traffic = recorded;
+        return recorded;
+    }
+
+    /**
+     * Describes all policies, for JSON.
+     *
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     */
+    public List<Map<String, Object>> report(boolean showKeys) {
+        RulesInForce now = rules.inForce();
+        PolicyReport report = report(now, showKeys);
+        return new TreeMap<>(now.byPolicy())
+                .values().stream().map(report::policy).toList();
+    }
+
+    private PolicyReport report(RulesInForce now, boolean showKeys) {
+        return new PolicyReport(now, traffic, waiting, keys, showKeys, rules.haveStages());
+    }
+
+    /**
+     * Describes a policy and, unless {@code key} is {@code null}, the state of a key, for JSON.
+     *
+     * @param key the plain values of its parts
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     * @throws UnknownPolicyException if there is no such policy
+     * @throws IllegalArgumentException if its key has other parts
+     * @throws dev.ratelimit.StoreUnavailableException if the store does not answer, and the policy fails closed
+     */
+    public Map<String, Object> report(String policy, @Nullable List<String> key, boolean showKeys) {
+        RulesInForce now = rules.inForce();
+        Rule rule = now.rule(policy);
+        if (key == null) {
+            return report(now, showKeys).policy(rule);
+        }
+        PlainKey plain = PlainKey.of(rule, now.sources(), key);
+        Map<String, Object> state = new LinkedHashMap<>();
+        state.put("policy", policy);
+        state.put("mode", PropertyName.of(now.mode(policy)));
+        if (!plain.key().isEmpty()) {
+            state.put("key", keys.show(rule, plain.key(), showKeys));
+        }
+        state.putAll(new KeyState(now, store).of(rule, plain));
+        return state;
+    }
+
+    /**
+     * Describes what would become of a request, for JSON. Takes nothing.
+     *
+     * @param before the request before Spring Security; {@code null} if all rules apply at once
+     * @param after the request after Spring Security
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     * @throws IllegalArgumentException if the client's address is none
+     */
+    public Map<String, Object> explain(@Nullable WebRequest before, WebRequest after, boolean showKeys) {
+        IpAddress unused = PlainKey.address(Objects.toString(after.remoteAddress()));
+        return new Explanation(rules.inForce(), store).of(before, after, keys, showKeys);
+    }
+}

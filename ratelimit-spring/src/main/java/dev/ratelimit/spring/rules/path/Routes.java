@@ -1,0 +1,60 @@
+package dev.ratelimit.spring.rules.path;
+
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/**
+ * What answers requests, as far as it is known at the start. Immutable.
+ *
+ * @param all handlers of Spring MVC and other servlets
+ * @param files whether a static file may have a path that this pattern matches
+ * @param anything whether something answers that cannot be asked for its paths, so that any pattern may match
+ * @param logins whether Spring Security is present, whose filters answer logins and the like
+ */
+public record Routes(List<Route> all, Predicate<String> files, boolean anything, boolean logins) {
+
+    /**
+     * A route.
+     *
+     * @param methods such as {@code GET}, without {@code HEAD}; empty for all methods
+     * @param pattern the paths, as a path pattern relative to the paths of policies
+     */
+    public record Route(Set<String> methods, String pattern) {
+
+        /** Copies the set. */
+        public Route {
+            methods = Set.copyOf(methods);
+        }
+
+        /** Whether it answers requests of one of these methods; if there are none, of any. */
+        public boolean answersAny(Set<String> others) {
+            return methods.isEmpty() || others.isEmpty() || others.stream().anyMatch(methods::contains);
+        }
+    }
+
+    /** Copies the list. */
+    public Routes {
+        all = List.copyOf(all);
+    }
+
+    /** The routes that have a path which the pattern matches. */
+    public Stream<Route> matching(String pattern, boolean caseSensitive) {
+        PathOverlap overlap = new PathOverlap(caseSensitive);
+        return all.stream().filter(route -> overlap.exists(pattern, route.pattern()));
+    }
+
+    /** Whether something may answer a path that the pattern matches. */
+    public boolean mayAnswer(String pattern, boolean caseSensitive) {
+        return anything || matching(pattern, caseSensitive).findAny().isPresent() || files.test(pattern);
+    }
+
+    /** The methods of these routes, for messages. */
+    public static String methodsOf(Stream<Route> routes) {
+        Set<String> methods = new TreeSet<>();
+        routes.forEach(route -> methods.addAll(route.methods()));
+        return String.join(", ", methods);
+    }
+}

@@ -1,0 +1,26 @@
+package dev.ratelimit.spring.rules.request;
+
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A condition on requests.
+ *
+ * @param written the text of the condition
+ * @param test whether it holds for a request
+ * @param needsPrincipal whether it is unknown before Spring Security has run
+ * @param chosenByClients whether it reads nothing but what clients choose
+ * @param constant its value for every request; {@code null} if it depends on the request
+ */
+public record Condition(
+        String written,
+        Predicate<RequestContext> test,
+        boolean needsPrincipal,
+        boolean chosenByClients,
+        @Nullable Boolean constant) {
+
+    /** Whether it has this value for every request. */
+    public boolean isAlways(boolean value) {
+        return constant != null && constant == value;
+    }
+}

@@ -1,0 +1,108 @@
+package dev.ratelimit.spring.rules.request;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.util.pattern.PathPattern;
+
+/**
+ * The destination of requests: the methods and the path pattern of a handler, whatever the path of the request. Two
+ * handlers are two endpoints, even with the same methods and pattern. The id identifies their budgets. Immutable.
+ */
+public final class Endpoint {
+
+    /** All paths without a handler. */
+    public static final Endpoint NOWHERE = new Endpoint("nowhere", null, false);
+
+    /** All handlers without a pattern: static files, view controllers, other servlets. */
+    public static final Endpoint UNMAPPED = new Endpoint("unmapped", null, false);
+
+    private final String id;
+    private final @Nullable PathPattern pattern;
+    private final boolean management;
+
+    /** The key of a budget for each endpoint. */
+    private final String key;
+
+    private Endpoint(String id, @Nullable PathPattern pattern, boolean management) {
+        this.id = id;
+        this.pattern = pattern;
+        this.management = management;
+        KeyEncoder encoder = new KeyEncoder(false, 0, 0);
+        appendTo(encoder);
+        this.key = encoder.toString();
+    }
+
+    /**
+     * The endpoint of a handler.
+     *
+     * @param methods such as {@code GET}, without {@code HEAD}; empty for all methods
+     */
+    public static Endpoint of(List<String> methods, PathPattern pattern) {
+        return new Endpoint(id(methods, pattern), pattern, false);
+    }
+
+    /**
+     * An endpoint that serves the operators of the application, such as its health.
+     *
+     * @param methods such as {@code GET}, without {@code HEAD}; empty for all methods
+     */
+    public static Endpoint ofManagement(List<String> methods, PathPattern pattern) {
+        return new Endpoint(id(methods, pattern), pattern, true);
+    }
+
+    private static String id(List<String> methods, PathPattern pattern) {
+        return (methods.isEmpty() ? "ANY" : String.join(",", methods)) + " " + pattern.getPatternString();
+    }
+
+    /** A method that is not called by a request. */
+    public static Endpoint ofMethod(String id) {
+        return new Endpoint(id, null, false);
+    }
+
+    /**
+     * The method in the names of endpoints: {@code GET} for {@code HEAD}, {@code ANY} for methods that clients invent.
+     */
+    public static String methodOf(String method) {
+        String seen = HttpMethods.seenAs(method);
+        return HttpMethods.ALL.contains(seen) ? seen : "ANY";
+    }
+
+    /** The name that identifies the budgets of the endpoint, such as {@code GET /orders/{id}}. */
+    public String id() {
+        return id;
+    }
+
+    /** The pattern of its paths; {@code null} if it has none. */
+    public @Nullable PathPattern pattern() {
+        return pattern;
+    }
+
+    /** Whether it serves the operators of the application. */
+    public boolean isManagement() {
+        return management;
+    }
+
+    /** The key of which it is the only part. */
+    public String key() {
+        return key;
+    }
+
+    /** Appends its id to a key. */
+    public void appendTo(KeyEncoder encoder) {
+        encoder.append('e', id);
+    }
+
+    /** The values of the variables in the path. */
+    Map<String, String> variables(PathContainer path) {
+        PathPattern.PathMatchInfo match = pattern == null ? null : pattern.matchAndExtract(path);
+        return match == null ? Map.of() : match.getUriVariables();
+    }
+
+    /** The id. */
+    @Override
+    public String toString() {
+        return id;
+    }
+}

@@ -1,0 +1,119 @@
+package dev.ratelimit.spring.rules.rule;
+
+import dev.ratelimit.spring.rules.address.IpAddress;
+import dev.ratelimit.spring.rules.key.KeyPart;
+import dev.ratelimit.spring.rules.key.KeyParts;
+import dev.ratelimit.spring.rules.request.KeyEncoder;
+import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.text.Quotation;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A key written as the plain values of its parts, as people write and read it. Immutable.
+ *
+ * @param key as requests with these values are charged to
+ * @param parts each part on its own, as overrides are found
+ * @param address the client's address, if it is a part of the key
+ */
+public record PlainKey(
+        String key, List<String> parts, @Nullable IpAddress address) {
+
+    /** The address of a caller without a value for a part. */
+    private static final String ADDRESS = "ip:";
+
+    /** Stands for all callers without a value for a part. */
+    private static final String SHARED = "-";
+
+    /**
+     * Encodes a key.
+     *
+     * @throws IllegalArgumentException if the key has other parts than this
+     */
+    public static PlainKey of(Rule rule, RequestContext.Sources sources, List<String> values) {
+        List<KeyPart> parts = rule.key().parts();
+        if (values.size() != parts.size()) {
+            throw new IllegalArgumentException("the key of policy "
+                    + Quotation.of(rule.policy().name()) + " has "
+                    + (parts.isEmpty()
+                            ? "no parts"
+                            : parts.size() + (parts.size() == 1 ? " part: " : " parts: ") + parts)
+                    + ", but there are " + values.size() + " values; write one value for each part");
+        }
+        KeyEncoder whole = sources.keys().get();
+        List<String> encoded = new ArrayList<>();
+        IpAddress address = null;
+        for (int i = 0; i < parts.size(); i++) {
+            KeyEncoder own = sources.keys().get();
+            IpAddress ofPart = append(parts.get(i), values.get(i), own);
+            append(parts.get(i), values.get(i), whole);
+            encoded.add(own.toString());
+            address = ofPart == null ? address : ofPart;
+        }
+        return new PlainKey(whole.toString(), encoded, address);
+    }
+
+    private static @Nullable IpAddress append(KeyPart part, String value, KeyEncoder to) {
+        if (part == KeyParts.IP || value.startsWith(ADDRESS)) {
+            return appendAddress(part == KeyParts.IP ? value.replaceFirst("^" + ADDRESS, "") : value.substring(3), to);
+        }
+        if (value.equals(SHARED)) {
+            to.appendShared();
+        } else if (part == KeyParts.ENDPOINT) {
+            to.append('e', value);
+        } else if (part == KeyParts.METHOD) {
+            to.append('m', value);
+        } else if (!part.appendTo(to, value)) {
+            throw new IllegalArgumentException("the value of " + part + " is blank; write a value");
+        }
+        return null;
+    }
+
+    /** A network is as good as an address of it. */
+    private static IpAddress appendAddress(String value, KeyEncoder to) {
+        int slash = value.indexOf('/');
+        IpAddress address = address(slash < 0 ? value : value.substring(0, slash));
+        to.append(address);
+        return address;
+    }
+
+    /**
+     * Reads an address.
+     *
+     * @throws IllegalArgumentException if it is none
+     */
+    public static IpAddress address(String value) {
+        IpAddress address = new IpAddress();
+        if (!address.readBare(value)) {
+            throw new IllegalArgumentException(
+                    Quotation.of(value) + " is not an address; write 10.0.0.7 or 2001:db8::1");
+        }
+        return address;
+    }
+
+    /** The plain values of a key that a request was charged to; {@code null} if it is too long to be kept as such. */
+    public static @Nullable List<String> valuesOf(Rule rule, String key) {
+        List<String> values = new ArrayList<>();
+        List<KeyPart> parts = rule.key().parts();
+        int at = 0;
+        while (at < key.length()) {
+            int colon = key.indexOf(':', at);
+            if (key.charAt(at) == KeyEncoder.HASHED || colon < 0 || values.size() == parts.size()) {
+                return null;
+            }
+            int end = colon + 1 + Integer.parseInt(key.substring(at + 1, colon));
+            values.add(value(key.charAt(at), parts.get(values.size()), key.substring(colon + 1, end)));
+            at = end;
+        }
+        return values;
+    }
+
+    private static String value(char kind, KeyPart part, String text) {
+        return switch (kind) {
+            case KeyEncoder.ADDRESS -> part == KeyParts.IP ? text : ADDRESS + text;
+            case KeyEncoder.SHARED -> SHARED;
+            default -> text;
+        };
+    }
+}

@@ -1,0 +1,355 @@
+package dev.ratelimit.spring.rules.operation;
+
+import static dev.ratelimit.spring.rules.operation.LiveRules.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.decision.StaleVersionException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
+
+/** Changes under load, and changes that several instances share. */
+class LiveChangesTest {
+
+    private static final Duration STEP = Duration.ofMillis(2);
+
+    /** What instances share, as a server does that loses it from time to time. */
+    private static final class Register implements SharedChanges {
+
+        private Changes shared = Changes.NONE;
+        private int calls;
+
+        @Override
+        public Answer exchange(Changes known, Changes change) {
+            calls++;
+            shared = shared.and(known);
+            boolean accepted = shared.equals(known);
+            shared = accepted ? shared.and(change.at(shared.latest() + 1)) : shared;
+            return new Answer(shared, accepted);
+        }
+    }
+
+    private final Register register = new Register();
+
+    private LiveRules instance(String... properties) {
+        LiveRules live = new LiveRules(properties);
+        live.operations.share(register);
+        return live;
+    }
+
+    private static Changes changed(long at, String policy, Change change) {
+        return Changes.of(policy, change, false).at(at);
+    }
+
+    private static TokenBucket limit(String rate) {
+        return TokenBucket.of(Rate.parse(rate));
+    }
+
+    /** Requests at 500 a second for this time; returns how many were admitted. */
+    private static int load(LiveRules live, Duration time) {
+        int admitted = 0;
+        for (Duration passed = Duration.ZERO; passed.compareTo(time) < 0; passed = passed.plus(STEP)) {
+            admitted += live.admitted(1, get("/"));
+            live.ticker.advance(STEP);
+        }
+        return admitted;
+    }
+
+    @Test
+    void limit_changedUnderLoad_holdsFromTheNextDecision_andBackWithoutABurst() {
+        LiveRules live = new LiveRules("p.limit=100/second");
+        assertThat(load(live, Duration.ofSeconds(2))).isBetween(299, 300);
+
+        live.operations.change("p", Change.toLimit("10/second"));
+
+        // the bucket was empty before, so it is now
+        assertThat(load(live, Duration.ofMillis(90))).isLessThanOrEqualTo(1);
+        assertThat(load(live, Duration.ofSeconds(3))).isBetween(29, 31);
+
+        live.operations.restore("p");
+
+        // ten in this time, and for what was left of one permit in ten as much of ten in a hundred
+        assertThat(load(live, Duration.ofMillis(100))).isBetween(10, 20);
+        assertThat(load(live, Duration.ofSeconds(2))).isBetween(199, 201);
+    }
+
+    @Test
+    void limit_changedAndBack_overAndOver_givesNobodyMore() {
+        LiveRules live = new LiveRules("p.limit=100/second");
+        int admitted = load(live, Duration.ofSeconds(1));
+
+        for (int i = 0; i < 100; i++) {
+            live.operations.change("p", Change.toLimit("10/second"));
+            admitted += load(live, STEP);
+            live.operations.restore("p");
+            admitted += load(live, STEP);
+        }
+
+        // 1.4 s of at most 100 a second, and the burst at the start
+        assertThat(admitted).isLessThanOrEqualTo(100 + 140);
+    }
+
+    @Test
+    void change_isSharedOnce_andAdoptedByOthers() {
+        LiveRules one = instance("p.limit=10/hour");
+        LiveRules other = instance("p.limit=10/hour");
+
+        one.operations.change("p", Change.toLimit("5/hour"));
+        other.operations.adopt(register.shared);
+
+        assertThat(register.calls).isEqualTo(1);
+        assertThat(other.operations.policy("p").limits()).containsExactly(limit("5/hour"));
+        assertThat(other.operations.report("p", null, false)).containsEntry("changed", "limit 5/hour");
+        one.operations.restore("p");
+        other.operations.adopt(register.shared);
+        assertThat(other.operations.policy("p").limits()).containsExactly(limit("10/hour"));
+    }
+
+    @Test
+    void change_thatIsWrong_isNotShared() {
+        LiveRules one = instance("p.limit=10/hour");
+
+        assertThatThrownBy(() -> one.operations.change("p", Change.toLimit("never")))
+                .isInstanceOf(RateLimitConfigurationException.class);
+        assertThatThrownBy(() -> one.operations.change("q", Change.toLimit("5/hour")))
+                .isInstanceOf(IllegalArgumentException.class);
+
+        assertThat(register.calls).isZero();
+    }
+
+    @Test
+    void changes_atTheSameTime_areBothInForce() {
+        LiveRules one = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
+        LiveRules other = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
+        one.operations.change("p", Change.toLimit("5/hour"));
+        one.operations.change("q", Change.toMode(Mode.SHADOW));
+
+        // the other one knows none of these yet
+        other.operations.change("p", Change.toMode(Mode.OFF));
+        one.operations.adopt(register.shared);
+
+        for (LiveRules live : new LiveRules[] {one, other}) {
+            assertThat(live.operations.changes()).isEqualTo(register.shared);
+            assertThat(live.operations.policy("p").limits()).containsExactly(limit("5/hour"));
+            assertThat(live.operations.mode("p")).isEqualTo(Mode.OFF);
+            assertThat(live.operations.mode("q")).isEqualTo(Mode.SHADOW);
+        }
+    }
+
+    @Test
+    void change_thatOnlyTogetherWithAnothersIsWrong_isRefused_andTheOthersIsInForce() {
+        LiveRules one = instance("p.limit=10/hour");
+        LiveRules other = instance("p.limit=10/hour");
+        one.operations.change("p", new Change(null, 20L, null));
+
+        assertThatThrownBy(() -> other.operations.change("p", Change.toLimit("10/hour; 50/day")))
+                .isInstanceOf(RateLimitConfigurationException.class)
+                .hasMessageContaining("burst needs a policy with a single limit");
+
+        assertThat(other.operations.changes()).isEqualTo(register.shared);
+        assertThat(other.operations.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("10/hour"), 20));
+    }
+
+    @Test
+    void change_thatCannotBeShared_isRefused() {
+        LiveRules one = new LiveRules("p.limit=10/hour");
+        one.operations.change("p", Change.toLimit("9/hour"));
+        one.operations.share((known, change) -> {
+            throw new IllegalStateException("no answer");
+        });
+
+        assertThatThrownBy(() -> one.operations.change("p", Change.toLimit("5/hour")))
+                .isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> one.operations.restore("p")).isInstanceOf(IllegalStateException.class);
+
+        assertThat(one.operations.policy("p").limits()).containsExactly(limit("9/hour"));
+    }
+
+    @Test
+    void adopt_thatFails_isTriedAgain() {
+        AtomicBoolean failing = new AtomicBoolean();
+        RequestRules rules = RequestRules.withoutRequests(
+                LiveRules.bind("p.limit=10/hour"), new StaticListableBeanFactory(), text -> text, limit -> {
+                    if (failing.get()) {
+                        throw new IllegalStateException("out of order");
+                    }
+                });
+        RateLimitOperations operations =
+                new RateLimitOperations(rules, InMemoryStore.builder().build());
+        Changes changes = changed(1, "p", Change.toLimit("5/hour"));
+
+        failing.set(true);
+        assertThatThrownBy(() -> operations.adopt(changes)).hasMessage("out of order");
+        assertThat(operations.changes()).isEqualTo(Changes.NONE);
+
+        failing.set(false);
+        operations.adopt(changes);
+        assertThat(operations.policy("p").limits()).containsExactly(limit("5/hour"));
+    }
+
+    @Test
+    void adopt_ofAnOlderRegister_changesNothing() {
+        LiveRules one = instance("p.limit=10/hour");
+        one.operations.change("p", Change.toLimit("5/hour"));
+        Changes older = register.shared;
+        one.operations.change("p", Change.toLimit("6/hour"));
+
+        one.operations.adopt(older);
+        one.operations.adopt(Changes.NONE);
+
+        assertThat(one.operations.policy("p").limits()).containsExactly(limit("6/hour"));
+    }
+
+    @Test
+    void adopt_ofAnOlderRegister_bringsNothingBackThatWasRestored() {
+        LiveRules one = instance("p.limit=10/hour");
+        one.operations.change("p", Change.toLimit("5/hour"));
+        Changes older = register.shared;
+        one.operations.restore("p");
+
+        one.operations.adopt(older);
+
+        assertThat(one.operations.policy("p").limits()).containsExactly(limit("10/hour"));
+    }
+
+    @Test
+    void change_afterTheRegisterLostAll_isAccepted_andBringsAllBack() {
+        LiveRules one = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
+        one.operations.change("q", Change.toLimit("3/hour"));
+        register.shared = Changes.NONE;
+
+        one.operations.change("p", Change.toLimit("5/hour"));
+
+        assertThat(one.operations.policy("p").limits()).containsExactly(limit("5/hour"));
+        assertThat(one.operations.policy("q").limits()).containsExactly(limit("3/hour"));
+        assertThat(register.shared).isEqualTo(one.operations.changes());
+        assertThat(register.shared.policies()).containsExactly("p", "q");
+    }
+
+    @Test
+    void changes_thatDidNotSeeEachOther_areBothInForce() {
+        LiveRules one = instance("p.limit=10/hour");
+        LiveRules other = instance("p.limit=10/hour");
+        one.operations.change("p", Change.toLimit("5/hour"));
+        register.shared = Changes.NONE;
+        other.operations.change("p", Change.toMode(Mode.SHADOW));
+
+        one.operations.adopt(
+                register.exchange(one.operations.changes(), Changes.NONE).all());
+        other.operations.adopt(
+                register.exchange(other.operations.changes(), Changes.NONE).all());
+
+        for (LiveRules live : new LiveRules[] {one, other}) {
+            assertThat(live.operations.policy("p").limits()).containsExactly(limit("5/hour"));
+            assertThat(live.operations.mode("p")).isEqualTo(Mode.SHADOW);
+        }
+    }
+
+    @Test
+    void changes_thatContradictEachOther_leaveTheLatestInForce() {
+        LiveRules one = instance("p.limit=10/hour");
+        Change two = new Change("10/hour; 50/day", null, Mode.SHADOW);
+
+        one.operations.adopt(changed(1, "p", new Change(null, 20L, null)).and(changed(2, "p", two)));
+
+        assertThat(one.operations.report("p", null, false)).containsEntry("changed", two.toString());
+
+        one.operations.adopt(changed(3, "p", new Change(null, 30L, null)));
+
+        assertThat(one.operations.report("p", null, false)).containsEntry("changed", "burst 30, mode shadow");
+    }
+
+    @Test
+    void adopt_ofWhatThisInstanceCannotApply_appliesTheRest_andKeepsItForOthers() {
+        LiveRules other = instance(
+                "p.limit=10/hour", "ratelimit.policies.w.limit=10/hour", "ratelimit.policies.w.algorithm=fixed-window");
+        Changes changes = changed(1, "gone", Change.toLimit("5/hour"))
+                .and(changed(2, "w", new Change(null, 20L, null)))
+                .and(changed(3, "w", Change.toMode(Mode.SHADOW)))
+                .and(changed(4, "p", Change.toLimit("5/hour")));
+        register.shared = changes;
+
+        other.operations.adopt(changes);
+        assertThat(other.operations.policy("p").limits()).containsExactly(limit("5/hour"));
+        assertThat(other.operations.policy("w").limits().get(0).capacity()).isEqualTo(10);
+        assertThat(other.operations.report("w", null, false)).containsEntry("changed", "mode shadow");
+
+        other.operations.change("p", Change.toLimit("6/hour"));
+
+        assertThat(register.shared.policies()).containsExactly("gone", "p", "w");
+        assertThat(register.shared.of("w").get(0)).isEqualTo(new Change(null, 20L, Mode.SHADOW));
+    }
+
+    @Test
+    void propertyOfANewerVersion_isKeptForOthers() {
+        LiveRules one = instance("p.limit=10/hour");
+        Changes foreign = Changes.parse("penalty p 7 5m\nburst p 8 much\n");
+
+        one.operations.adopt(foreign);
+        one.operations.change("p", Change.toLimit("6/hour"));
+
+        assertThat(one.operations.policy("p").limits()).containsExactly(limit("6/hour"));
+        assertThat(register.shared.values()).containsAllEntriesOf(foreign.values());
+    }
+
+    @Test
+    void changes_ofTheSameMoment_areJoinedToTheSame_inAnyOrder() {
+        Changes one = changed(7, "p", Change.toLimit("5/hour"));
+        Changes other = changed(7, "p", Change.toLimit("6/hour"));
+
+        assertThat(one.and(other)).isEqualTo(other.and(one)).isEqualTo(other);
+    }
+
+    @Test
+    void changes_asText_areReadBack() {
+        Changes changes = changed(1, "a b:%\n", new Change(" 5 per\tminute ", 0L, Mode.OFF))
+                .and(Changes.of("p", new Change(null, null, null), true).at(1_764_000_000_000_000L));
+
+        assertThat(Changes.parse(changes.toString())).isEqualTo(changes);
+        assertThat(changes.of("a b:%\n").get(0)).isEqualTo(new Change(" 5 per\tminute ", 0L, Mode.OFF));
+        assertThatThrownBy(() -> Changes.parse("garbage")).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void change_ofAnotherVersion_isRefused() {
+        LiveRules one = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
+        LiveRules other = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
+        String seen = version(one, "p");
+        assertThat(version(other, "p")).isEqualTo(seen);
+        other.operations.change("q", Change.toLimit("1/hour"));
+
+        one.operations.edit("p", Change.toLimit("5/hour"), false, seen);
+
+        // the other one has not read that yet
+        assertThatThrownBy(() -> other.operations.edit("p", Change.toMode(Mode.OFF), false, seen))
+                .isInstanceOf(StaleVersionException.class)
+                .hasMessageContaining("is 5/hour (token-bucket), mode enforce now");
+        assertThat(other.operations.mode("p")).isEqualTo(Mode.ENFORCE);
+        other.operations.edit("p", Change.toMode(Mode.OFF), false, version(other, "p"));
+        assertThat(version(other, "p")).isNotEqualTo(seen).isNotEqualTo(version(one, "p"));
+    }
+
+    private static String version(LiveRules live, String policy) {
+        return String.valueOf(live.operations.report(policy, null, false).get("version"));
+    }
+
+    @Test
+    void change_againstOthersWhoAreAlwaysFirst_endsWithAnError() {
+        LiveRules one = new LiveRules("p.limit=10/hour");
+        one.operations.share((known, change) -> new SharedChanges.Answer(
+                known.and(changed(known.latest() + 1, "p", Change.toLimit(known.latest() + 1 + "/hour"))), false));
+
+        assertThatThrownBy(() -> one.operations.change("p", Change.toLimit("5/minute")))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("try again");
+    }
+}

@@ -1,0 +1,119 @@
+package dev.ratelimit.spring.rules.operation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
+import dev.ratelimit.test.FakeTicker;
+import java.time.Duration;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** Counts since the start, by minute, and by key. */
+class TrafficTest {
+
+    private final FakeTicker ticker = new FakeTicker();
+    private final Traffic traffic = new Traffic(ticker);
+
+    private void count(int times, Outcome outcome) {
+        for (int i = 0; i < times; i++) {
+            traffic.count("p", outcome);
+        }
+    }
+
+    private long[] refusedByMinute() {
+        return Objects.requireNonNull(traffic.history("p").get("refused"));
+    }
+
+    @Test
+    void counts_areByOutcome_sinceTheStart() {
+        count(3, Outcome.ADMITTED);
+        ticker.advance(Duration.ofHours(3));
+        count(2, Outcome.ADMITTED);
+        count(1, Outcome.SHADOW_REFUSED);
+
+        assertThat(traffic.counts("p"))
+                .containsEntry("admitted", 5L)
+                .containsEntry("refused", 0L)
+                .containsEntry("shadow-refused", 1L);
+        assertThat(traffic.counts("other")).containsEntry("admitted", 0L);
+    }
+
+    @Test
+    void history_hasTheLastHour_theCurrentMinuteLast() {
+        count(1, Outcome.REFUSED);
+        ticker.advance(Duration.ofMinutes(2));
+        count(5, Outcome.REFUSED);
+        ticker.advance(Duration.ofSeconds(61));
+        count(7, Outcome.REFUSED);
+
+        assertThat(refusedByMinute()).hasSize(60).endsWith(0, 1, 0, 5, 7);
+
+        ticker.advance(Duration.ofMinutes(56));
+        assertThat(refusedByMinute()).startsWith(1, 0, 5, 7, 0);
+        ticker.advance(Duration.ofMinutes(1));
+        assertThat(refusedByMinute()).startsWith(0, 5, 7, 0);
+        ticker.advance(Duration.ofHours(2));
+        assertThat(refusedByMinute()).containsOnly(0);
+    }
+
+    @Test
+    void mostRefused_isOfTheCurrentAndThePreviousHour() {
+        for (int i = 0; i < 30; i++) {
+            traffic.refused("p", "alice");
+            traffic.refused("p", "new" + i);
+        }
+        ticker.advance(Duration.ofMinutes(59));
+        traffic.refused("p", "alice");
+        ticker.advance(Duration.ofMinutes(2));
+        traffic.refused("p", "alice");
+
+        assertThat(traffic.mostRefused("p").get(0)).isEqualTo(new FrequentKeys.Frequent("alice", 32, 0));
+        ticker.advance(Duration.ofHours(1));
+        assertThat(traffic.mostRefused("p")).containsExactly(new FrequentKeys.Frequent("alice", 1, 0));
+        ticker.advance(Duration.ofHours(1));
+        assertThat(traffic.mostRefused("p")).isEmpty();
+    }
+
+    @Test
+    void mostRefused_hasEveryKeyWithMoreThanFivePercent_ofAFlood() {
+        for (int i = 0; i < 100_000; i++) {
+            traffic.refused("p", i % 15 == 0 ? "often" : "new" + i);
+        }
+
+        assertThat(traffic.mostRefused("p"))
+                .hasSizeLessThanOrEqualTo(40)
+                .extracting(FrequentKeys.Frequent::key)
+                .contains("often");
+    }
+
+    @Test
+    void mostRefused_ofTwoHours_isWithinItsBounds_evenIfAKeyWasDroppedInOne() {
+        for (int i = 0; i < 1_000; i++) {
+            traffic.refused("p", "dropped");
+        }
+        for (int i = 0; i < 200_000; i++) {
+            traffic.refused("p", "new" + i);
+        }
+        ticker.advance(Duration.ofHours(1));
+        for (int i = 0; i < 10; i++) {
+            traffic.refused("p", "dropped");
+        }
+
+        FrequentKeys.Frequent dropped = traffic.mostRefused("p").stream()
+                .filter(one -> one.key().equals("dropped"))
+                .findFirst()
+                .orElseThrow();
+
+        assertThat(dropped.count()).isEqualTo(10);
+        assertThat(dropped.count() + dropped.lost()).isGreaterThanOrEqualTo(1_010);
+    }
+
+    @Test
+    void close_endsTheAlarm() {
+        traffic.close();
+        count(1, Outcome.REFUSED);
+        ticker.advance(Duration.ofMinutes(1));
+
+        assertThat(refusedByMinute()[59]).isEqualTo(1);
+    }
+}
