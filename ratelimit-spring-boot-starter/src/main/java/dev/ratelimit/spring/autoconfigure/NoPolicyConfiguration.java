@@ -3,8 +3,8 @@ package dev.ratelimit.spring.autoconfigure;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.boot.method.RateLimitedPointcut;
+import dev.ratelimit.spring.rules.config.AnnotatedRules;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
-import dev.ratelimit.spring.rules.decision.RequestRules;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
@@ -50,7 +50,7 @@ class NoPolicyConfiguration {
                 if (enabled
                         && AnnotationUtils.isCandidateClass(type, RateLimited.class)
                         && !RateLimitedPointcut.isController(type)
-                        && RequestRules.areOnAnyOf(type)) {
+                        && AnnotatedRules.anyOn(type)) {
                     throw new RateLimitConfigurationException(
                             "@RateLimited on " + type.getSimpleName(),
                             null,

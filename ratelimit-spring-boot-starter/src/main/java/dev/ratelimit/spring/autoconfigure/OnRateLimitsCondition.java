@@ -1,7 +1,7 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.spring.RateLimited;
-import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.config.AnnotatedRules;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -66,7 +66,7 @@ final class OnRateLimitsCondition extends SpringBootCondition implements Configu
             Class<?> type = beans.getType(name, false);
             if (type != null
                     && AnnotationUtils.isCandidateClass(type, RateLimited.class)
-                    && RequestRules.areOnAnyOf(type)) {
+                    && AnnotatedRules.anyOn(type)) {
                 return true;
             }
         }

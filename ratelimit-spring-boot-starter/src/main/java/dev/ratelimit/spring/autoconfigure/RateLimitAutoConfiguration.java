@@ -11,6 +11,8 @@ import dev.ratelimit.spring.boot.spi.LimitValidator;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.mistake.UnreadVariables;
+import dev.ratelimit.spring.rules.mistake.WrittenProperties;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.operation.SharedChanges;
 import dev.ratelimit.spring.servlet.endpoint.AnnotationCheck;
@@ -74,7 +76,7 @@ public final class RateLimitAutoConfiguration {
         return beans -> {
             // the properties at run time may differ from those while code is generated
             if (!Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING) && OnRateLimitsEnabled.in(environment)) {
-                RequestRules.checkWritten(environment);
+                WrittenProperties.check(environment);
             }
         };
     }
@@ -145,7 +147,7 @@ public final class RateLimitAutoConfiguration {
                 memory.ifAvailable(store -> {});
             }
             if (properties.enabled()) {
-                RequestRules.checkUnread(context);
+                UnreadVariables.check(context);
             }
             rules.ifAvailable(made -> {});
             return server -> {};

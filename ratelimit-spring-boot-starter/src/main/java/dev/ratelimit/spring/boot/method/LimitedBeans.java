@@ -2,6 +2,7 @@ package dev.ratelimit.spring.boot.method;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.rules.config.AnnotatedRules;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -64,7 +65,7 @@ public final class LimitedBeans {
     private static Set<Method> limited(Class<?> type) {
         return MethodIntrospector.selectMethods(type, (ReflectionUtils.MethodFilter) method -> {
             CallTarget target = CallTarget.of(type, method);
-            return RequestRules.mayLimitCallsOf(target.type(), target.method());
+            return AnnotatedRules.mayLimitCallsOf(target.type(), target.method());
         });
     }
 
@@ -115,6 +116,6 @@ public final class LimitedBeans {
     }
 
     private static RateLimitConfigurationException mistake(CallTarget target, String reason) {
-        return RequestRules.mistake(target.type(), target.method(), reason);
+        return AnnotatedRules.mistake(target.type(), target.method(), reason);
     }
 }

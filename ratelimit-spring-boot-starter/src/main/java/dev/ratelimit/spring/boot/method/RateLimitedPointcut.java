@@ -1,8 +1,9 @@
 package dev.ratelimit.spring.boot.method;
 
 import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.rules.config.AnnotatedRules;
+import dev.ratelimit.spring.rules.config.CallCheck;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
-import dev.ratelimit.spring.rules.decision.RequestRules;
 import java.lang.reflect.Method;
 import java.util.function.Supplier;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
@@ -42,13 +43,13 @@ public final class RateLimitedPointcut extends StaticMethodMatcherPointcut {
     @Override
     public boolean matches(Method method, Class<?> targetClass) {
         CallTarget target = CallTarget.of(targetClass, method);
-        return RequestRules.mayLimitCallsOf(target.type(), target.method())
+        return AnnotatedRules.mayLimitCallsOf(target.type(), target.method())
                 && (!isController(target.type()) || isHandlerThatNeedsCall(target));
     }
 
     private boolean isHandlerThatNeedsCall(CallTarget target) {
         return (AnnotatedElementUtils.hasAnnotation(target.method(), RequestMapping.class)
                         || AnnotatedElementUtils.hasAnnotation(target.method(), HttpExchange.class))
-                && RequestRules.mayNeedCall(target.type(), target.method(), placeholders, properties.get());
+                && CallCheck.mayNeedCall(target.type(), target.method(), placeholders, properties.get());
     }
 }

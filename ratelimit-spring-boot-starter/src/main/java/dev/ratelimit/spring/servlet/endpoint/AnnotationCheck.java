@@ -4,7 +4,7 @@ import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.boot.method.RateLimitedPointcut;
-import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.config.AnnotatedRules;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -40,7 +40,7 @@ public final class AnnotationCheck {
                     controllers.add(handler.getBeanType());
                 }));
         if (!limited) {
-            handlers.stream().filter(RequestRules::areOn).findFirst().ifPresent(method -> {
+            handlers.stream().filter(AnnotatedRules::isOn).findFirst().ifPresent(method -> {
                 throw unlimited(method);
             });
         }
@@ -91,7 +91,7 @@ public final class AnnotationCheck {
     }
 
     private static void checkCall(Class<?> type, Method method, String place) {
-        if (!RequestRules.limit(method) && !RequestRules.limit(type)) {
+        if (!AnnotatedRules.limit(method) && !AnnotatedRules.limit(type)) {
             throw mistake(
                     place, "it has no effect: without @RateLimited on the class, calls of this method are not limited");
         }
@@ -103,12 +103,13 @@ public final class AnnotationCheck {
     }
 
     private static void checkCalls(Class<?> type) {
-        if (!RequestRules.limit(type)) {
+        if (!AnnotatedRules.limit(type)) {
             throw mistake(
                     type.getSimpleName(),
                     "it has no effect: only controllers are exempt from policies; remove @RateLimitExempt");
         }
-        if (MethodIntrospector.selectMethods(type, (MethodFilter) method -> RequestRules.mayLimitCallsOf(type, method))
+        if (MethodIntrospector.selectMethods(
+                        type, (MethodFilter) method -> AnnotatedRules.mayLimitCallsOf(type, method))
                 .isEmpty()) {
             throw mistake(
                     type.getSimpleName(),

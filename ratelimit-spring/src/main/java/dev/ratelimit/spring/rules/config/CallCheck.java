@@ -9,7 +9,6 @@ import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.lang.reflect.Method;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
@@ -45,15 +44,14 @@ public record CallCheck(Class<?> type, Method method) {
             WebAsyncTask.class);
 
     /**
-     * Whether the method, a handler, may have limits that can only be charged when it is called. In doubt, it does.
+     * Whether a handler may have limits that can only be charged when it is called. In doubt, it does.
      *
-     * @param placeholders resolves placeholders in attributes
-     * @param policies the configured policies
+     * @param placeholders resolves placeholders in the attributes of annotations
      */
-    public boolean mayNeedCall(
-            List<RateLimited> annotations, StringValueResolver placeholders, Map<String, PolicyProperties> policies) {
-        return annotations.stream().anyMatch(annotation -> {
-            PolicyProperties policy = policies.get(placeholders.resolveStringValue(annotation.policy()));
+    public static boolean mayNeedCall(
+            Class<?> type, Method handler, StringValueResolver placeholders, RateLimitProperties properties) {
+        return AnnotatedRules.annotations(type, handler).stream().anyMatch(annotation -> {
+            PolicyProperties policy = properties.policies().get(placeholders.resolveStringValue(annotation.policy()));
             return !annotation.fallback().isEmpty()
                     || Stream.concat(
                                     Stream.of(annotation.key(), annotation.cost()),

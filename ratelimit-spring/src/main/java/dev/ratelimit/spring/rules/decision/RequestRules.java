@@ -8,7 +8,6 @@ import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
-import dev.ratelimit.spring.rules.config.CallCheck;
 import dev.ratelimit.spring.rules.config.MethodRules;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.config.PolicyRules;
@@ -17,15 +16,12 @@ import dev.ratelimit.spring.rules.key.Credentials;
 import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.mistake.StartupReport;
 import dev.ratelimit.spring.rules.mistake.UnintendedPatterns;
-import dev.ratelimit.spring.rules.mistake.UnreadVariables;
-import dev.ratelimit.spring.rules.mistake.WrittenProperties;
 import dev.ratelimit.spring.rules.path.Routes;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.rule.EndpointRules;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.rule.Stage;
-import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -41,8 +37,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.context.ApplicationContext;
-import org.springframework.core.env.Environment;
 import org.springframework.util.StringValueResolver;
 
 /**
@@ -190,62 +184,6 @@ public final class RequestRules {
         RequestRules rules = new RequestRules(properties, beans, placeholders, store);
         rules.enforce(NOWHERE);
         return rules;
-    }
-
-    /**
-     * Checks the properties as written, for mistakes that are no longer visible after binding.
-     *
-     * @throws RateLimitConfigurationException at the first mistake
-     */
-    public static void checkWritten(Environment environment) {
-        WrittenProperties.check(environment);
-    }
-
-    /**
-     * Checks for environment variables and system properties that nothing reads, after all properties are bound.
-     *
-     * @throws RateLimitConfigurationException at the first mistake
-     */
-    public static void checkUnread(ApplicationContext context) {
-        UnreadVariables.check(context);
-    }
-
-    /** Whether the type or one of its methods is limited, directly or by a meta-annotation. */
-    public static boolean areOnAnyOf(Class<?> type) {
-        return AnnotatedRules.anyOn(type);
-    }
-
-    /**
-     * Whether calls of a bean's method may be limited: those with an annotation, and public ones if it is on the class.
-     */
-    public static boolean mayLimitCallsOf(Class<?> type, Method method) {
-        return AnnotatedRules.mayLimitCallsOf(type, method);
-    }
-
-    /**
-     * Whether a handler may have limits that can only be charged when it is called. In doubt, it does.
-     *
-     * @param placeholders resolves placeholders in the attributes of annotations
-     */
-    public static boolean mayNeedCall(
-            Class<?> type, Method handler, StringValueResolver placeholders, RateLimitProperties properties) {
-        return new CallCheck(type, handler)
-                .mayNeedCall(AnnotatedRules.annotations(type, handler), placeholders, properties.policies());
-    }
-
-    /** A mistake in the annotations of a method. */
-    public static RateLimitConfigurationException mistake(Class<?> type, Method method, String reason) {
-        return AnnotatedRules.mistake(type, method, reason);
-    }
-
-    /** Whether the type or method itself is limited, directly, by inheritance or by a meta-annotation. */
-    public static boolean limit(AnnotatedElement element) {
-        return AnnotatedRules.limit(element);
-    }
-
-    /** Whether the type or method itself is limited or exempt, directly or by a meta-annotation. */
-    public static boolean areOn(AnnotatedElement element) {
-        return AnnotatedRules.isOn(element);
     }
 
     /**
