@@ -11,15 +11,15 @@ import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
 import java.util.ArrayList;
-import java.util.Collections;
+import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
+import java.util.NoSuchElementException;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The rules that apply to a request at one stage, and what each of them charges. Not thread-safe. */
-public class AppliedRules {
+/** The rules that apply to a request at one stage, each with what it charges or why it charges nothing. Not thread-safe. */
+public final class AppliedRules {
 
     /** A required part of the rule's key that the request has no value for. */
     record Lack(Rule rule, KeyPart part) {}
@@ -40,6 +40,23 @@ public class AppliedRules {
     }
 
     /**
+     * A rule and its charge. An endpoint may name a policy several times, at costs that add up to one charge.
+     *
+     * @param shadow whether its refusals are only recorded
+     * @param metered whether its permits do not count requests, so that the application may settle them
+     */
+    record Charged(Rule rule, Charge charge, boolean shadow, boolean metered) {
+
+        Charged plus(Charged other) {
+            return new Charged(rule, charge.plus(other.charge.permits()), shadow, metered || other.metered);
+        }
+
+        boolean isOf(String policy) {
+            return charge.policy().name().equals(policy);
+        }
+    }
+
+    /**
      * A rule that charges nothing.
      *
      * @param outcome of the request under it
@@ -49,38 +66,15 @@ public class AppliedRules {
     public record Uncharged(
             Rule rule, Outcome outcome, @Nullable String key, boolean counted) {}
 
-    /** All rules, by the names of their policies. */
-    Map<String, Rule> rules;
-
     private final Exemption exemption;
 
-    /** One for each budget. */
-    final List<Charge> charges = new ArrayList<>(4);
+    /** One for each budget; without the policies in shadow mode that have refused. */
+    private final List<Charged> charged = new ArrayList<>(4);
 
-    public List<Uncharged> uncharged = List.of();
-
-    /** The names of the policies whose refusals are only recorded; few requests have any. */
-    private List<String> shadows = List.of();
-
-    /** What was charged although the request turned out to be exempt. */
-    List<Charge> without = List.of();
-
-    /** Whether a rule refuses the request regardless of its budget. */
-    boolean denied;
-
-    /** Whether the request may wait for permits. */
-    private boolean mayWait;
-
-    /** Whether the request holds permits until it is complete. */
-    boolean holding;
-
-    /** The names of the policies whose permits do not count requests, so that the application may settle them. */
-    List<String> metered = List.of();
-
+    private List<Uncharged> uncharged = List.of();
     private @Nullable Lack lack;
 
-    AppliedRules(Map<String, Rule> rules, Exemption exemption) {
-        this.rules = rules;
+    AppliedRules(Exemption exemption) {
         this.exemption = exemption;
     }
 
@@ -90,28 +84,22 @@ public class AppliedRules {
             addExempt(rule, exemption);
             return;
         }
-        if (rule.shadow()) {
-            shadows = plus(shadows, rule.policy().name());
-        }
         LimitOverride override = rule.override(context);
         if (override instanceof LimitOverride.Limited limited) {
             charge(rule, limited, context);
         } else if (override == LimitOverride.Fixed.BLOCKED) {
             addRefused(rule, rule.key().of(context));
         } else {
-            addUncharged(rule, override == LimitOverride.Fixed.EXEMPT ? Outcome.EXEMPT : Outcome.UNLIMITED);
+            Outcome outcome = override == LimitOverride.Fixed.EXEMPT ? Outcome.EXEMPT : Outcome.UNLIMITED;
+            add(new Uncharged(rule, outcome, null, true));
         }
     }
 
     private void charge(Rule rule, LimitOverride.Limited limits, RequestContext context) {
         String key = rule.key().of(context);
         if (key != null) {
-            holding |= rule.holds();
-            mayWait |= rule.onExceeded().waits() && !rule.shadow();
-            if (!rule.cost().isOne() && !rule.holds()) {
-                metered = plus(metered, rule.policy().name());
-            }
-            add(limits.charge(key, rule.cost().permits().applyAsLong(context)));
+            Charge charge = limits.charge(key, rule.cost().permits().applyAsLong(context));
+            add(new Charged(rule, charge, rule.shadow(), !rule.cost().isOne() && !rule.holds()));
         } else if (rule.key().missing() == MissingKey.REJECT) {
             if (lack == null && !rule.shadow()) {
                 KeyPart part = rule.key().missingPart(context);
@@ -121,75 +109,123 @@ public class AppliedRules {
         }
     }
 
-    /** Whether refusals by this policy are only recorded. */
-    private boolean isShadow(String policy) {
-        return shadows.contains(policy);
-    }
-
-    private void addRefused(Rule rule, @Nullable String key) {
-        Outcome outcome = rule.shadow() ? Outcome.SHADOW_REFUSED : Outcome.REFUSED;
-        uncharged = plus(uncharged, new Uncharged(rule, outcome, key, true));
-        denied |= outcome == Outcome.REFUSED;
-    }
-
-    /** Notes that the request is exempt from a rule. */
-    void addExempt(Rule rule, Exemption by) {
-        uncharged = plus(uncharged, new Uncharged(rule, Outcome.EXEMPT, null, by.counted()));
-    }
-
-    /** An endpoint may name a policy several times, at costs that add up. */
-    private void add(Charge charge) {
-        for (int i = 0; i < charges.size(); i++) {
-            Charge before = charges.get(i);
-            if (before.sameBudget(charge)) {
-                charges.set(i, before.plus(charge.permits()));
+    private void add(Charged one) {
+        for (int i = 0; i < charged.size(); i++) {
+            if (charged.get(i).charge().sameBudget(one.charge())) {
+                charged.set(i, charged.get(i).plus(one));
                 return;
             }
         }
-        charges.add(charge);
+        charged.add(one);
     }
 
-    void addUncharged(Rule rule, Outcome outcome) {
-        uncharged = plus(uncharged, new Uncharged(rule, outcome, null, true));
+    private void addRefused(Rule rule, @Nullable String key) {
+        add(new Uncharged(rule, rule.shadow() ? Outcome.SHADOW_REFUSED : Outcome.REFUSED, key, true));
     }
 
-    /** The same list with one more element; only a list that is needed is created. */
-    static <T> List<T> plus(List<T> list, T element) {
-        List<T> all = list.isEmpty() ? new ArrayList<>(4) : list;
-        all.add(element);
-        return all;
+    private void addExempt(Rule rule, Exemption by) {
+        add(new Uncharged(rule, Outcome.EXEMPT, null, by.counted()));
     }
 
-    public Exemption exemption() {
-        return exemption;
+    /** Few requests have any. */
+    private void add(Uncharged one) {
+        if (uncharged.isEmpty()) {
+            uncharged = new ArrayList<>(4);
+        }
+        uncharged.add(one);
     }
 
     /** Takes out a policy in shadow mode, so that the others can be charged; returns whether it was one. */
     boolean takeOutShadow(String policy, Outcome outcome) {
-        if (!isShadow(policy)) {
-            return false;
-        }
-        String key = null;
-        boolean out = false;
-        for (int i = charges.size() - 1; i >= 0; i--) {
-            if (charges.get(i).policy().name().equals(policy)) {
-                key = charges.remove(i).key();
-                out = true;
+        Uncharged first = null;
+        for (Iterator<Charged> all = charged.iterator(); all.hasNext(); ) {
+            Charged one = all.next();
+            if (one.shadow() && one.isOf(policy)) {
+                all.remove();
+                first = first == null
+                        ? new Uncharged(one.rule(), outcome, one.charge().key(), true)
+                        : first;
             }
         }
-        if (out) {
-            uncharged = plus(uncharged, new Uncharged(ruleOf(policy), outcome, key, true));
+        if (first != null) {
+            add(first);
         }
+        return first != null;
+    }
+
+    /** Takes out the rules that the request turns out to be exempt from; returns their charges. */
+    List<Charge> takeOut(Exemption exempt) {
+        List<Charge> out = new ArrayList<>();
+        charged.removeIf(one -> {
+            boolean from = exempt.from().test(one.rule());
+            if (from) {
+                out.add(one.charge());
+                addExempt(one.rule(), exempt);
+            }
+            return from;
+        });
         return out;
+    }
+
+    /** Replaces limits that have been changed since; those of plans and overrides do not change. */
+    @SuppressWarnings("ReferenceEquality") // a plan may have the same limits
+    void renew(RulesInForce now) {
+        charged.replaceAll(one -> {
+            String name = one.charge().policy().name();
+            Rule rule = now.byPolicy().getOrDefault(name, one.rule());
+            Charge charge = one.charge().policy() == one.rule().policy()
+                    ? rule.policy().charge(one.charge().key(), one.charge().permits())
+                    : one.charge();
+            return new Charged(rule, charge, one.shadow() || now.mode(name) == Mode.SHADOW, one.metered());
+        });
+        charged.removeIf(one -> now.mode(one.charge().policy().name()) == Mode.OFF);
+    }
+
+    /** What is charged, one for each budget; without the policies in shadow mode that have refused. */
+    public List<Charge> charges() {
+        Charge[] charges = new Charge[charged.size()];
+        Arrays.setAll(charges, i -> charged.get(i).charge());
+        return List.of(charges);
+    }
+
+    /** The charges without those to policies in shadow mode, which make nobody wait. */
+    List<Charge> enforced() {
+        return charged.stream()
+                .filter(one -> !one.shadow())
+                .map(Charged::charge)
+                .toList();
     }
 
     /** Without the limits of policies in shadow mode and of those that the request is exempt from. */
     List<LimitStatus> enforced(List<LimitStatus> limits) {
-        return shadows.isEmpty() && without.isEmpty()
-                ? limits
-                : limits.stream()
-                        .filter(limit -> !isShadow(limit.policy().name()) && !without.contains(limit.charge()))
-                        .toList();
+        for (int i = 0; i < limits.size(); i++) {
+            if (!isEnforced(limits.get(i))) {
+                return limits.stream().filter(this::isEnforced).toList();
+            }
+        }
+        return limits;
+    }
+
+    private boolean isEnforced(LimitStatus limit) {
+        for (int i = 0; i < charged.size(); i++) {
+            Charged one = charged.get(i);
+            if (!one.shadow() && one.charge().sameBudget(limit.charge())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    List<Charged> charged() {
+        return charged;
+    }
+
+    public List<Uncharged> uncharged() {
+        return uncharged;
+    }
+
+    public Exemption exemption() {
+        return exemption;
     }
 
     /** The required part that the request lacks; {@code null} if it lacks none. */
@@ -198,41 +234,31 @@ public class AppliedRules {
         return lack;
     }
 
+    /** The names of the policies that refuse the request regardless of their budgets. */
+    List<String> denying() {
+        return uncharged.isEmpty()
+                ? List.of()
+                : uncharged.stream()
+                        .filter(one -> one.outcome() == Outcome.REFUSED)
+                        .map(one -> one.rule().policy().name())
+                        .distinct()
+                        .toList();
+    }
+
     /** Whether the request can wait for permits instead of being refused. */
     boolean mayWait() {
-        return mayWait && !denied;
+        return anyCharged(one -> !one.shadow() && one.rule().onExceeded().waits())
+                && denying().isEmpty();
     }
 
-    /** The charges without those to policies in shadow mode, which make nobody wait. */
-    List<Charge> enforced() {
-        return charges.stream()
-                .filter(charge -> !isShadow(charge.policy().name()))
-                .toList();
-    }
-
-    /** Replaces limits that have been changed since; those of plans and overrides do not change. */
-    @SuppressWarnings("ReferenceEquality") // a plan may have the same limits
-    void renew(RulesInForce now) {
-        for (int i = charges.size() - 1; i >= 0; i--) {
-            Charge charge = charges.get(i);
-            String name = charge.policy().name();
-            Rule then =
-                    charge.policy() == ruleOf(name).policy() ? now.byPolicy().get(name) : null;
-            if (then != null) {
-                charges.set(i, then.policy().charge(charge.key(), charge.permits()));
-            }
-            if (now.mode(name) == Mode.OFF) {
-                charges.remove(i);
-            } else if (now.mode(name) == Mode.SHADOW && !isShadow(name)) {
-                shadows = plus(shadows, name);
+    /** Whether this holds for any rule that charges the request. */
+    boolean anyCharged(Predicate<Charged> condition) {
+        for (int i = 0; i < charged.size(); i++) {
+            if (condition.test(charged.get(i))) {
+                return true;
             }
         }
-        rules = now.byPolicy();
-    }
-
-    /** What is charged, one for each budget; without the policies in shadow mode that have refused. */
-    public List<Charge> charges() {
-        return Collections.unmodifiableList(charges);
+        return false;
     }
 
     /** The rule of this policy, or of one with the limits of a plan or an override. */
@@ -242,6 +268,31 @@ public class AppliedRules {
 
     /** The rule of the policy with this name. */
     Rule ruleOf(String policy) {
-        return Objects.requireNonNull(rules.get(policy));
+        for (int i = 0; i < charged.size(); i++) {
+            if (charged.get(i).isOf(policy)) {
+                return charged.get(i).rule();
+            }
+        }
+        return uncharged.stream()
+                .map(Uncharged::rule)
+                .filter(rule -> rule.policy().name().equals(policy))
+                .findFirst()
+                .orElseThrow(() -> new NoSuchElementException(policy));
+    }
+
+    /** Whose request a policy refuses; {@code null} if it has no key. */
+    @Nullable
+    String keyOf(String policy) {
+        for (Charged one : charged) {
+            if (one.isOf(policy)) {
+                return one.charge().key();
+            }
+        }
+        for (Uncharged one : uncharged) {
+            if (one.rule().policy().name().equals(policy)) {
+                return one.key();
+            }
+        }
+        return null;
     }
 }

@@ -85,9 +85,9 @@ public final class ChargedRequest {
             refuse(charges);
             return;
         }
-        if (!charges.exemption().equals(AppliedRules.Exemption.NONE)) {
+        if (!charges.rules().exemption().equals(AppliedRules.Exemption.NONE)) {
             // earlier stages could not know this
-            stages.forEach(stage -> stage.exempt(charges.exemption()));
+            stages.forEach(stage -> stage.exempt(charges.rules().exemption()));
         }
         add(charges);
         if (last) {

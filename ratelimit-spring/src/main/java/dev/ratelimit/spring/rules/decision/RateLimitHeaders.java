@@ -86,7 +86,11 @@ final class RateLimitHeaders {
                 LimitStatus status = statuses.get(j);
                 if (status.limit().capacity() <= MAX_INTEGER
                         && (exposeShared
-                                || stages.get(i).ruleOf(status.policy()).key().identifiesCaller(context))) {
+                                || stages.get(i)
+                                        .rules()
+                                        .ruleOf(status.policy())
+                                        .key()
+                                        .identifiesCaller(context))) {
                     fields.add(status);
                 }
             }

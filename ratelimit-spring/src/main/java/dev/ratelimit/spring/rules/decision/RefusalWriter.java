@@ -130,9 +130,9 @@ final class RefusalWriter {
         if (unavailable != null) {
             return rendered(
                     unavailable(refusing, unavailable),
-                    refusing.ruleOf(unavailable.policy()).format());
+                    refusing.rules().ruleOf(unavailable.policy()).format());
         }
-        AppliedRules.Lack lack = refusing.lack();
+        AppliedRules.Lack lack = refusing.rules().lack();
         return lack != null ? rendered(missing(refusing, lack), lack.rule().format()) : exceeded(refusing);
     }
 
@@ -164,7 +164,8 @@ final class RefusalWriter {
 
     /** Reveals nothing about the failure of the store. */
     private static Rejection unavailable(StageCharges refusing, StoreUnavailableException unavailable) {
-        long wait = refusing.ruleOf(unavailable.policy())
+        long wait = refusing.rules()
+                .ruleOf(unavailable.policy())
                 .jitter()
                 .addTo(unavailable.retryAfter().toNanos());
         return new Rejection(
@@ -179,15 +180,15 @@ final class RefusalWriter {
         List<LimitStatus> violated = refusing.violated();
         List<String> policies = refusing.violatedPolicies();
         if (violated.isEmpty()) {
-            RefusalFormat as = refusing.ruleOf(policies.get(0)).format();
+            RefusalFormat as = refusing.rules().ruleOf(policies.get(0)).format();
             return rendered(exceeded(policies, null, neverBy("'" + policies.get(0) + "'"), as), as);
         }
         LimitStatus worst = violated.get(0);
-        RefusalFormat as = refusing.ruleOf(worst.policy()).format();
+        RefusalFormat as = refusing.rules().ruleOf(worst.policy()).format();
         if (worst.retryAfterNanos() == LimitAlgorithm.NEVER) {
             return rendered(exceeded(policies, null, neverBy(describe(worst)), as), as);
         }
-        long wait = refusing.ruleOf(worst.policy()).jitter().addTo(worst.retryAfterNanos());
+        long wait = refusing.rules().ruleOf(worst.policy()).jitter().addTo(worst.retryAfterNanos());
         Duration exact = Duration.ofNanos(wait);
         RefusalTexts.Cause cause = new RefusalTexts.Cause(worst.policy(), worst.limit(), policies, as, seconds(wait));
         RefusalTexts.Text text = texts.find(cause);

@@ -139,7 +139,7 @@ public final class RequestLimiter {
             return;
         }
         boolean admitted;
-        if (charges.mayWait()) {
+        if (charges.rules().mayWait()) {
             CompletableFuture<Decision> decision = waiting.decide(charges);
             if (!decision.isDone()) {
                 charges.beginWait(waiting.ticker());

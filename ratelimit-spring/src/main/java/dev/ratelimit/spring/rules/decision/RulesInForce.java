@@ -122,21 +122,21 @@ public record RulesInForce(
     /** The rules of this stage, or of all stages, that apply to the request. */
     public StageCharges applyTo(RequestContext context, @Nullable Stage stage, RateLimitStore store) {
         EndpointRules own = ownOf(context);
-        StageCharges charges = new StageCharges(store, byPolicy, exemptions(own, context, stage));
+        AppliedRules applied = new AppliedRules(exemptions(own, context, stage));
         for (int i = 0; i < own.rules().size(); i++) {
             Rule rule = own.rules().get(i);
             if (isOf(rule, stage) && rule.match().conditionHolds(context)) {
-                charges.add(rule, context);
+                applied.add(rule, context);
             }
         }
         for (int i = 0; i < configured.size(); i++) {
             Rule rule = configured.get(i);
             // the endpoint has its own cost for a policy that its annotation names
             if (isOf(rule, stage) && !own.names(rule.policy()) && rule.match().matches(context)) {
-                charges.add(rule, context);
+                applied.add(rule, context);
             }
         }
-        return charges;
+        return new StageCharges(store, applied, byPolicy);
     }
 
     private EndpointRules ownOf(RequestContext context) {
@@ -159,13 +159,13 @@ public record RulesInForce(
     StageCharges applyTo(CallRules called, RequestContext context, RateLimitStore store) {
         EndpointRules own = byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE);
         boolean exempt = !(context.request() instanceof NoRequest) && isExempt(own, context, null);
-        StageCharges charges = new StageCharges(store, called.byPolicy(), exempt ? Exemption.ALL : Exemption.NONE);
+        AppliedRules applied = new AppliedRules(exempt ? Exemption.ALL : Exemption.NONE);
         for (Rule rule : called.rules()) {
             if (rule.match().conditionHolds(context)) {
-                charges.add(rule, context);
+                applied.add(rule, context);
             }
         }
-        return charges;
+        return new StageCharges(store, applied, called.byPolicy());
     }
 
     /**

@@ -18,9 +18,13 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** What a request was charged at one stage, by each of the rules that apply. Not thread-safe. */
-public final class StageCharges extends AppliedRules {
+public final class StageCharges {
 
     private final RateLimitStore store;
+    private final AppliedRules rules;
+
+    /** Which the rules are of. */
+    private Map<String, Rule> inForce;
 
     /** Whether the request has waited for its permits. */
     private boolean waited;
@@ -48,10 +52,20 @@ public final class StageCharges extends AppliedRules {
     /** The names of the policies that refused the request. */
     private List<String> violatedPolicies = List.of();
 
-    /** Creates an object without charges. */
-    StageCharges(RateLimitStore store, Map<String, Rule> rules, Exemption exemption) {
-        super(rules, exemption);
+    /**
+     * Creates an object that has charged nothing yet.
+     *
+     * @param inForce all rules at the moment, by policy
+     */
+    StageCharges(RateLimitStore store, AppliedRules rules, Map<String, Rule> inForce) {
         this.store = store;
+        this.rules = rules;
+        this.inForce = inForce;
+    }
+
+    /** The rules that apply at this stage. */
+    public AppliedRules rules() {
+        return rules;
     }
 
     /**
@@ -59,12 +73,8 @@ public final class StageCharges extends AppliedRules {
      * budget, or if the store does not answer and a policy then refuses it.
      */
     public boolean charge() {
-        if (denied) {
-            violatedPolicies = uncharged.stream()
-                    .filter(one -> one.outcome() == Outcome.REFUSED)
-                    .map(one -> one.rule().policy().name())
-                    .distinct()
-                    .toList();
+        violatedPolicies = rules.denying();
+        if (!violatedPolicies.isEmpty()) {
             return false;
         }
         decide();
@@ -76,18 +86,21 @@ public final class StageCharges extends AppliedRules {
     }
 
     private void decide() {
+        List<Charge> charges = rules.charges();
         boolean again = true;
         while (again && !charges.isEmpty()) {
             again = false;
             try {
-                decision = store.decide(List.copyOf(charges));
+                decision = store.decide(charges);
             } catch (StoreUnavailableException e) {
-                again = takeOutShadow(e.policy(), Outcome.UNAVAILABLE);
+                again = rules.takeOutShadow(e.policy(), Outcome.UNAVAILABLE);
                 unavailable = again ? null : e;
+                charges = rules.charges();
                 continue;
             }
             if (!decision.admitted()) {
                 again = refusedOnlyByShadows(decision.violated());
+                charges = rules.charges();
             }
         }
         if (charges.isEmpty()) {
@@ -102,8 +115,9 @@ public final class StageCharges extends AppliedRules {
      * @throws StoreUnavailableException if the store does not answer and a policy then refuses the request
      */
     Decision decide(RulesInForce now) {
-        if (now.byPolicy() != rules) {
-            renew(now);
+        if (now.byPolicy() != inForce) {
+            rules.renew(now);
+            inForce = now.byPolicy();
         }
         decide();
         if (unavailable != null) {
@@ -115,7 +129,7 @@ public final class StageCharges extends AppliedRules {
         // limits in shadow mode have no say in whether it waits, nor for how long
         return decision.admitted()
                 ? decision
-                : new Decision(false, decision.charges(), enforced(decision.limits()), null);
+                : new Decision(false, decision.charges(), rules.enforced(decision.limits()), null);
     }
 
     /** Takes over what was decided, at once or after a wait. Returns whether the request is admitted. */
@@ -130,7 +144,7 @@ public final class StageCharges extends AppliedRules {
             decision = null;
         }
         if (decision != null && !decision.admitted()) {
-            violated = enforced(decision.violated());
+            violated = rules.enforced(decision.violated());
             violatedPolicies = namesOf(violated);
         }
         return isAdmitted();
@@ -164,7 +178,7 @@ public final class StageCharges extends AppliedRules {
     void refresh() {
         Decision now = unavailable == null ? peek() : null;
         if (now != null) {
-            List<LimitStatus> refusing = enforced(now.violated());
+            List<LimitStatus> refusing = rules.enforced(now.violated());
             List<LimitStatus> before = violated;
             violated = before.stream()
                     .map(status -> refusing.stream()
@@ -183,11 +197,11 @@ public final class StageCharges extends AppliedRules {
 
     /** Takes out the policies in shadow mode that refused; returns whether the others can now be charged. */
     private boolean refusedOnlyByShadows(List<LimitStatus> refusing) {
-        violated = enforced(refusing);
+        violated = rules.enforced(refusing);
         violatedPolicies = namesOf(violated);
         boolean fewer = false;
         for (int i = 0; violated.size() < refusing.size() && i < refusing.size(); i++) {
-            fewer |= takeOutShadow(refusing.get(i).policy().name(), Outcome.SHADOW_REFUSED);
+            fewer |= rules.takeOutShadow(refusing.get(i).policy().name(), Outcome.SHADOW_REFUSED);
         }
         return fewer && violated.isEmpty();
     }
@@ -215,7 +229,7 @@ public final class StageCharges extends AppliedRules {
 
     private @Nullable Decision peek() {
         try {
-            return store.peek(List.copyOf(charges));
+            return store.peek(rules.charges());
         } catch (RuntimeException e) {
             // without an answer, the headers show no limits
             return null;
@@ -223,34 +237,22 @@ public final class StageCharges extends AppliedRules {
     }
 
     /** Records that some rules do not apply to the request after all, and refunds what they charged. */
-    void exempt(Exemption exemption) {
-        List<Charge> exempted = charges.stream()
-                .filter(charge -> exemption.from().test(ruleOf(charge.policy())))
-                .toList();
+    void exempt(AppliedRules.Exemption exemption) {
+        List<Charge> exempted = rules.takeOut(exemption);
         if (!exempted.isEmpty()) {
             refund(exempted::contains);
-            charges.removeAll(exempted);
-            exempted.forEach(charge -> addExempt(ruleOf(charge.policy()), exemption));
-            holding =
-                    charges.stream().anyMatch(charge -> ruleOf(charge.policy()).holds());
-            without = exempted;
         }
     }
 
     /** Whether the charge depends on the status of the response. */
     boolean dependsOnStatus() {
-        for (int i = 0; i < charges.size(); i++) {
-            if (ruleOf(charges.get(i).policy()).free() != null) {
-                return true;
-            }
-        }
-        return false;
+        return rules.anyCharged(one -> one.rule().free() != null);
     }
 
     /** Refunds the charges of rules for which all these statuses are free, unless they are settled. */
     void settle(List<Integer> statuses) {
         refund(charge -> {
-            FreeStatuses free = ruleOf(charge.policy()).free();
+            FreeStatuses free = rules.ruleOf(charge.policy()).free();
             return free != null && statuses.stream().allMatch(free::contains);
         });
     }
@@ -262,14 +264,18 @@ public final class StageCharges extends AppliedRules {
 
     /** Whether the request holds permits until it is complete. */
     boolean holds() {
-        return holding && decision != null && decision.admitted();
+        return isHolding() && decision != null && decision.admitted();
+    }
+
+    private boolean isHolding() {
+        return rules.anyCharged(one -> one.rule().holds());
     }
 
     /** Returns the permits that the request holds, once. */
     void release() {
-        if (holding) {
+        if (isHolding()) {
             try {
-                refund(charge -> ruleOf(charge.policy()).holds());
+                refund(charge -> rules.ruleOf(charge.policy()).holds());
             } finally {
                 returns.forEach(Runnable::run);
             }
@@ -277,9 +283,10 @@ public final class StageCharges extends AppliedRules {
     }
 
     private void tellHeld(OutcomeCounter outcomes) {
-        charges.stream()
-                .filter(charge -> ruleOf(charge.policy()).holds())
-                .forEach(charge -> returns = plus(returns, outcomes.held(charge)));
+        returns = rules.charged().stream()
+                .filter(one -> one.rule().holds())
+                .map(one -> outcomes.held(one.charge()))
+                .toList();
     }
 
     private void refund(Predicate<Charge> part) {
@@ -291,11 +298,12 @@ public final class StageCharges extends AppliedRules {
     /** The charges whose permits do not count requests, to be settled by the application; {@code null} if none. */
     @Nullable
     Reservation settleable() {
-        if (metered.isEmpty() || decision == null || !decision.admitted()) {
+        if (decision == null || !decision.admitted() || !rules.anyCharged(AppliedRules.Charged::metered)) {
             return null;
         }
         return reservation(decision)
-                .part(charge -> metered.contains(charge.policy().name()));
+                .part(charge -> rules.anyCharged(
+                        one -> one.metered() && one.isOf(charge.policy().name())));
     }
 
     /** The charges of the decision, each of which is settled once. */
@@ -313,7 +321,7 @@ public final class StageCharges extends AppliedRules {
 
     /** The state of each limit that was asked; without those that the store could not read. */
     List<LimitStatus> statuses() {
-        return decision == null ? List.of() : enforced(decision.limits());
+        return decision == null ? List.of() : rules.enforced(decision.limits());
     }
 
     /** The enforced limits that refused, longest wait first. */
@@ -329,16 +337,16 @@ public final class StageCharges extends AppliedRules {
     }
 
     public void countAdmitted(OutcomeCounter outcomes) {
-        for (int i = 0; i < charges.size(); i++) {
-            Rule rule = ruleOf(charges.get(i).policy());
+        List<AppliedRules.Charged> charged = rules.charged();
+        for (int i = 0; i < charged.size(); i++) {
+            Rule rule = charged.get(i).rule();
             boolean afterWait = waited && rule.onExceeded().waits();
             outcomes.count(rule.policy().name(), afterWait ? Outcome.WAITED : Outcome.ADMITTED);
             if (afterWait) {
                 outcomes.waited(rule.policy().name(), Outcome.WAITED, waitNanos);
             }
         }
-        for (int i = 0; i < uncharged.size(); i++) {
-            Uncharged one = uncharged.get(i);
+        for (AppliedRules.Uncharged one : rules.uncharged()) {
             String key = one.key();
             if (one.counted()) {
                 outcomes.count(one.rule().policy().name(), one.outcome());
@@ -360,28 +368,13 @@ public final class StageCharges extends AppliedRules {
         for (int i = 0; i < violatedPolicies.size(); i++) {
             String policy = violatedPolicies.get(i);
             outcomes.count(policy, delayed ? Outcome.DELAYED : Outcome.REFUSED);
-            String key = keyRefusedBy(policy);
+            String key = rules.keyOf(policy);
             if (key != null) {
                 outcomes.refused(policy, key);
             }
-            if (waited && ruleOf(policy).onExceeded().waits()) {
+            if (waited && rules.ruleOf(policy).onExceeded().waits()) {
                 outcomes.waited(policy, Outcome.REFUSED, waitNanos);
             }
         }
-    }
-
-    /** Whose request a policy has refused; {@code null} if it has no key. */
-    private @Nullable String keyRefusedBy(String policy) {
-        for (int i = 0; i < charges.size(); i++) {
-            if (charges.get(i).policy().name().equals(policy)) {
-                return charges.get(i).key();
-            }
-        }
-        for (int i = 0; i < uncharged.size(); i++) {
-            if (uncharged.get(i).rule().policy().name().equals(policy)) {
-                return uncharged.get(i).key();
-            }
-        }
-        return null;
     }
 }

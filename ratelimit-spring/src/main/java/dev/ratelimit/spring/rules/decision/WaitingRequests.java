@@ -124,7 +124,7 @@ public final class WaitingRequests implements AutoCloseable {
 
     /** Charges a request to all its rules, now or after waiting. Cancelling the result ends the wait. */
     CompletableFuture<Decision> decide(StageCharges charges) {
-        return queue.acquire(charges.enforced(), () -> charges.decide(rules.inForce()));
+        return queue.acquire(charges.rules().enforced(), () -> charges.decide(rules.inForce()));
     }
 
     /**

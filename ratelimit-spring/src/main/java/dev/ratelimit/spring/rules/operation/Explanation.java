@@ -101,7 +101,7 @@ final class Explanation {
             context = context.at(after);
             if (!refused) {
                 StageCharges second = rules.applyTo(context, Stage.AFTER_SECURITY, store);
-                steps.replaceAll(step -> second.exemption().from().test(step.rule())
+                steps.replaceAll(step -> second.rules().exemption().from().test(step.rule())
                         ? new Step(step.rule(), Outcome.EXEMPT.tag(), null, List.of())
                         : step);
                 int first = steps.size();
@@ -119,7 +119,7 @@ final class Explanation {
     }
 
     private void pass(StageCharges stage, RequestContext context) {
-        List<Charge> asked = List.copyOf(stage.charges());
+        List<Charge> asked = stage.rules().charges();
         boolean admitted = stage.charge();
         Map<String, Outcome> outcomes = new HashMap<>();
         if (admitted) {
@@ -127,7 +127,7 @@ final class Explanation {
         } else {
             stage.countRefused(outcomes::put);
         }
-        stage.uncharged.stream()
+        stage.rules().uncharged().stream()
                 .filter(one -> !one.counted())
                 .forEach(one -> outcomes.put(one.rule().policy().name(), one.outcome()));
         Map<String, Step> found = new LinkedHashMap<>();
