@@ -16,17 +16,17 @@ final class ConfigurationRefresh implements GenericApplicationListener {
     private final Environment environment;
     private final ObjectProvider<RateLimitOperations> operations;
     private final ObjectProvider<PolicyObserver> observers;
-    private final ActiveRules rules;
+    private final RulesAtStart start;
 
     ConfigurationRefresh(
             Environment environment,
             ObjectProvider<RateLimitOperations> operations,
             ObjectProvider<PolicyObserver> observers,
-            ActiveRules rules) {
+            RulesAtStart start) {
         this.environment = environment;
         this.operations = operations;
         this.observers = observers;
-        this.rules = rules;
+        this.start = start;
     }
 
     @Override
@@ -38,7 +38,7 @@ final class ConfigurationRefresh implements GenericApplicationListener {
     public void onApplicationEvent(ApplicationEvent event) {
         RateLimitOperations refreshed = operations.getObject();
         if (refreshed.refresh(environment)) {
-            rules.compareWithRoutes();
+            start.compareWithRoutes();
         }
         observers.forEach(observer -> observer.watch(refreshed.names()));
     }

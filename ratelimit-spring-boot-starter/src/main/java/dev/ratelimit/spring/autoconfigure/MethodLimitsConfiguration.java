@@ -6,9 +6,11 @@ import dev.ratelimit.spring.boot.method.RateLimitedPointcut;
 import dev.ratelimit.spring.boot.method.RateLimitedPostProcessor;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
+import dev.ratelimit.spring.servlet.filter.RateLimitFilters;
 import dev.ratelimit.spring.servlet.filter.RefusalHandlers;
 import dev.ratelimit.spring.servlet.filter.RefusalResolver;
 import dev.ratelimit.spring.servlet.filter.ServletCallCharger;
+import dev.ratelimit.spring.servlet.request.ServletPaths;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.ObjectProvider;
@@ -37,11 +39,10 @@ class MethodLimitsConfiguration {
             Environment environment,
             ObjectProvider<RateLimitProperties> properties,
             ObjectProvider<RequestLimiter> limiter,
-            ObjectProvider<ActiveRules> rules) {
+            ObjectProvider<ServletPaths> paths) {
         SingletonSupplier<CallCharger> charger =
                 SingletonSupplier.ofNullable(() -> properties.getObject().enabled()
-                        ? new ServletCallCharger(
-                                limiter.getObject().calls(), rules.getObject().paths())
+                        ? new ServletCallCharger(limiter.getObject().calls(), paths.getObject())
                         : null);
         // not a bean, or Spring's own proxies would have it, too
         Advisor limits = new DefaultPointcutAdvisor(
@@ -60,7 +61,7 @@ class MethodLimitsConfiguration {
 
     @Bean("dev.ratelimit.refusalResolver")
     RefusalResolver rateLimitRefusalResolver(
-            RequestLimiter limiter, ActiveRules rules, RateLimitFilters filters, ApplicationContext context) {
-        return new RefusalResolver(limiter.calls(), rules.paths(), filters.cors(), new RefusalHandlers(context));
+            RequestLimiter limiter, ServletPaths paths, RateLimitFilters filters, ApplicationContext context) {
+        return new RefusalResolver(limiter.calls(), paths, filters.cors(), new RefusalHandlers(context));
     }
 }

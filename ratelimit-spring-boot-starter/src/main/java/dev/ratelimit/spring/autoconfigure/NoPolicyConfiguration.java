@@ -5,6 +5,7 @@ import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.boot.method.RateLimitedPointcut;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.decision.RequestRules;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
@@ -20,7 +21,7 @@ import org.springframework.util.ClassUtils;
 
 /** Logs at start-up that nothing is limited, and why, so that nobody relies on limits that do not exist. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnMissingBean(ActiveRules.class)
+@ConditionalOnMissingBean(RequestRules.class)
 class NoPolicyConfiguration {
 
     private static final Logger log = LoggerFactory.getLogger(RateLimitAutoConfiguration.class);

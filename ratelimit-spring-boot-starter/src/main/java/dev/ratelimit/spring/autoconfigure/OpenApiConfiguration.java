@@ -1,6 +1,8 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.spring.boot.openapi.OpenApiLimits;
+import dev.ratelimit.spring.boot.spi.RequestExplainer;
+import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import org.springdoc.core.customizers.GlobalOpenApiCustomizer;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -11,11 +13,11 @@ import org.springframework.context.annotation.Configuration;
 /** With springdoc, its description of the API says which operations are limited, and what a refusal looks like. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(GlobalOpenApiCustomizer.class)
-@ConditionalOnBean(ActiveRules.class)
+@ConditionalOnBean(RequestRules.class)
 class OpenApiConfiguration {
 
     @Bean("dev.ratelimit.openApi")
-    GlobalOpenApiCustomizer rateLimitOpenApi(RateLimitOperations operations, ActiveRules rules) {
-        return new OpenApiLimits(operations, rules.explainer(operations));
+    GlobalOpenApiCustomizer rateLimitOpenApi(RateLimitOperations operations, RequestExplainer explainer) {
+        return new OpenApiLimits(operations, explainer);
     }
 }

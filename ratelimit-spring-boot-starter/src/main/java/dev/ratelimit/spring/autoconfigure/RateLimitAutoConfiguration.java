@@ -57,15 +57,11 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 @EnableConfigurationProperties(RateLimitProperties.class)
 @Import({
     RedisStoreConfiguration.class,
-    RedisStoreMetricsConfiguration.class,
-    RedisStoreHealthConfiguration.class,
-    RateLimitMetricsConfiguration.class,
-    RateLimitObservationConfiguration.class,
+    RateLimitObservabilityConfiguration.class,
     RateLimitFilterConfiguration.class,
     RedisChangesConfiguration.class,
     MethodLimitsConfiguration.class,
     RateLimitsEndpointConfiguration.class,
-    RateLimitAuditConfiguration.class,
     OpenApiConfiguration.class,
     NoPolicyConfiguration.class
 })
@@ -108,20 +104,20 @@ public final class RateLimitAutoConfiguration {
     @Bean("dev.ratelimit.policies")
     @Lazy
     RateLimitOperations rateLimitPolicies(
-            ObjectProvider<ActiveRules> rules,
+            ObjectProvider<RequestRules> rules,
             RateLimitStore store,
             RateLimitProperties properties,
             ApplicationContext context) {
-        ActiveRules active = properties.enabled() ? rules.getIfAvailable() : null;
-        RateLimitOperations operations = active != null
-                ? active.operations(store)
-                : new RateLimitOperations(
-                        RequestRules.withoutRequests(
+        RequestRules active = properties.enabled() ? rules.getIfAvailable() : null;
+        RateLimitOperations operations = new RateLimitOperations(
+                active != null
+                        ? active
+                        : RequestRules.withoutRequests(
                                 properties,
                                 context,
                                 context.getEnvironment()::resolveRequiredPlaceholders,
                                 context.getBeanProvider(LimitValidator.class).getIfAvailable(() -> limit -> {})),
-                        store);
+                store);
         operations.identify(Operator::name);
         context.getBeanProvider(WaitingRequests.class).ifAvailable(operations::watch);
         context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
@@ -139,7 +135,7 @@ public final class RateLimitAutoConfiguration {
         @Bean("dev.ratelimit.rulesBeforeTheServer")
         WebServerFactoryCustomizer<WebServerFactory> rateLimitRulesBeforeTheServer(
                 RateLimitProperties properties,
-                ObjectProvider<ActiveRules> rules,
+                ObjectProvider<RequestRules> rules,
                 ObjectProvider<InMemoryStore> memory,
                 ApplicationContext context) {
             if (properties.store().type() == RateLimitProperties.Store.Type.REDIS) {
@@ -179,7 +175,7 @@ public final class RateLimitAutoConfiguration {
         SmartInitializingSingleton rateLimitAnnotationCheck(ApplicationContext context) {
             return () -> {
                 if (OnRateLimitsEnabled.in(context.getEnvironment())) {
-                    AnnotationCheck.check(context, context.getBeanNamesForType(ActiveRules.class).length > 0);
+                    AnnotationCheck.check(context, context.getBeanNamesForType(RequestRules.class).length > 0);
                 }
             };
         }

@@ -1,20 +1,32 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RejectionHandler;
 import dev.ratelimit.spring.boot.spi.LimitValidator;
 import dev.ratelimit.spring.boot.spi.PolicyObserver;
+import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.StoreDecorator;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
+import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.servlet.filter.DispatchedRequest;
 import dev.ratelimit.spring.servlet.filter.RateLimitFilter;
+import dev.ratelimit.spring.servlet.filter.RateLimitFilters;
+import dev.ratelimit.spring.servlet.request.Dispatchers;
+import dev.ratelimit.spring.servlet.request.ExplainedRequest;
+import dev.ratelimit.spring.servlet.request.ServletPaths;
+import dev.ratelimit.spring.servlet.request.ServletWebRequest;
 import dev.ratelimit.spring.servlet.settlement.SettlementFilter;
 import jakarta.servlet.DispatcherType;
+import java.util.ArrayList;
+import java.util.List;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -35,6 +47,15 @@ import org.springframework.web.servlet.DispatcherServlet;
 @Conditional({OnRateLimitsEnabled.class, OnRateLimitsCondition.class})
 class RateLimitFilterConfiguration {
 
+    /**
+     * The name of the only filter, or of the one after Spring Security. Names of beans are long to avoid conflicts with
+     * those of the application.
+     */
+    static final String FILTER = "dev.ratelimit.filter";
+
+    /** The name of the filter before Spring Security, if there are two stages. */
+    static final String BEFORE_SECURITY = "dev.ratelimit.filterBeforeSecurity";
+
     /** The default order of Spring Security's filter chain: SecurityFilterProperties.DEFAULT_FILTER_ORDER. */
     private static final int SECURITY_FILTER_ORDER = -100;
 
@@ -44,10 +65,48 @@ class RateLimitFilterConfiguration {
     /** The name of the bean of Spring Security's filter. */
     private static final String SECURITY_FILTER = "springSecurityFilterChain";
 
+    /** Those of the configuration; those of annotations are added at the end of the start. */
     @Bean("dev.ratelimit.rules")
-    ActiveRules rateLimitRules(
+    RequestRules rateLimitRules(
             ApplicationContext context, RateLimitProperties properties, ObjectProvider<LimitValidator> store) {
-        return new ActiveRules(context, properties, store.getIfAvailable(() -> limit -> {}));
+        return new RequestRules(
+                properties,
+                context,
+                context.getEnvironment()::resolveRequiredPlaceholders,
+                store.getIfAvailable(() -> limit -> {}));
+    }
+
+    @Bean("dev.ratelimit.dispatchers")
+    Dispatchers rateLimitDispatchers() {
+        return new Dispatchers();
+    }
+
+    @Bean("dev.ratelimit.paths")
+    ServletPaths rateLimitPaths(Dispatchers dispatchers) {
+        return new ServletPaths(dispatchers);
+    }
+
+    @Bean("dev.ratelimit.rulesAtStart")
+    RulesAtStart rateLimitRulesAtStart(
+            ApplicationContext context,
+            RateLimitProperties properties,
+            RequestRules rules,
+            Dispatchers dispatchers,
+            ObjectProvider<Ticker> ticker) {
+        return new RulesAtStart(context, properties, rules, dispatchers, ticker.getIfAvailable(Ticker::system));
+    }
+
+    @Bean("dev.ratelimit.explainer")
+    RequestExplainer rateLimitExplainer(
+            ObjectProvider<RateLimitOperations> operations, ServletPaths paths, ListableBeanFactory beans) {
+        return (facts, user, showKeys) -> operations
+                .getObject()
+                .explain(
+                        beans.containsBean(BEFORE_SECURITY)
+                                ? new ServletWebRequest(ExplainedRequest.of(facts, null), paths)
+                                : null,
+                        new ServletWebRequest(ExplainedRequest.of(facts, user), paths),
+                        showKeys);
     }
 
     @Bean("dev.ratelimit.configurationRefresh")
@@ -55,27 +114,40 @@ class RateLimitFilterConfiguration {
             Environment environment,
             ObjectProvider<RateLimitOperations> operations,
             ObjectProvider<PolicyObserver> observers,
-            ActiveRules rules) {
-        return new ConfigurationRefresh(environment, operations, observers, rules);
+            RulesAtStart start) {
+        return new ConfigurationRefresh(environment, operations, observers, start);
     }
 
     @Bean("dev.ratelimit.requestLimiter")
     RequestLimiter rateLimitRequestLimiter(
-            ActiveRules rules,
+            RequestRules rules,
+            RateLimitProperties properties,
             WaitingRequests waiting,
             ObjectProvider<OutcomeCounter> outcomes,
+            ObjectProvider<Ticker> ticker,
             ObjectProvider<RejectionHandler> handler) {
-        return rules.limiter(waiting, OutcomeCounter.of(outcomes.orderedStream().toList()), handler.getIfAvailable());
+        return new RequestLimiter(
+                rules,
+                properties,
+                waiting,
+                OutcomeCounter.of(outcomes.orderedStream().toList()),
+                ticker.getIfAvailable(Ticker::system),
+                handler.getIfAvailable());
     }
 
     @Bean("dev.ratelimit.waitingRequests")
     WaitingRequests rateLimitWaitingRequests(
-            ActiveRules rules, RateLimitStore store, ObjectProvider<StoreDecorator> decorators) {
+            RequestRules rules,
+            RateLimitStore store,
+            ObjectProvider<StoreDecorator> decorators,
+            ObjectProvider<Ticker> ticker,
+            ObjectProvider<Scheduler> scheduler) {
         RateLimitStore decorated = store;
         for (StoreDecorator decorator : decorators) {
             decorated = decorator.apply(decorated);
         }
-        return rules.waiting(decorated);
+        Ticker time = ticker.getIfAvailable(Ticker::system);
+        return new WaitingRequests(rules, decorated, time, scheduler.getIfAvailable(() -> Scheduler.of(time)));
     }
 
     @Bean("dev.ratelimit.waitingLifecycle")
@@ -85,18 +157,33 @@ class RateLimitFilterConfiguration {
 
     @Bean("dev.ratelimit.filters")
     RateLimitFilters rateLimitFilters(
-            RequestLimiter limiter, ActiveRules rules, ObjectProvider<CorsConfigurationSource> corsSources) {
-        return new RateLimitFilters(limiter, rules, corsSources);
+            RequestLimiter limiter,
+            ServletPaths paths,
+            RulesAtStart start,
+            ObjectProvider<CorsConfigurationSource> beans) {
+        return new RateLimitFilters(limiter, paths, () -> corsSources(beans, start));
     }
 
-    @Bean(ActiveRules.FILTER)
+    /** First the sources of the application, such as Spring Security's, then those of the handlers. */
+    private static List<CorsConfigurationSource> corsSources(
+            ObjectProvider<CorsConfigurationSource> beans, RulesAtStart start) {
+        List<CorsConfigurationSource> sources = new ArrayList<>();
+        // Spring MVC's own bean also asks the handlers, and is deprecated
+        beans.orderedStream()
+                .filter(source -> !source.getClass().getName().startsWith("org.springframework.web.servlet."))
+                .forEach(sources::add);
+        sources.add(request -> start.endpoints().corsConfiguration(request));
+        return sources;
+    }
+
+    @Bean(FILTER)
     FilterRegistrationBean<RateLimitFilter> rateLimitFilter(
             RateLimitFilters filters, WaitingRequests waiting, ApplicationContext context, Environment environment) {
-        boolean stages = context.containsBean(ActiveRules.BEFORE_SECURITY);
+        boolean stages = context.containsBean(BEFORE_SECURITY);
         return registration(stages ? filters.afterSecurity() : filters.ofAllRules(), waiting, environment, DISTANCE);
     }
 
-    @Bean(ActiveRules.BEFORE_SECURITY)
+    @Bean(BEFORE_SECURITY)
     @ConditionalOnBean(name = SECURITY_FILTER)
     FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(
             RateLimitFilters filters, WaitingRequests waiting, Environment environment) {

@@ -7,8 +7,10 @@ import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.boot.actuate.EndpointArguments;
 import dev.ratelimit.spring.boot.actuate.RateLimitsEndpoint;
 import dev.ratelimit.spring.boot.actuate.RateLimitsEndpointProperties;
+import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.StoreReport;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
+import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
@@ -26,7 +28,7 @@ import org.springframework.context.annotation.Configuration;
 /** The actuator endpoint and the counts that it shows, if it is exposed. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
-@ConditionalOnBean(ActiveRules.class)
+@ConditionalOnBean(RequestRules.class)
 @ConditionalOnAvailableEndpoint(endpoint = RateLimitsEndpoint.class)
 @EnableConfigurationProperties(RateLimitsEndpointProperties.class)
 class RateLimitsEndpointConfiguration {
@@ -52,13 +54,13 @@ class RateLimitsEndpointConfiguration {
     @Bean("dev.ratelimit.endpoint")
     RateLimitsEndpoint rateLimitsEndpoint(
             RateLimitOperations operations,
-            ActiveRules rules,
+            RequestExplainer explainer,
             StoreReport store,
             RateLimitsEndpointProperties properties,
             ObjectProvider<EndpointAccessResolver> access) {
         EndpointAccessResolver resolver = access.getIfAvailable();
         boolean writable = resolver != null
                 && resolver.accessFor(EndpointId.of(RateLimitsEndpoint.ID), Access.READ_ONLY) == Access.UNRESTRICTED;
-        return new RateLimitsEndpoint(operations, rules.explainer(operations), store, properties, writable);
+        return new RateLimitsEndpoint(operations, explainer, store, properties, writable);
     }
 }

@@ -6,6 +6,7 @@ import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.spring.boot.redis.RedisChanges;
 import dev.ratelimit.spring.boot.redis.RedisStoreClient;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -17,7 +18,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /** Changes of policies for all instances, with the store on Redis and if anything is limited. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({RedisStore.class, LettuceConnectionFactory.class})
-@ConditionalOnBean(name = RedisStoreConfiguration.CLIENT, value = ActiveRules.class)
+@ConditionalOnBean(name = RedisStoreConfiguration.CLIENT, value = RequestRules.class)
 class RedisChangesConfiguration {
 
     @Bean("dev.ratelimit.redisChanges")

@@ -19,17 +19,17 @@ import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** The store on Redis, if {@code ratelimit.store.type} is redis and all dependencies are present. */
 @Configuration(proxyBeanMethods = false)
-@Conditional(OnRedisStore.class)
+@ConditionalOnProperty(name = RedisStoreConfiguration.TYPE, havingValue = "redis")
 @ConditionalOnClass({
     RedisStore.class,
     RedisClient.class,

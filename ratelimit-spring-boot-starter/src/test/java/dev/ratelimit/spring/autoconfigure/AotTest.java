@@ -130,8 +130,9 @@ class AotTest {
     }
 
     private static int status(GenericApplicationContext context, String path, String key) {
-        Filter filter = Objects.requireNonNull(context.getBean(ActiveRules.FILTER, FilterRegistrationBean.class)
-                .getFilter());
+        Filter filter = Objects.requireNonNull(
+                context.getBean(RateLimitFilterConfiguration.FILTER, FilterRegistrationBean.class)
+                        .getFilter());
         MockHttpServletRequest request = new MockHttpServletRequest("GET", path);
         request.addHeader("X-Key", key);
         MockHttpServletResponse response = new MockHttpServletResponse();

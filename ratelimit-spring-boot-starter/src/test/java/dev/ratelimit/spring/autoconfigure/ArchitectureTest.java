@@ -82,6 +82,6 @@ class ArchitectureTest {
                         .filter(type ->
                                 type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
                         .collect(groupingBy(JavaClass::getPackageName, counting())))
-                .allSatisfy((name, types) -> assertThat(types).as(name).isLessThanOrEqualTo(25));
+                .allSatisfy((name, types) -> assertThat(types).as(name).isLessThanOrEqualTo(20));
     }
 }

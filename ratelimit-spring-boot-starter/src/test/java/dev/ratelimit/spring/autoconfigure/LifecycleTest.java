@@ -100,7 +100,7 @@ class LifecycleTest {
                 .withPropertyValues(POLICY)
                 .run(context -> {
                     FilterRegistrationBean<?> filter =
-                            context.getBean(ActiveRules.FILTER, FilterRegistrationBean.class);
+                            context.getBean(RateLimitFilterConfiguration.FILTER, FilterRegistrationBean.class);
                     Objects.requireNonNull(filter.getFilter())
                             .doFilter(
                                     new MockHttpServletRequest(), new MockHttpServletResponse(), new MockFilterChain());

@@ -183,7 +183,7 @@ class MethodLimitsTest {
     private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(
                     WebMvcAutoConfiguration.class,
-                    RateLimitMetricsConfiguration.class,
+                    RateLimitObservabilityConfiguration.Metrics.class,
                     RateLimitAutoConfiguration.class))
             .withUserConfiguration(Beans.class)
             .withPropertyValues(

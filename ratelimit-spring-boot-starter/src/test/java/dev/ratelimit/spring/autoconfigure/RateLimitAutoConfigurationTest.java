@@ -68,7 +68,7 @@ class RateLimitAutoConfigurationTest {
         runner.withPropertyValues("ratelimit.policies.api.limit=100/minute", "ratelimit.policies.api.key=ip")
                 .run(context -> {
                     FilterRegistrationBean<?> registration =
-                            context.getBean(ActiveRules.FILTER, FilterRegistrationBean.class);
+                            context.getBean(RateLimitFilterConfiguration.FILTER, FilterRegistrationBean.class);
                     assertThat(registration.getFilter()).isInstanceOf(RateLimitFilter.class);
                     assertThat(registration.getOrder()).isEqualTo(-90);
                     assertThat(registration.determineDispatcherTypes()).containsExactly(DispatcherType.REQUEST);
@@ -85,15 +85,15 @@ class RateLimitAutoConfigurationTest {
     void enabled_asSpringBootReadsBooleans_decides(String written, boolean filter) {
         runner.withUserConfiguration(Annotated.class)
                 .withPropertyValues("ratelimit.enabled=" + written)
-                .run(context ->
-                        assertThat(context.containsBean(ActiveRules.FILTER)).isEqualTo(filter));
+                .run(context -> assertThat(context.containsBean(RateLimitFilterConfiguration.FILTER))
+                        .isEqualTo(filter));
         runner.withUserConfiguration(Annotated.class)
                 .withInitializer(context -> context.getEnvironment()
                         .getPropertySources()
                         .addFirst(new SystemEnvironmentPropertySource(
                                 "test-systemEnvironment", Map.of("RATELIMIT_ENABLED", written))))
-                .run(context ->
-                        assertThat(context.containsBean(ActiveRules.FILTER)).isEqualTo(filter));
+                .run(context -> assertThat(context.containsBean(RateLimitFilterConfiguration.FILTER))
+                        .isEqualTo(filter));
     }
 
     @ParameterizedTest
@@ -135,7 +135,7 @@ class RateLimitAutoConfigurationTest {
     void beansOfTheApplication_withLikelyNames_doNotClash() {
         runner.withUserConfiguration(SameNames.class)
                 .withPropertyValues("ratelimit.policies.api.limit=1/second")
-                .run(context -> assertThat(context).hasBean(ActiveRules.FILTER));
+                .run(context -> assertThat(context).hasBean(RateLimitFilterConfiguration.FILTER));
     }
 
     @Test
@@ -156,7 +156,7 @@ class RateLimitAutoConfigurationTest {
     @Test
     void policy_ofOnlyALimit_isRead(CapturedOutput output) {
         runner.withPropertyValues("ratelimit.policies.login=5/minute")
-                .run(context -> assertThat(context).hasBean(ActiveRules.FILTER));
+                .run(context -> assertThat(context).hasBean(RateLimitFilterConfiguration.FILTER));
 
         assertThat(output).contains("Rate limit 'login': 5/minute (token-bucket)");
     }
@@ -165,7 +165,7 @@ class RateLimitAutoConfigurationTest {
     @ValueSource(strings = {"free", "count", "match", "mode", "key"})
     void policy_namedLikeAProperty_isRead(String name, CapturedOutput output) {
         runner.withPropertyValues("ratelimit.policies." + name + ".limit=5/minute")
-                .run(context -> assertThat(context).hasBean(ActiveRules.FILTER));
+                .run(context -> assertThat(context).hasBean(RateLimitFilterConfiguration.FILTER));
 
         assertThat(output).contains("Rate limit '" + name + "': 5/minute (token-bucket)");
     }
@@ -200,7 +200,7 @@ class RateLimitAutoConfigurationTest {
     @Test
     void annotationAlone_registersTheFilter(CapturedOutput output) {
         runner.withUserConfiguration(Annotated.class)
-                .run(context -> assertThat(context).hasBean(ActiveRules.FILTER));
+                .run(context -> assertThat(context).hasBean(RateLimitFilterConfiguration.FILTER));
 
         assertThat(output).contains("Rate limit 'Annotated.get': 1/second (token-bucket) by user, where annotated");
     }
@@ -224,8 +224,9 @@ class RateLimitAutoConfigurationTest {
     @Test
     void securityFilterElsewhere_filterFollowsIt() {
         runner.withPropertyValues("ratelimit.policies.api.limit=1/s", "spring.security.filter.order=5")
-                .run(context -> assertThat(context.getBean(ActiveRules.FILTER, FilterRegistrationBean.class)
-                                .getOrder())
+                .run(context -> assertThat(
+                                context.getBean(RateLimitFilterConfiguration.FILTER, FilterRegistrationBean.class)
+                                        .getOrder())
                         .isEqualTo(15));
     }
 
@@ -233,7 +234,9 @@ class RateLimitAutoConfigurationTest {
     void micrometerMissing_works() {
         runner.withPropertyValues("ratelimit.policies.api.limit=100/minute")
                 .withClassLoader(new FilteredClassLoader(MeterRegistry.class))
-                .run(context -> assertThat(context).hasBean(ActiveRules.FILTER).doesNotHaveBean(StoreDecorator.class));
+                .run(context -> assertThat(context)
+                        .hasBean(RateLimitFilterConfiguration.FILTER)
+                        .doesNotHaveBean(StoreDecorator.class));
     }
 
     @Test

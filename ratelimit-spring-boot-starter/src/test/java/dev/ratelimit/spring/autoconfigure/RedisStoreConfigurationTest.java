@@ -124,7 +124,7 @@ class RedisStoreConfigurationTest {
                 .run(context -> assertThat(context)
                         .hasSingleBean(RedisStore.class)
                         .hasSingleBean(RateLimiter.class)
-                        .doesNotHaveBean(ActiveRules.FILTER));
+                        .doesNotHaveBean(RateLimitFilterConfiguration.FILTER));
     }
 
     @Test

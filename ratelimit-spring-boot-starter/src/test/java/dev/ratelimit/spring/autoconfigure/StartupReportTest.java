@@ -497,7 +497,7 @@ class StartupReportTest {
                 .run(context -> assertThat(context)
                         .hasNotFailed()
                         .hasSingleBean(RateLimiter.class)
-                        .doesNotHaveBean(ActiveRules.FILTER));
+                        .doesNotHaveBean(RateLimitFilterConfiguration.FILTER));
 
         assertThat(output).contains("No rate limits: ratelimit.enabled is false");
     }

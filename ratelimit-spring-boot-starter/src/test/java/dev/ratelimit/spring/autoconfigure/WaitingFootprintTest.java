@@ -75,8 +75,8 @@ class WaitingFootprintTest {
                         "ratelimit.policies.api.on-exceeded.max-wait=1h",
                         "ratelimit.policies.api.on-exceeded.queue=10000")
                 .run(context -> {
-                    Filter filter =
-                            Objects.requireNonNull(context.getBean(ActiveRules.FILTER, FilterRegistrationBean.class)
+                    Filter filter = Objects.requireNonNull(
+                            context.getBean(RateLimitFilterConfiguration.FILTER, FilterRegistrationBean.class)
                                     .getFilter());
                     for (int i = 0; i < REQUESTS; i++) {
                         filter.doFilter(request(i, key), new MockHttpServletResponse(), NO_MORE);

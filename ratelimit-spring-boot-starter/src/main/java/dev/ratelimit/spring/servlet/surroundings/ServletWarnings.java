@@ -1,10 +1,22 @@
 package dev.ratelimit.spring.servlet.surroundings;
 
+import jakarta.servlet.Filter;
 import java.util.List;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.cloud.CloudPlatform;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.boot.web.servlet.RegistrationBean;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.context.ApplicationContext;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
+import org.springframework.web.filter.ForwardedHeaderFilter;
+import org.springframework.web.filter.HiddenHttpMethodFilter;
+import org.springframework.web.filter.UrlHandlerFilter;
+import org.springframework.web.servlet.DispatcherServlet;
 
 /** Warns about filters, servlets and settings of the server that bypass rate limits. */
 public final class ServletWarnings {
@@ -13,26 +25,68 @@ public final class ServletWarnings {
 
     private static final String STRATEGY = "server.forward-headers-strategy";
 
+    private final ApplicationContext context;
     private final Environment environment;
 
     /** Whether there are trusted proxies. */
     private final boolean proxies;
 
-    public ServletWarnings(Environment environment, boolean proxies) {
-        this.environment = environment;
+    private final int firstStage;
+    private final int lastStage;
+
+    /**
+     * Creates an object that warns about an application.
+     *
+     * @param proxies whether there are trusted proxies
+     * @param firstStage the order of the first filter of the rate limits
+     * @param lastStage the order of the last one
+     */
+    public ServletWarnings(ApplicationContext context, boolean proxies, int firstStage, int lastStage) {
+        this.context = context;
+        this.environment = context.getEnvironment();
         this.proxies = proxies;
+        this.firstStage = firstStage;
+        this.lastStage = lastStage;
+    }
+
+    /** Logs all warnings. */
+    public void log() {
+        warnOfContainer();
+        warnOfRewriting(comesLater(UrlHandlerFilter.class), comesLater(HiddenHttpMethodFilter.class));
+        warnOfOtherDispatchers();
+        warnOfForwardedHeaderFilter();
+    }
+
+    /**
+     * Whether a filter of this type sees requests after the first stage. A filter without an order comes last; the
+     * order of a registered filter is that of its registration.
+     */
+    private boolean comesLater(Class<? extends Filter> type) {
+        List<FilterRegistrationBean<?>> registered = registrations()
+                .filter(registration -> type.isInstance(registration.getFilter()))
+                .toList();
+        Stream<Ordered> alone = context.getBeansOfType(type, true, false).values().stream()
+                .filter(filter -> registered.stream().noneMatch(registration -> registration.getFilter() == filter))
+                .map(filter -> filter instanceof Ordered ordered ? ordered : () -> Integer.MAX_VALUE);
+        return Stream.concat(registered.stream(), alone).anyMatch(filter -> filter.getOrder() >= firstStage);
+    }
+
+    private Stream<FilterRegistrationBean<?>> registrations() {
+        return Stream.of(context.getBeanNamesForType(FilterRegistrationBean.class, true, false))
+                .map(name -> context.getBean(name, FilterRegistrationBean.class));
     }
 
     /** Controllers in a separate context are not found, nor are their annotations. */
-    public void warnOfOtherDispatchers(List<String> servlets) {
-        servlets.forEach(servlet -> log.warn(
-                "{} is a DispatcherServlet with a context of its own: @RateLimited and @RateLimitExempt have no effect there."
-                        + " Limit its paths with a policy (match.paths)",
-                servlet));
+    private void warnOfOtherDispatchers() {
+        otherDispatchers()
+                .forEach(servlet -> log.warn(
+                        "{} is a DispatcherServlet with a context of its own: @RateLimited and @RateLimitExempt have no effect there."
+                                + " Limit its paths with a policy (match.paths)",
+                        servlet));
     }
 
     /** A filter that changes paths or methods must come before rate limits, which otherwise see the original ones. */
-    public void warnOfRewriting(boolean rewritesPaths, boolean rewritesMethods, int firstStage) {
+    private void warnOfRewriting(boolean rewritesPaths, boolean rewritesMethods) {
         if (rewritesMethods) {
             log.warn(
                     "A HiddenHttpMethodFilter changes the methods of requests. Order it before the rate limits (below {}),"
@@ -51,7 +105,7 @@ public final class ServletWarnings {
      * If the container replaces the client's address before rate limits see the request, any client can choose its
      * address.
      */
-    public void warnOfContainer() {
+    private void warnOfContainer() {
         String strategy = environment.getProperty(STRATEGY, "");
         if (strategy.equalsIgnoreCase("framework") && !proxies) {
             log.warn(
@@ -79,12 +133,33 @@ public final class ServletWarnings {
     }
 
     /** Rate limits see through Spring's filter, which trusts everybody. For the strategy, there is another warning. */
-    public void warnOfForwardedHeaderFilter(boolean before) {
+    private void warnOfForwardedHeaderFilter() {
         boolean known = environment.getProperty(STRATEGY, "").equalsIgnoreCase("framework");
-        if (before && !known && !proxies) {
+        if (!known && !proxies && forwardsBefore()) {
             log.warn("A ForwardedHeaderFilter runs before the rate limits, but without trusted proxies, they ignore"
                     + " X-Forwarded-For, so all clients behind a proxy share its address. Name your proxies in"
                     + " ratelimit.trusted-proxies");
         }
+    }
+
+    /** The servlets of Spring MVC with their own controllers, which are unknown here. */
+    private List<String> otherDispatchers() {
+        return context.getBeansOfType(ServletRegistrationBean.class, true, false).values().stream()
+                .filter(registration -> registration.getServlet() instanceof DispatcherServlet dispatcher
+                        && dispatcher.getWebApplicationContext() != null
+                        && dispatcher.getWebApplicationContext() != context)
+                .map(RegistrationBean::toString)
+                .toList();
+    }
+
+    /** Whether a filter replaces the client's address before rate limits see the request. */
+    private boolean forwardsBefore() {
+        boolean registered = registrations()
+                .anyMatch(filter ->
+                        filter.getFilter() instanceof ForwardedHeaderFilter && filter.getOrder() <= lastStage);
+        return registered
+                || Stream.of(context.getBeanNamesForType(ForwardedHeaderFilter.class, true, false))
+                        .map(name -> context.findAnnotationOnBean(name, Order.class))
+                        .anyMatch(order -> order != null && order.value() <= lastStage);
     }
 }
