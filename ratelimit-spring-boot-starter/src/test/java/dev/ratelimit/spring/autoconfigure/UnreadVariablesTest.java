@@ -297,25 +297,6 @@ class UnreadVariablesTest {
                                 "property RATELIMIT_POLICIES_LOGIN_LIMIT of secrets: Spring Boot reads"));
     }
 
-    @Test
-    void variables_ofAKubernetesService_stopTheStartAndSaySo() {
-        runner.withInitializer(context -> context.getEnvironment()
-                        .getPropertySources()
-                        .replace(
-                                StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
-                                new SystemEnvironmentPropertySource(
-                                        StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
-                                        Map.of(
-                                                "RATELIMIT_POLICIES_SERVICE_HOST", "10.0.0.1",
-                                                "RATELIMIT_POLICIES_SERVICE_PORT", "80",
-                                                "RATELIMIT_POLICIES_PORT", "tcp://10.0.0.1:80"))))
-                .run(context -> assertThat(context)
-                        .getFailure()
-                        .hasMessage(
-                                "environment variable RATELIMIT_POLICIES_SERVICE_HOST: Kubernetes sets it for a service;"
-                                        + " rename the service, or write enableServiceLinks: false in the pod"));
-    }
-
     @ParameterizedTest
     @ValueSource(
             strings = {

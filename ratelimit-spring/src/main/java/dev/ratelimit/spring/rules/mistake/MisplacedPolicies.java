@@ -40,7 +40,6 @@ final class MisplacedPolicies {
                 WrittenProperties.names(environment).toList();
         boolean policies = names.stream().anyMatch(POLICIES::isAncestorOf);
         for (ConfigurationPropertyName name : names) {
-            checkNamed(name);
             checkBelowAnother(name);
             if (!policies) {
                 checkMisspelt(name);
@@ -48,20 +47,6 @@ final class MisplacedPolicies {
         }
         if (!policies) {
             warnOfLost(environment);
-        }
-    }
-
-    /** A list would make policies called 0, 1 and so on. Other numbers are names in YAML, too. */
-    private static void checkNamed(ConfigurationPropertyName name) {
-        int place = POLICIES.getNumberOfElements();
-        if (POLICIES.isAncestorOf(name)
-                && name.isNumericIndex(place)
-                && name.getElement(place, Form.ORIGINAL).equals("0")) {
-            throw new RateLimitConfigurationException(
-                    name.chop(place + 1).toString(),
-                    null,
-                    "policies have names and are not a list, so none is called 0; write the name of the policy in place"
-                            + " of the hyphen, such as api:");
         }
     }
 

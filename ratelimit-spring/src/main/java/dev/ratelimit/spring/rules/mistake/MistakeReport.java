@@ -33,15 +33,10 @@ public record MistakeReport(Environment environment) {
 
     /** What is reported at the start for this failure. */
     public static String textOf(Throwable failure, Environment environment) {
-        return Stream.of(
-                        new ConfigurationMistakeAnalyzer(environment),
-                        new UnknownPropertyAnalyzer(),
-                        new UnreadableValueAnalyzer(environment))
-                .map(analyzer -> analyzer.analyze(failure))
-                .filter(Objects::nonNull)
-                .map(analysis -> analysis.getDescription() + "\n\n" + analysis.getAction())
-                .findFirst()
-                .orElse(String.valueOf(failure.getMessage()));
+        FailureAnalysis analysis = new ConfigurationFailureAnalyzer(environment).analyze(failure);
+        return analysis == null
+                ? String.valueOf(failure.getMessage())
+                : analysis.getDescription() + "\n\n" + analysis.getAction();
     }
 
     /** Reports the mistakes that caused the failure. */

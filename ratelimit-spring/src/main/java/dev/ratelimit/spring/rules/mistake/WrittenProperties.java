@@ -5,10 +5,8 @@ import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.lang.reflect.RecordComponent;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -27,7 +25,9 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyState;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.boot.env.OriginTrackedMapPropertySource;
 import org.springframework.boot.origin.Origin;
+import org.springframework.boot.origin.PropertySourceOrigin;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.Environment;
@@ -51,8 +51,6 @@ public final class WrittenProperties {
     private static final Pattern KEPT_OF_POLICY = Pattern.compile("[A-Za-z0-9_-]+");
     private static final Pattern KEPT = Pattern.compile("[A-Za-z0-9._-]+");
 
-    private static final Pattern SERVICE_LINK = Pattern.compile("RATELIMIT_POLICIES_(?:.+_)?SERVICE_HOST");
-
     private static final Set<String> OF_POLICIES = Stream.of(PolicyProperties.class.getRecordComponents())
             .map(RecordComponent::getName)
             .map(name -> name.toLowerCase(Locale.ROOT))
@@ -70,47 +68,24 @@ public final class WrittenProperties {
      * @throws RateLimitConfigurationException at the first mistake
      */
     public static void check(Environment environment) {
-        checkServiceLinks(environment);
         MisplacedPolicies.check(environment);
         Map<ConfigurationPropertyName, ConfigurationProperty> written = written(environment);
         written.keySet().forEach(WrittenProperties::checkIndent);
         written.forEach((name, property) -> {
             String value = String.valueOf(property.getValue());
             String resolved = resolved(environment, name, value);
-            if (resolved.isBlank() && !clearsList(environment, property)) {
-                checkEmpty(name, property, written);
-            }
             if (!resolved.isBlank()) {
                 GroupValue.check(name, property);
+            } else if (!isEmptyMap(property) && !clearsList(environment, property)) {
+                throw new RateLimitConfigurationException(name.toString(), value, empty(name));
             }
             checkUnit(name, resolved);
             checkOneForm(name, value, written);
-            MisreadYaml.checkNumber(environment, name, property);
-            MisreadYaml.checkNames(name, property);
         });
         checkKeys(environment);
         checkPolicyNames(environment);
-        checkBracketedPolicies(environment);
         UnusedProperties.warnOf(written.keySet());
         MisspeltEndpoint.warnOf(environment);
-    }
-
-    /** Kubernetes sets variables for each service; those of a service called ratelimit-policies look like policies. */
-    private static void checkServiceLinks(Environment environment) {
-        for (PropertySource<?> source : sources(environment)) {
-            if (source instanceof SystemEnvironmentPropertySource variables) {
-                for (String variable : variables.getPropertyNames()) {
-                    if (SERVICE_LINK.matcher(variable).matches()
-                            && variables.containsProperty(variable.replaceFirst("HOST$", "PORT"))) {
-                        throw new RateLimitConfigurationException(
-                                "environment variable " + variable,
-                                null,
-                                "Kubernetes sets it for a service; rename the service, or write enableServiceLinks: false"
-                                        + " in the pod");
-                    }
-                }
-            }
-        }
     }
 
     private static Iterable<PropertySource<?>> sources(Environment environment) {
@@ -158,10 +133,12 @@ public final class WrittenProperties {
         return written;
     }
 
-    /** Whether it is <code>[]</code> and replaces the list of a source with lower precedence. */
+    /** Whether it replaces the list of a source with lower precedence, as <code>[]</code> in YAML does. */
     private static boolean clearsList(Environment environment, ConfigurationProperty property) {
         ConfigurationPropertyName name = property.getName();
-        return EmptyCollection.isList(property)
+        return KnownProperties.typeOf(name) == List.class
+                && "".equals(property.getValue())
+                && fileOf(property) != null
                 && StreamSupport.stream(
                                         ConfigurationPropertySources.get(environment)
                                                 .spliterator(),
@@ -172,29 +149,17 @@ public final class WrittenProperties {
                         > 1;
     }
 
-    /** An empty value is a mistake. <code>{}</code> is not, unless it seems to remove something. */
-    private static void checkEmpty(
-            ConfigurationPropertyName name,
-            ConfigurationProperty property,
-            Map<ConfigurationPropertyName, ConfigurationProperty> written) {
-        if (EmptyCollection.isList(property)) {
-            throw new RateLimitConfigurationException(
-                    name.toString(),
-                    "[]",
-                    "has no value; remove it: [] clears the list of another file, and no other file has this list");
-        }
-        if (!EmptyCollection.isMap(property)) {
-            throw new RateLimitConfigurationException(
-                    name.toString(), String.valueOf(property.getValue()), empty(name));
-        }
-        // properties with higher precedence come first
-        if (written.keySet().stream().dropWhile(other -> !other.equals(name)).anyMatch(name::isAncestorOf)) {
-            throw new RateLimitConfigurationException(
-                    name.toString(),
-                    "{}",
-                    "{} does not remove entries defined in other files; remove it here, and the unwanted properties in"
-                            + " those files");
-        }
+    /** Whether it is <code>{}</code>, which has no position in the file, unlike an empty value. */
+    private static boolean isEmptyMap(ConfigurationProperty property) {
+        PropertySourceOrigin file = fileOf(property);
+        return KnownProperties.typeOf(property.getName()) == Map.class && file != null && file.getOrigin() == null;
+    }
+
+    private static @Nullable PropertySourceOrigin fileOf(ConfigurationProperty property) {
+        return property.getOrigin() instanceof PropertySourceOrigin origin
+                        && origin.getPropertySource() instanceof OriginTrackedMapPropertySource
+                ? origin
+                : null;
     }
 
     /** Nobody who writes a policy means milliseconds, as Spring Boot does. */
@@ -331,53 +296,6 @@ public final class WrittenProperties {
                                         + " are the same name to Spring Boot; rename one of them");
                     }
                 });
-    }
-
-    /**
-     * No environment variable can name a policy in brackets that has other characters than lower-case letters and
-     * digits, and other spellings do not either. One that looks as if it did would make another policy.
-     */
-    private static void checkBracketedPolicies(Environment environment) {
-        List<Set<ConfigurationPropertyName>> policies = new ArrayList<>();
-        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
-            if (source instanceof IterableConfigurationPropertySource listed) {
-                policies.add(listed.stream()
-                        .filter(name -> POLICIES.isAncestorOf(name) && KnownProperties.typeOf(name) != null)
-                        .map(name -> name.chop(POLICIES.getNumberOfElements() + 1))
-                        .collect(Collectors.toSet()));
-            }
-        }
-        Set<ConfigurationPropertyName> all =
-                policies.stream().flatMap(Set::stream).collect(Collectors.toCollection(LinkedHashSet::new));
-        for (Set<ConfigurationPropertyName> names : policies) {
-            for (ConfigurationPropertyName bracketed : names) {
-                // both in one source are two policies on purpose
-                all.stream()
-                        .filter(other -> bracketed.isLastElementIndexed() && !other.isLastElementIndexed())
-                        .filter(other -> uniform(other).equals(uniform(bracketed)) && !names.contains(other))
-                        .filter(other -> !other.equals(bracketed))
-                        .findFirst()
-                        .ifPresent(other -> {
-                            throw apart(bracketed, other);
-                        });
-            }
-        }
-    }
-
-    private static RateLimitConfigurationException apart(
-            ConfigurationPropertyName bracketed, ConfigurationPropertyName other) {
-        String name = Quotation.of(bracketed.getLastElement(Form.ORIGINAL));
-        return new RateLimitConfigurationException(
-                other.toString(),
-                null,
-                "this does not set the policy " + name + ", whose name is in brackets, but makes another one; write "
-                        + bracketed + ", which environment variables cannot, or rename a policy");
-    }
-
-    private static String uniform(ConfigurationPropertyName policy) {
-        return policy.getLastElement(Form.ORIGINAL)
-                .replaceAll("[^A-Za-z0-9]", "")
-                .toLowerCase(Locale.ROOT);
     }
 
     private static boolean isKeyed(String group) {

@@ -72,14 +72,11 @@ class EveryPropertyTest {
             new PolicyRules(properties, Map.of(), new DefaultListableBeanFactory(), limit -> {});
             return null;
         } catch (RuntimeException failure) {
-            return Stream.of(
-                            new UnknownPropertyAnalyzer(),
-                            new ConfigurationMistakeAnalyzer(environment),
-                            new UnreadableValueAnalyzer(environment))
-                    .map(analyzer -> analyzer.analyze(failure))
-                    .filter(analysis -> analysis != null)
-                    .findFirst()
-                    .orElseThrow(() -> failure);
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer(environment).analyze(failure);
+            if (analysis == null) {
+                throw failure;
+            }
+            return analysis;
         }
     }
 

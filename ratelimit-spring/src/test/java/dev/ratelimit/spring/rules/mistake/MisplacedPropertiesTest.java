@@ -186,7 +186,7 @@ class MisplacedPropertiesTest {
 
         assertThatThrownBy(() -> Binder.get(environment, new NoUnboundElementsBindHandler(BindHandler.DEFAULT))
                         .bind("ratelimit", RateLimitProperties.class))
-                .satisfies(failure -> assertThat(new UnknownPropertyAnalyzer().analyze(failure))
+                .satisfies(failure -> assertThat(new ConfigurationFailureAnalyzer(environment).analyze(failure))
                         .extracting(FailureAnalysis::getDescription)
                         .asString()
                         .contains("did you mean '" + meant + "'?"));

@@ -13,18 +13,21 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
-/** Reports values under {@code ratelimit} that do not have the type of their property, and suggests valid ones. */
+/**
+ * Reports why the start fails because of the configuration: a mistake, a property under {@code ratelimit} that is unknown,
+ * or a value there that does not have the type of its property.
+ */
 @Order(Ordered.HIGHEST_PRECEDENCE)
-final class UnreadableValueAnalyzer extends AbstractFailureAnalyzer<BindException> {
+final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<Throwable> {
 
     private static final ConfigurationPropertyName ROOT = KnownProperties.ROOT;
 
@@ -38,16 +41,61 @@ final class UnreadableValueAnalyzer extends AbstractFailureAnalyzer<BindExceptio
 
     private final Environment environment;
 
-    UnreadableValueAnalyzer(Environment environment) {
+    ConfigurationFailureAnalyzer(Environment environment) {
         this.environment = environment;
     }
 
     @Override
-    protected @Nullable FailureAnalysis analyze(Throwable root, BindException failure) {
+    protected @Nullable FailureAnalysis analyze(Throwable root, Throwable failure) {
+        RateLimitConfigurationException mistake = findCause(failure, RateLimitConfigurationException.class);
+        if (mistake != null) {
+            return new MistakeReport(environment).of(mistake, mistake);
+        }
+        UnboundConfigurationPropertiesException unbound =
+                findCause(failure, UnboundConfigurationPropertiesException.class);
+        if (unbound != null) {
+            return unknown(unbound);
+        }
+        BindException unreadable = findCause(failure, BindException.class);
+        return unreadable == null ? null : unreadable(unreadable);
+    }
+
+    private static @Nullable FailureAnalysis unknown(UnboundConfigurationPropertiesException failure) {
+        List<ConfigurationProperty> unknown = failure.getUnboundProperties().stream()
+                .filter(property -> ROOT.isAncestorOf(property.getName()))
+                .toList();
+        if (unknown.isEmpty()) {
+            return null;
+        }
+        StringBuilder description = new StringBuilder("Unknown property under 'ratelimit':");
+        unknown.forEach(property -> describe(property, description.append('\n')));
+        return new FailureAnalysis(description.toString(), "Correct the name or remove the property.", failure);
+    }
+
+    private static void describe(ConfigurationProperty property, StringBuilder description) {
+        KnownProperties.Unknown unknown = KnownProperties.firstUnknown(KnownProperties.elements(property.getName()));
+        String meant = unknown == null ? null : unknown.meant();
+        description
+                .append("\n    ")
+                .append(property.getName())
+                .append(": ")
+                .append(
+                        meant != null
+                                ? "did you mean '" + meant + "'?"
+                                : alternatives(unknown == null ? List.of() : unknown.known()));
+        description.append("\n    Origin: ").append(property.getOrigin());
+    }
+
+    private static String alternatives(List<String> known) {
+        return known.isEmpty()
+                ? "the property above it takes a value and has no properties of its own"
+                : "the properties here are " + String.join(", ", known)
+                        + (known.contains("policies") ? "; write the name of a policy below policies" : "");
+    }
+
+    private @Nullable FailureAnalysis unreadable(BindException failure) {
         BindException innermost = innermost(failure);
-        boolean others = innermost.getCause() instanceof UnboundConfigurationPropertiesException
-                || NestedExceptionUtils.getMostSpecificCause(failure) instanceof RateLimitConfigurationException;
-        if (others || !ROOT.isAncestorOf(innermost.getName())) {
+        if (!ROOT.isAncestorOf(innermost.getName())) {
             return null;
         }
         String name = innermost.getName().toString();
