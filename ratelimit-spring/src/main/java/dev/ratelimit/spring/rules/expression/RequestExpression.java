@@ -295,30 +295,16 @@ public final class RequestExpression {
      * A condition on requests. If the expression fails, or is neither true nor false, the condition has the value
      * {@code ifFailed}.
      *
-     * @throws IllegalArgumentException also if it is neither true nor false for any request
+     * @throws IllegalArgumentException also if it is a constant that is neither true nor false
      */
     public static Condition condition(String text, boolean ifFailed) {
         RequestExpression expression = new RequestExpression(text);
         Boolean constant = dependsOnRequest(expression.expression.getAST()) ? null : expression.constant();
-        expression.requireType(
-                Boolean.class,
-                Parameters.NONE,
-                "neither true nor false",
-                "compare it, such as #request.method == 'GET'");
         Predicate<RequestContext> test = context -> expression
                 .evaluate(context, "true or false", RequestExpression::truth)
                 .orElse(ifFailed);
         boolean chosen = constant == null && !KNOWN.matcher(text).find();
         return new Condition(expression.shown, test, expression.needsPrincipal, chosen, constant);
-    }
-
-    /** Fails if it can be seen that no value is of the wanted class. */
-    private void requireType(Class<?> wanted, Parameters parameters, String what, String remedy) {
-        Class<?> type = ExpressionType.of(expression.getAST(), parameters);
-        if (type != null && !ExpressionType.mayBe(wanted, type)) {
-            throw new IllegalArgumentException(
-                    "the expression is " + what + ", but of type " + type.getSimpleName() + "; " + remedy);
-        }
     }
 
     private static boolean dependsOnRequest(SpelNode node) {
@@ -362,11 +348,6 @@ public final class RequestExpression {
      */
     public static Cost cost(String text, Parameters parameters) {
         RequestExpression expression = ofRequest(text, parameters);
-        expression.requireType(
-                Number.class,
-                parameters,
-                "never a number",
-                "write a number of 0 or more, such as #request.contentLengthLong / 1000");
         return new Cost(
                 expression.shown,
                 expression.arguments,

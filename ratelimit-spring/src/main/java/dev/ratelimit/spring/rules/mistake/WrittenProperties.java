@@ -85,7 +85,6 @@ public final class WrittenProperties {
         checkKeys(environment);
         checkPolicyNames(environment);
         UnusedProperties.warnOf(written.keySet());
-        MisspeltEndpoint.warnOf(environment);
     }
 
     private static Iterable<PropertySource<?>> sources(Environment environment) {

@@ -38,9 +38,7 @@ class MisplacedPropertiesTest {
                 "ratelimits.policies.login.limit | write ratelimit.policies.login.limit",
                 "rate-limiter.policies.login.key | write ratelimit.policies.login.key",
                 "ratelimits.policies.login | write ratelimit.policies.login",
-                "spring.ratelimit.policies.login.limit | indent ratelimit less, so that it is not below 'spring'",
-                "ratelimit.policies[0].limit | write the name of the policy in place of the hyphen",
-                "ratelimit.policies[0].name | write the name of the policy in place of the hyphen"
+                "spring.ratelimit.policies.login.limit | indent ratelimit less, so that it is not below 'spring'"
             })
     void check_policyElsewhere_isReported(String name, String remedy) {
         environment.setProperty(name, "3/minute");
@@ -110,11 +108,7 @@ class MisplacedPropertiesTest {
             delimiter = '|',
             value = {
                 "ratelimit.store.redis.local-share | 0.5 | ratelimit.store.redis.* has no effect without ratelimit.store.type: budgets are in the memory of each instance. Write ratelimit.store.type: redis, or memory",
-                "ratelimit.store.redis.lease.fraction | 0.5 | ratelimit.store.redis.lease.* has no effect without ratelimit.store.redis.mode: there are no leases. Write ratelimit.store.redis.mode: leased",
-                "management.endpoint.ratelimits.acess | none | management.endpoint.ratelimits.acess is ignored: the endpoint has no such property (did you mean 'access'?)",
-                "management.endpoint.ratelimit.access | none | management.endpoint.ratelimit.access is ignored: the endpoint of rate limits is called ratelimits",
-                "management.endpoints.web.exposure.include | health, rate-limit | management.endpoints.web.exposure.include: there is no endpoint 'rate-limit'; that of rate limits is called ratelimits",
-                "management.endpoints.web.exposure.include[0] | ratelimts | management.endpoints.web.exposure.include[0]: there is no endpoint 'ratelimts'"
+                "ratelimit.store.redis.lease.fraction | 0.5 | ratelimit.store.redis.lease.* has no effect without ratelimit.store.redis.mode: there are no leases. Write ratelimit.store.redis.mode: leased"
             })
     void check_propertyWithoutEffect_isWarnedOf(String name, String value, String warning, CapturedOutput output) {
         environment.setProperty(name, value);
@@ -122,27 +116,6 @@ class MisplacedPropertiesTest {
         check();
 
         assertThat(output).contains("WARN").contains(warning);
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "management.endpoint.ratelimits.access, none",
-        "management.endpoint.ratelimits.show-keys, always",
-        "management.endpoint.ratelimits.showKeys, always",
-        "management.endpoint.ratelimits.roles[0], admin",
-        "management.endpoint.rate-limits.access, none",
-        "management.endpoint.ratelimits.cache.time-to-live, 5s",
-        "management.endpoint.ratelimiters.access, none",
-        "management.endpoint.health.access, none",
-        "management.endpoints.web.exposure.include, '*'",
-        "management.endpoints.web.exposure.include, 'health,rate-limits,ratelimiterevents'"
-    })
-    void check_propertyOfAnEndpoint_isNotWarnedOf(String name, String value, CapturedOutput output) {
-        environment.setProperty(name, value);
-
-        check();
-
-        assertThat(output).doesNotContain("WARN");
     }
 
     @ParameterizedTest
