@@ -9,6 +9,7 @@ import dev.ratelimit.spring.servlet.request.ServletWebRequest;
 import dev.ratelimit.spring.servlet.request.ServletWebResponse;
 import dev.ratelimit.spring.servlet.settlement.HeldPermits;
 import dev.ratelimit.spring.servlet.settlement.Settlement;
+import dev.ratelimit.spring.servlet.settlement.WatchedResponse;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -101,8 +102,10 @@ public final class RateLimitFilter extends OncePerRequestFilter {
             web.rethrowFailure();
             boolean hasHeaders = charged.writeHeaders(new ServletWebResponse(response));
             HttpServletResponse answer = HeldPermits.watched(request, response, charged);
-            chain.doFilter(
-                    HeldPermits.shown(request), hasHeaders ? new RedirectWithout(limiter.headers(), answer) : answer);
+            if (hasHeaders) {
+                answer = WatchedResponse.watch(answer, new RedirectWithout(limiter.headers(), answer));
+            }
+            chain.doFilter(HeldPermits.shown(request), answer);
             if (first && mayBePreflight(request) && limiter.isRefundedPreflight(web) && succeeded(request, response)) {
                 charged.refund();
             }

@@ -13,7 +13,7 @@ import jakarta.servlet.http.HttpServletResponse;
  *
  * <p>Kept in an attribute of the request. Thread-safe.
  */
-public final class HeldPermits implements AsyncListener {
+public final class HeldPermits implements AsyncListener, WatchedResponse.Watcher {
 
     private static final String ATTRIBUTE = HeldPermits.class.getName();
 
@@ -36,7 +36,7 @@ public final class HeldPermits implements AsyncListener {
         }
         HeldPermits held = new HeldPermits(charged);
         request.setAttribute(ATTRIBUTE, held);
-        return new HeldResponse(response, held);
+        return WatchedResponse.watch(response, held);
     }
 
     /** The request as the rest of the filter chain sees it, after {@link #watched}. */
@@ -72,9 +72,18 @@ public final class HeldPermits implements AsyncListener {
         return true;
     }
 
-    /** Reports that the response cannot be written. Work on the request's own thread still ends with that thread. */
-    void loseClient() {
-        if (lost(true, false)) {
+    @Override
+    public boolean watchesWrites() {
+        return true;
+    }
+
+    /**
+     * A write fails because the client is gone; some servers then never report the end. Work on the request's own thread
+     * still ends with that thread.
+     */
+    @Override
+    public void written(boolean failed) {
+        if (failed && lost(true, false)) {
             charged.release();
         }
     }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
 
 /**
  * Settles a request as soon as the status of its response is final: when the response is committed, or else when
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Kept in an attribute of the request. Thread-safe.
  */
-public final class Settlement implements AsyncListener {
+public final class Settlement implements AsyncListener, WatchedResponse.Watcher {
 
     private static final String ATTRIBUTE = Settlement.class.getName();
 
@@ -62,19 +63,39 @@ public final class Settlement implements AsyncListener {
         }
     }
 
-    /** Reports that an error is sent. The status is not final: an error page of the application may use another. */
-    void sendError() {
-        errorSent = true;
+    @Override
+    public boolean watchesWrites() {
+        return true;
     }
 
-    /** Reports that a redirect is sent. */
-    void sendRedirect() {
+    /** The response may have a status that request headers replace. */
+    @Override
+    public void beforeStatus(int status) {
+        if (ChargedRequest.mayStandForAnother(status) && response.getStatus() != HttpServletResponse.SC_OK) {
+            replaced.add(response.getStatus());
+        }
+    }
+
+    /**
+     * The status is not final: an error page of the application may use another. An interim response, such as 103, is no
+     * error: the final response follows.
+     */
+    @Override
+    public void afterError(int status) {
+        if (HttpStatus.Series.resolve(status) != HttpStatus.Series.INFORMATIONAL) {
+            errorSent = true;
+        }
+    }
+
+    @Override
+    public void afterRedirect() {
         redirectSent = true;
     }
 
-    /** Reports that the response had this status, and now has one that request headers can cause. */
-    void replace(int status) {
-        replaced.add(status);
+    /** The response may be committed, also by a failed write; the client is then gone. */
+    @Override
+    public void written(boolean failed) {
+        settleIfCommitted();
     }
 
     /**
@@ -83,7 +104,7 @@ public final class Settlement implements AsyncListener {
      */
     void enterErrorPage(HttpServletRequest request) {
         if (request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) instanceof Integer status) {
-            replace(status);
+            replaced.add(status);
         }
         errorSent = false;
     }
@@ -113,8 +134,8 @@ public final class Settlement implements AsyncListener {
         }
     }
 
-    /** Reports that the response may be committed; its status is then final. */
-    void settleIfCommitted() {
+    /** Its status is final when the response is committed. */
+    private void settleIfCommitted() {
         if (!errorSent && !redirectSent && isCommitted()) {
             settle();
         }

@@ -57,7 +57,7 @@ public final class SettlementFilter implements Filter {
             throws IOException, ServletException {
         boolean returned = false;
         try {
-            chain.doFilter(request, new ObservedResponse(response, settlement));
+            chain.doFilter(request, WatchedResponse.watch(response, settlement));
             returned = true;
         } finally {
             if (returned) {

@@ -5,40 +5,105 @@ import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpServletResponseWrapper;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A response that is told of each write. */
-abstract class WatchedResponse extends HttpServletResponseWrapper {
+/** A response that tells watchers what becomes of it. */
+public final class WatchedResponse extends HttpServletResponseWrapper {
 
+    /** Is told what becomes of a response. */
+    public interface Watcher {
+
+        /** Whether it is told of writes, which costs something for each of them. */
+        default boolean watchesWrites() {
+            return false;
+        }
+
+        /** Another status is to be set, without a redirect. */
+        default void beforeStatus(int status) {}
+
+        /** An error has been sent. */
+        default void afterError(int status) {}
+
+        /** A redirect is to be sent. */
+        default void beforeRedirect() {}
+
+        /** A redirect has been sent. */
+        default void afterRedirect() {}
+
+        /**
+         * A write has returned or failed.
+         *
+         * @param failed whether it failed: the client is gone
+         */
+        default void written(boolean failed) {}
+    }
+
+    /** Something that writes to the response. */
+    @FunctionalInterface
+    interface Write {
+        void run() throws IOException;
+    }
+
+    private final List<Watcher> watchers = new ArrayList<>(2);
+    private boolean watchesWrites;
     private @Nullable ServletOutputStream stream;
     private @Nullable PrintWriter writer;
 
-    WatchedResponse(HttpServletResponse response) {
+    private WatchedResponse(HttpServletResponse response) {
         super(response);
     }
 
-    /**
-     * A write has returned or failed.
-     *
-     * @param failed whether it failed: the client is gone
-     */
-    abstract void written(boolean failed);
+    /** Lets somebody watch a response: it gets one wrapper, whoever watches. To be called before anything is written. */
+    public static HttpServletResponse watch(HttpServletResponse response, Watcher watcher) {
+        WatchedResponse watched = response instanceof WatchedResponse known ? known : new WatchedResponse(response);
+        if (!watched.watchers.contains(watcher)) {
+            // an asynchronous dispatch comes with the wrapper of the dispatch before
+            watched.watchers.add(watcher);
+        }
+        watched.watchesWrites |= watcher.watchesWrites();
+        return watched;
+    }
 
-    @Override
-    public final void flushBuffer() throws IOException {
-        WatchedStream.watch(this::written, super::flushBuffer);
+    /** Writes, and tells the watchers. */
+    void write(Write write) throws IOException {
+        boolean failed = false;
+        try {
+            write.run();
+        } catch (IOException e) {
+            failed = true;
+            throw e;
+        } finally {
+            written(failed);
+        }
+    }
+
+    private void written(boolean failed) {
+        watchers.forEach(watcher -> watcher.written(failed));
     }
 
     @Override
-    public final ServletOutputStream getOutputStream() throws IOException {
+    public void flushBuffer() throws IOException {
+        write(super::flushBuffer);
+    }
+
+    @Override
+    public ServletOutputStream getOutputStream() throws IOException {
+        if (!watchesWrites) {
+            return super.getOutputStream();
+        }
         if (stream == null) {
-            stream = new WatchedStream(super.getOutputStream(), this::written);
+            stream = new WatchedStream(super.getOutputStream(), this);
         }
         return stream;
     }
 
     @Override
-    public final PrintWriter getWriter() throws IOException {
+    public PrintWriter getWriter() throws IOException {
+        if (!watchesWrites) {
+            return super.getWriter();
+        }
         if (writer == null) {
             PrintWriter inside = super.getWriter();
             writer = new PrintWriter(inside) {
@@ -50,5 +115,51 @@ abstract class WatchedResponse extends HttpServletResponseWrapper {
             };
         }
         return writer;
+    }
+
+    @Override
+    public void setStatus(int status) {
+        watchers.forEach(watcher -> watcher.beforeStatus(status));
+        super.setStatus(status);
+    }
+
+    @Override
+    public void sendError(int status) throws IOException {
+        watchers.forEach(watcher -> watcher.beforeStatus(status));
+        super.sendError(status);
+        watchers.forEach(watcher -> watcher.afterError(status));
+    }
+
+    @Override
+    public void sendError(int status, String message) throws IOException {
+        watchers.forEach(watcher -> watcher.beforeStatus(status));
+        super.sendError(status, message);
+        watchers.forEach(watcher -> watcher.afterError(status));
+    }
+
+    @Override
+    public void sendRedirect(String location) throws IOException {
+        redirect(() -> super.sendRedirect(location));
+    }
+
+    @Override
+    public void sendRedirect(String location, int status) throws IOException {
+        redirect(() -> super.sendRedirect(location, status));
+    }
+
+    @Override
+    public void sendRedirect(String location, boolean clear) throws IOException {
+        redirect(() -> super.sendRedirect(location, clear));
+    }
+
+    @Override
+    public void sendRedirect(String location, int status, boolean clear) throws IOException {
+        redirect(() -> super.sendRedirect(location, status, clear));
+    }
+
+    private void redirect(Write send) throws IOException {
+        watchers.forEach(Watcher::beforeRedirect);
+        send.run();
+        watchers.forEach(Watcher::afterRedirect);
     }
 }
