@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The README's example of several instances: two of them, on a real server and a real Redis. */
+/** The example of several instances in docs/redis.md: two of them, on a real server and a real Redis. */
 @Tag("servers")
 class SharedBudgetTest {
 

@@ -124,14 +124,13 @@ class RateLimitFilterConfiguration {
             RateLimitProperties properties,
             WaitingRequests waiting,
             ObjectProvider<OutcomeCounter> outcomes,
-            ObjectProvider<Ticker> ticker,
             ObjectProvider<RejectionHandler> handler) {
         return new RequestLimiter(
                 rules,
                 properties,
                 waiting,
                 OutcomeCounter.of(outcomes.orderedStream().toList()),
-                ticker.getIfAvailable(Ticker::system),
+                waiting.ticker(),
                 handler.getIfAvailable());
     }
 

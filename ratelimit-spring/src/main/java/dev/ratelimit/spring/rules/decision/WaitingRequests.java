@@ -109,7 +109,7 @@ public final class WaitingRequests implements AutoCloseable {
         }
     }
 
-    Ticker ticker() {
+    public Ticker ticker() {
         return ticker;
     }
 
