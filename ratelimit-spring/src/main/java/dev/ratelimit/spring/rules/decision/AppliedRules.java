@@ -2,7 +2,6 @@ package dev.ratelimit.spring.rules.decision;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
-import dev.ratelimit.Policy;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
 import dev.ratelimit.spring.rules.key.KeyPart;
@@ -74,6 +73,18 @@ public final class AppliedRules {
     private List<Uncharged> uncharged = List.of();
     private @Nullable Lack lack;
 
+    /** Whether stores may be asked about limits that are not enforced. */
+    private boolean asksMore;
+
+    /** Whether a rule holds permits until the request is complete. */
+    private boolean holding;
+
+    /** Whether the permits of a rule do not count requests. */
+    private boolean metered;
+
+    /** Whether a rule is free for some statuses of the response. */
+    private boolean dependent;
+
     AppliedRules(Exemption exemption) {
         this.exemption = exemption;
     }
@@ -110,6 +121,10 @@ public final class AppliedRules {
     }
 
     private void add(Charged one) {
+        asksMore |= one.shadow();
+        holding |= one.rule().holds();
+        metered |= one.metered();
+        dependent |= one.rule().free() != null;
         for (int i = 0; i < charged.size(); i++) {
             if (charged.get(i).charge().sameBudget(one.charge())) {
                 charged.set(i, charged.get(i).plus(one));
@@ -156,6 +171,7 @@ public final class AppliedRules {
     /** Takes out the rules that the request turns out to be exempt from; returns their charges. */
     List<Charge> takeOut(Exemption exempt) {
         List<Charge> out = new ArrayList<>();
+        asksMore = true;
         charged.removeIf(one -> {
             boolean from = exempt.from().test(one.rule());
             if (from) {
@@ -164,12 +180,15 @@ public final class AppliedRules {
             }
             return from;
         });
+        holding = charged.stream().anyMatch(one -> one.rule().holds());
+        metered = charged.stream().anyMatch(Charged::metered);
         return out;
     }
 
     /** Replaces limits that have been changed since; those of plans and overrides do not change. */
     @SuppressWarnings("ReferenceEquality") // a plan may have the same limits
     void renew(RulesInForce now) {
+        asksMore = true;
         charged.replaceAll(one -> {
             String name = one.charge().policy().name();
             Rule rule = now.byPolicy().getOrDefault(name, one.rule());
@@ -198,22 +217,11 @@ public final class AppliedRules {
 
     /** Without the limits of policies in shadow mode and of those that the request is exempt from. */
     List<LimitStatus> enforced(List<LimitStatus> limits) {
-        for (int i = 0; i < limits.size(); i++) {
-            if (!isEnforced(limits.get(i))) {
-                return limits.stream().filter(this::isEnforced).toList();
-            }
-        }
-        return limits;
+        return asksMore ? limits.stream().filter(this::isEnforced).toList() : limits;
     }
 
     private boolean isEnforced(LimitStatus limit) {
-        for (int i = 0; i < charged.size(); i++) {
-            Charged one = charged.get(i);
-            if (!one.shadow() && one.charge().sameBudget(limit.charge())) {
-                return true;
-            }
-        }
-        return false;
+        return anyCharged(one -> !one.shadow() && one.charge().sameBudget(limit.charge()));
     }
 
     List<Charged> charged() {
@@ -251,7 +259,22 @@ public final class AppliedRules {
                 && denying().isEmpty();
     }
 
-    /** Whether this holds for any rule that charges the request. */
+    /** Whether the request holds permits until it is complete. */
+    boolean holding() {
+        return holding;
+    }
+
+    /** Whether the application may settle a charge, because its permits do not count requests. */
+    boolean metered() {
+        return metered;
+    }
+
+    /** Whether the charge depends on the status of the response. */
+    boolean dependent() {
+        return dependent;
+    }
+
+    /** Whether this is true of any rule that charges the request. */
     boolean anyCharged(Predicate<Charged> condition) {
         for (int i = 0; i < charged.size(); i++) {
             if (condition.test(charged.get(i))) {
@@ -261,9 +284,15 @@ public final class AppliedRules {
         return false;
     }
 
-    /** The rule of this policy, or of one with the limits of a plan or an override. */
-    Rule ruleOf(Policy policy) {
-        return ruleOf(policy.name());
+    /** The rule that makes this charge. */
+    @SuppressWarnings("ReferenceEquality") // fast, and stores may return a copy
+    Rule ruleOf(Charge charge) {
+        for (int i = 0; i < charged.size(); i++) {
+            if (charged.get(i).charge() == charge) {
+                return charged.get(i).rule();
+            }
+        }
+        return ruleOf(charge.policy().name());
     }
 
     /** The rule of the policy with this name. */

@@ -88,7 +88,7 @@ final class RateLimitHeaders {
                         && (exposeShared
                                 || stages.get(i)
                                         .rules()
-                                        .ruleOf(status.policy())
+                                        .ruleOf(status.charge())
                                         .key()
                                         .identifiesCaller(context))) {
                     fields.add(status);

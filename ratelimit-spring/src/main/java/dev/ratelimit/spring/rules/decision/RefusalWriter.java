@@ -184,11 +184,11 @@ final class RefusalWriter {
             return rendered(exceeded(policies, null, neverBy("'" + policies.get(0) + "'"), as), as);
         }
         LimitStatus worst = violated.get(0);
-        RefusalFormat as = refusing.rules().ruleOf(worst.policy()).format();
+        RefusalFormat as = refusing.rules().ruleOf(worst.charge()).format();
         if (worst.retryAfterNanos() == LimitAlgorithm.NEVER) {
             return rendered(exceeded(policies, null, neverBy(describe(worst)), as), as);
         }
-        long wait = refusing.rules().ruleOf(worst.policy()).jitter().addTo(worst.retryAfterNanos());
+        long wait = refusing.rules().ruleOf(worst.charge()).jitter().addTo(worst.retryAfterNanos());
         Duration exact = Duration.ofNanos(wait);
         RefusalTexts.Cause cause = new RefusalTexts.Cause(worst.policy(), worst.limit(), policies, as, seconds(wait));
         RefusalTexts.Text text = texts.find(cause);

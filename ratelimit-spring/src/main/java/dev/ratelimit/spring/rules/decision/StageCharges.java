@@ -246,13 +246,13 @@ public final class StageCharges {
 
     /** Whether the charge depends on the status of the response. */
     boolean dependsOnStatus() {
-        return rules.anyCharged(one -> one.rule().free() != null);
+        return rules.dependent();
     }
 
     /** Refunds the charges of rules for which all these statuses are free, unless they are settled. */
     void settle(List<Integer> statuses) {
         refund(charge -> {
-            FreeStatuses free = rules.ruleOf(charge.policy()).free();
+            FreeStatuses free = rules.ruleOf(charge).free();
             return free != null && statuses.stream().allMatch(free::contains);
         });
     }
@@ -264,18 +264,14 @@ public final class StageCharges {
 
     /** Whether the request holds permits until it is complete. */
     boolean holds() {
-        return isHolding() && decision != null && decision.admitted();
-    }
-
-    private boolean isHolding() {
-        return rules.anyCharged(one -> one.rule().holds());
+        return rules.holding() && decision != null && decision.admitted();
     }
 
     /** Returns the permits that the request holds, once. */
     void release() {
-        if (isHolding()) {
+        if (rules.holding()) {
             try {
-                refund(charge -> rules.ruleOf(charge.policy()).holds());
+                refund(charge -> rules.ruleOf(charge).holds());
             } finally {
                 returns.forEach(Runnable::run);
             }
@@ -298,7 +294,7 @@ public final class StageCharges {
     /** The charges whose permits do not count requests, to be settled by the application; {@code null} if none. */
     @Nullable
     Reservation settleable() {
-        if (decision == null || !decision.admitted() || !rules.anyCharged(AppliedRules.Charged::metered)) {
+        if (!rules.metered() || decision == null || !decision.admitted()) {
             return null;
         }
         return reservation(decision)
