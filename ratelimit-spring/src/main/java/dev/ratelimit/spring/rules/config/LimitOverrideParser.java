@@ -2,8 +2,8 @@ package dev.ratelimit.spring.rules.config;
 
 import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.key.BudgetKey;
+import dev.ratelimit.spring.rules.key.KeyKind;
 import dev.ratelimit.spring.rules.key.KeyPart;
-import dev.ratelimit.spring.rules.key.KeyParts;
 import dev.ratelimit.spring.rules.request.KeyEncoder;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
@@ -33,7 +33,7 @@ final class LimitOverrideParser {
 
     /** Exempts keys with this value in one of their parts. Has no effect if no part can have the value. */
     void exempt(String value) {
-        if (key.parts().contains(KeyParts.IP) && AddressRange.isAddress(value)) {
+        if (key.parts().stream().anyMatch(part -> part.kind() == KeyKind.IP) && AddressRange.isAddress(value)) {
             networks.add(new LimitOverrides.Network(AddressRange.parse(value), LimitOverride.Fixed.EXEMPT));
         }
         for (KeyPart part : key.parts()) {
@@ -50,15 +50,14 @@ final class LimitOverrideParser {
      * @throws IllegalArgumentException if there is no such part, or several, or the part cannot have the value
      */
     void override(String value, LimitOverride override) {
-        List<KeyPart> subjects = key.parts().stream()
-                .filter(part -> part != KeyParts.ENDPOINT && part != KeyParts.METHOD)
-                .toList();
+        List<KeyPart> subjects =
+                key.parts().stream().filter(part -> !part.kind().isOfTarget()).toList();
         if (subjects.size() != 1) {
             throw new IllegalArgumentException(
                     "overrides need a key with exactly one part besides endpoint and method, but the key is " + key
                             + "; change the key or remove the overrides");
         }
-        if (subjects.get(0) == KeyParts.IP) {
+        if (subjects.get(0).kind() == KeyKind.IP) {
             networks.add(new LimitOverrides.Network(range(value), override));
             return;
         }

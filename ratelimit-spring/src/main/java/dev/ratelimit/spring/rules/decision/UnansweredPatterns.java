@@ -2,7 +2,6 @@ package dev.ratelimit.spring.rules.decision;
 
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.rules.key.KeyPart;
-import dev.ratelimit.spring.rules.key.KeyParts;
 import dev.ratelimit.spring.rules.mistake.MeantPath;
 import dev.ratelimit.spring.rules.mistake.StartupReport;
 import dev.ratelimit.spring.rules.mistake.UnintendedPatterns;
@@ -206,7 +205,7 @@ final class UnansweredPatterns {
                 .results()
                 .forEach(found -> variables.add(found.group(1))));
         for (KeyPart part : rule.key().parts()) {
-            String name = KeyParts.pathVariableOf(part);
+            String name = part.pathVariable();
             if (name != null && !patterns.isEmpty() && !variables.contains(name)) {
                 log.warn(
                         "Rate limit '{}' is by {}, but no endpoint{} has a variable {}{}, so {}",

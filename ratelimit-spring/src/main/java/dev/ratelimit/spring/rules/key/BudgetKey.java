@@ -29,7 +29,7 @@ public record BudgetKey(List<KeyPart> parts, MissingKey missing) {
 
     /** Whether each caller's requests are charged to the budget of all callers. */
     public boolean isShared() {
-        return parts.stream().allMatch(part -> part == KeyParts.ENDPOINT || part == KeyParts.METHOD);
+        return parts.stream().allMatch(part -> part.kind().isOfTarget());
     }
 
     /** Whether the key may need Spring Security to have run. */
@@ -65,7 +65,7 @@ public record BudgetKey(List<KeyPart> parts, MissingKey missing) {
         if (parts.isEmpty()) {
             return "";
         }
-        if (parts.size() == 1 && parts.get(0) == KeyParts.ENDPOINT) {
+        if (parts.size() == 1 && parts.get(0).kind() == KeyKind.ENDPOINT) {
             return context.endpoint().key();
         }
         KeyEncoder key = context.newKey();

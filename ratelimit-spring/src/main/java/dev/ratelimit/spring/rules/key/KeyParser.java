@@ -6,31 +6,12 @@ import dev.ratelimit.spring.rules.text.Spelling;
 import dev.ratelimit.spring.rules.text.Tokens;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import org.springframework.util.ClassUtils;
 
 /** Parses keys of the configuration and of annotations. */
 public final class KeyParser {
 
     private static final String CLAIMS = "org.springframework.security.oauth2.core.ClaimAccessor";
-    private static final String ALL = "user, principal, ip, endpoint, method, session, header:NAME, query:NAME, "
-            + "cookie:NAME, path:NAME, claim:NAME, bean:NAME or an expression that starts with # (in quotes)";
-
-    private static final List<String> NAMES = List.of(
-            "user",
-            "principal",
-            "ip",
-            "endpoint",
-            "method",
-            "session",
-            "header",
-            "query",
-            "cookie",
-            "path",
-            "claim",
-            "bean");
-
-    private static final Set<String> NAMED = Set.of("header", "query", "cookie", "path", "claim", "bean");
 
     private final Resolvers resolvers;
 
@@ -91,38 +72,27 @@ public final class KeyParser {
 
     private KeyPart part(String text, Parameters parameters) {
         if (text.startsWith("#")) {
-            return KeyParts.expression(text, parameters);
+            return KeyPart.expression(text, parameters);
         }
         int colon = text.indexOf(':');
-        if (colon >= 0) {
-            return named(
-                    text, text.substring(0, colon), text.substring(colon + 1).strip());
-        }
-        return switch (text) {
-            case "user" -> KeyParts.USER;
-            case "principal" -> KeyParts.principal();
-            case "ip" -> KeyParts.IP;
-            case "endpoint" -> KeyParts.ENDPOINT;
-            case "method" -> KeyParts.METHOD;
-            case "session" -> KeyParts.session();
-            default -> throw noPart(text);
-        };
-    }
-
-    private KeyPart named(String text, String kind, String name) {
-        if (!NAMED.contains(kind)) {
+        KeyKind kind = KeyKind.of(colon < 0 ? text : text.substring(0, colon), colon >= 0);
+        if (kind == null) {
             throw noPart(text);
         }
+        return colon < 0
+                ? KeyPart.of(kind)
+                : named(text, kind, text.substring(colon + 1).strip());
+    }
+
+    private KeyPart named(String text, KeyKind kind, String name) {
         if (name.isEmpty()) {
             throw new IllegalArgumentException(Quotation.of(text) + " has no name; write " + kind + ":NAME");
         }
         return switch (kind) {
-            case "header" -> KeyParts.header(token(text, name));
-            case "cookie" -> KeyParts.cookie(token(text, name));
-            case "query" -> KeyParts.query(name);
-            case "path" -> KeyParts.path(name);
-            case "claim" -> claim(name);
-            default -> KeyParts.bean(name, resolvers.key(name));
+            case HEADER, COOKIE -> KeyPart.of(kind, token(text, name));
+            case CLAIM -> claim(name);
+            case BEAN -> KeyPart.bean(name, resolvers.key(name));
+            default -> KeyPart.of(kind, name);
         };
     }
 
@@ -140,12 +110,12 @@ public final class KeyParser {
             throw new IllegalArgumentException(Quotation.of("claim:" + name)
                     + " needs a dependency; add spring-boot-starter-security-oauth2-resource-server or -client");
         }
-        return KeyParts.claim(name);
+        return KeyPart.of(KeyKind.CLAIM, name);
     }
 
     private static IllegalArgumentException noPart(String text) {
         String kind = text.contains(":") ? text.substring(0, text.indexOf(':')) : text;
-        return new IllegalArgumentException(
-                "unknown key part " + Quotation.of(text) + Spelling.hint(kind, NAMES) + "; write " + ALL);
+        return new IllegalArgumentException("unknown key part " + Quotation.of(text)
+                + Spelling.hint(kind, KeyKind.words()) + "; write " + KeyKind.all());
     }
 }

@@ -2,8 +2,8 @@ package dev.ratelimit.spring.rules.mistake;
 
 import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.key.BudgetKey;
+import dev.ratelimit.spring.rules.key.KeyKind;
 import dev.ratelimit.spring.rules.key.KeyPart;
-import dev.ratelimit.spring.rules.key.KeyParts;
 import dev.ratelimit.spring.rules.key.MissingKey;
 import dev.ratelimit.spring.rules.request.KeyEncoder;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -35,7 +35,8 @@ final class UnintendedKeys {
     }
 
     private static Stream<String> missing(String name, BudgetKey key) {
-        if (key.missing() == MissingKey.IP || !key.parts().stream().allMatch(KeyParts.class::isInstance)) {
+        if (key.missing() == MissingKey.IP
+                || !key.parts().stream().allMatch(part -> part.kind().isNeverMissing())) {
             return Stream.of();
         }
         String effect = "missing-key: " + key.missing().name().toLowerCase(Locale.ROOT) + " has no effect";
@@ -43,7 +44,7 @@ final class UnintendedKeys {
                 key.parts().isEmpty()
                         ? name + " has no key, so " + effect + ". Write a key, or remove missing-key"
                         : name + " is " + key + ", which no request lacks, so " + effect
-                                + (key.parts().contains(KeyParts.USER)
+                                + (key.parts().stream().anyMatch(part -> part.kind() == KeyKind.USER)
                                         ? ". Write principal in place of user to apply it to anonymous callers"
                                         : ". Remove it"));
     }
@@ -57,7 +58,7 @@ final class UnintendedKeys {
     }
 
     private static Stream<String> addresses(String name, BudgetKey key, Collection<String> overrides) {
-        List<KeyPart> users = key.parts().stream().filter(KeyParts::isUser).toList();
+        List<KeyPart> users = key.parts().stream().filter(KeyPart::isUser).toList();
         return overrides.stream()
                 .filter(value -> !users.isEmpty() && AddressRange.isAddress(value))
                 .map(value -> name + " has an override for " + Quotation.of(value) + ", but it is " + key
@@ -74,12 +75,10 @@ final class UnintendedKeys {
     }
 
     private static boolean mayBe(KeyPart part, String value) {
-        if (part == KeyParts.IP) {
+        if (part.kind() == KeyKind.IP) {
             return AddressRange.isAddress(value);
         }
-        return KeyParts.isUser(part)
-                ? !AddressRange.isAddress(value)
-                : part.appendTo(new KeyEncoder(false, 32, 128), value);
+        return part.isUser() ? !AddressRange.isAddress(value) : part.appendTo(new KeyEncoder(false, 32, 128), value);
     }
 
     /** The parts of these rules' keys, for messages. */

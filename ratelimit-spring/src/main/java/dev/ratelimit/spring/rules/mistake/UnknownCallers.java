@@ -1,7 +1,7 @@
 package dev.ratelimit.spring.rules.mistake;
 
+import dev.ratelimit.spring.rules.key.KeyKind;
 import dev.ratelimit.spring.rules.key.KeyPart;
-import dev.ratelimit.spring.rules.key.KeyParts;
 import dev.ratelimit.spring.rules.request.Condition;
 import dev.ratelimit.spring.rules.rule.Exemptions;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -27,7 +27,7 @@ final class UnknownCallers {
             sentences.add("is " + rule.key() + UNKNOWN + rule.key().ifAlwaysMissing());
         }
         rule.key().parts().stream()
-                .filter(part -> part.needsPrincipal() && KeyParts.isExpression(part))
+                .filter(part -> part.needsPrincipal() && part.kind() == KeyKind.EXPRESSION)
                 .forEach(part -> sentences.add("is by " + part + UNKNOWN + NOBODY));
         Condition when = rule.match().when();
         if (when != null && when.needsPrincipal()) {
@@ -49,6 +49,6 @@ final class UnknownCallers {
 
     /** An anonymous user has an address, and an expression may have a value for anonymous callers. */
     private static boolean isAlwaysMissing(KeyPart part) {
-        return part.needsPrincipal() && part != KeyParts.USER && !KeyParts.isExpression(part);
+        return part.needsPrincipal() && part.kind() != KeyKind.USER && part.kind() != KeyKind.EXPRESSION;
     }
 }

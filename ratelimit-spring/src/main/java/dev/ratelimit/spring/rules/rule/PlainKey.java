@@ -1,8 +1,8 @@
 package dev.ratelimit.spring.rules.rule;
 
 import dev.ratelimit.spring.rules.address.IpAddress;
+import dev.ratelimit.spring.rules.key.KeyKind;
 import dev.ratelimit.spring.rules.key.KeyPart;
-import dev.ratelimit.spring.rules.key.KeyParts;
 import dev.ratelimit.spring.rules.request.KeyEncoder;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.text.Quotation;
@@ -55,15 +55,14 @@ public record PlainKey(
     }
 
     private static @Nullable IpAddress append(KeyPart part, String value, KeyEncoder to) {
-        if (part == KeyParts.IP || value.startsWith(ADDRESS)) {
-            return appendAddress(part == KeyParts.IP ? value.replaceFirst("^" + ADDRESS, "") : value.substring(3), to);
+        boolean ip = part.kind() == KeyKind.IP;
+        if (ip || value.startsWith(ADDRESS)) {
+            return appendAddress(ip ? value.replaceFirst("^" + ADDRESS, "") : value.substring(3), to);
         }
         if (value.equals(SHARED)) {
             to.appendShared();
-        } else if (part == KeyParts.ENDPOINT) {
-            to.append('e', value);
-        } else if (part == KeyParts.METHOD) {
-            to.append('m', value);
+        } else if (part.kind().isOfTarget()) {
+            to.append(part.kind().letter(), value);
         } else if (!part.appendTo(to, value)) {
             throw new IllegalArgumentException("the value of " + part + " is blank; write a value");
         }
@@ -111,7 +110,7 @@ public record PlainKey(
 
     private static String value(char kind, KeyPart part, String text) {
         return switch (kind) {
-            case KeyEncoder.ADDRESS -> part == KeyParts.IP ? text : ADDRESS + text;
+            case KeyEncoder.ADDRESS -> part.kind() == KeyKind.IP ? text : ADDRESS + text;
             case KeyEncoder.SHARED -> SHARED;
             default -> text;
         };

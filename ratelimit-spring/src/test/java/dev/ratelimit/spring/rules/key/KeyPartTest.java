@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 /** What key parts need, and who may have written their values. */
-class KeyPartsTest {
+class KeyPartTest {
 
     private static BudgetKey key(String text) {
         return new KeyParser(new Resolvers(new DefaultListableBeanFactory())).parse(List.of(text), MissingKey.IP);
@@ -69,7 +69,7 @@ class KeyPartsTest {
 
         assertThat(key(String.join(", ", parts)).parts())
                 .containsExactlyElementsOf(parts.stream()
-                        .map(text -> KeyParts.expression(text, Parameters.NONE))
+                        .map(text -> KeyPart.expression(text, Parameters.NONE))
                         .toList());
     }
 

@@ -1,0 +1,187 @@
+package dev.ratelimit.spring.rules.key;
+
+import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.request.RequestContext;
+import java.security.Principal;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.BiFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpCookie;
+
+/**
+ * The kinds of key parts, one row each: the letter that begins their values in a key, whether they are written with a
+ * name, whose their values are, what must be known first, and how a request's value is read. Kinds with the same letter
+ * share budgets.
+ */
+public enum KeyKind {
+    /** The name of the principal; the address if there is none. */
+    USER('u', Form.WORD, Owner.CALLER, Need.PRINCIPAL, (context, name) -> principal(context)),
+    /** The name of the principal; missing if there is none. The same budget as that of a user. */
+    PRINCIPAL('u', Form.WORD, Owner.CALLER, Need.PRINCIPAL, (context, name) -> principal(context)),
+    /** The client's address. */
+    IP('a', Form.WORD, Owner.CALLER, Need.NOTHING, (context, name) -> null),
+    /** The pattern of the handler. */
+    ENDPOINT('e', Form.WORD, Owner.ANYBODY, Need.NOTHING, (context, name) -> null),
+    /** The HTTP method. */
+    METHOD('m', Form.WORD, Owner.ANYBODY, Need.NOTHING, (context, name) -> null),
+    /** The id of the existing session, not the id that the client sends. */
+    SESSION(
+            's',
+            Form.WORD,
+            Owner.CALLER,
+            Need.SECURITY,
+            (context, name) -> context.request().sessionId()),
+    /** A header that the request has once. */
+    HEADER('h', Form.NAMED, Owner.CALLER, Need.NOTHING, (context, name) -> onlyHeader(context.request(), name)),
+    /** A query parameter; the body is not read. */
+    QUERY(
+            'q',
+            Form.NAMED,
+            Owner.ANYBODY,
+            Need.NOTHING,
+            (context, name) -> QueryString.only(context.request().query(), name)),
+    /** A cookie that the request has once. */
+    COOKIE('c', Form.NAMED, Owner.CALLER, Need.NOTHING, (context, name) -> onlyCookie(context.request(), name)),
+    /** A path variable. */
+    PATH('p', Form.NAMED, Owner.ANYBODY, Need.NOTHING, RequestContext::pathVariable),
+    /** A claim of the caller's token. */
+    CLAIM(
+            'j',
+            Form.NAMED,
+            Owner.CALLER,
+            Need.PRINCIPAL,
+            (context, name) -> Claims.of(context.request().principal(), name)),
+    /** What a resolver of the application says; each has its own. */
+    BEAN('b', Form.NAMED, Owner.CALLER_IF_KNOWN, Need.SECURITY, (context, name) -> null),
+    /** The value of an expression; each has its own. */
+    EXPRESSION('x', Form.EXPRESSION, Owner.CALLER_IF_KNOWN, Need.SECURITY, (context, name) -> null);
+
+    /** How a kind is written. */
+    private enum Form {
+        WORD,
+        NAMED,
+        EXPRESSION
+    }
+
+    /** The owner of a value. */
+    enum Owner {
+        /** The caller. */
+        CALLER,
+        /** The caller, if authenticated; otherwise possibly somebody else. */
+        CALLER_IF_KNOWN,
+        /** Anybody whom the caller names. */
+        ANYBODY
+    }
+
+    /** What must be known first. */
+    enum Need {
+        NOTHING,
+        SECURITY,
+        PRINCIPAL
+    }
+
+    private final char letter;
+    private final Form form;
+    private final Owner owner;
+    private final Need need;
+    private final BiFunction<RequestContext, String, @Nullable String> value;
+
+    KeyKind(
+            char letter,
+            Form form,
+            Owner owner,
+            Need need,
+            BiFunction<RequestContext, String, @Nullable String> value) {
+        this.letter = letter;
+        this.form = form;
+        this.owner = owner;
+        this.need = need;
+        this.value = value;
+    }
+
+    /** The kind that is written like this; {@code null} if there is none. */
+    static @Nullable KeyKind of(String word, boolean named) {
+        Form form = named ? Form.NAMED : Form.WORD;
+        return Stream.of(values())
+                .filter(kind -> kind.form == form && kind.toString().equals(word))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** The words with which kinds begin. */
+    static List<String> words() {
+        return Stream.of(values())
+                .filter(kind -> kind.form != Form.EXPRESSION)
+                .map(KeyKind::toString)
+                .toList();
+    }
+
+    /** For messages: how all kinds are written. */
+    static String all() {
+        return Stream.of(values())
+                .filter(kind -> kind.form != Form.EXPRESSION)
+                .map(kind -> kind + (kind.form == Form.NAMED ? ":NAME" : ""))
+                .collect(Collectors.joining(", ", "", " or an expression that starts with # (in quotes)"));
+    }
+
+    /** What a value in a key begins with. */
+    public char letter() {
+        return letter;
+    }
+
+    Owner owner() {
+        return owner;
+    }
+
+    Need need() {
+        return need;
+    }
+
+    /** The value of a request; {@code null} if it has none. */
+    @Nullable
+    String valueOf(RequestContext context, String name) {
+        return value.apply(context, name);
+    }
+
+    /** Whether every request has a value. */
+    public boolean isNeverMissing() {
+        return this == USER || this == IP || isOfTarget();
+    }
+
+    /** Whether it is about what is requested, and not about the caller. */
+    public boolean isOfTarget() {
+        return this == ENDPOINT || this == METHOD;
+    }
+
+    /** As it is written. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    private static @Nullable String principal(RequestContext context) {
+        Principal principal = context.request().principal();
+        return principal == null ? null : principal.getName();
+    }
+
+    private static @Nullable String onlyHeader(WebRequest request, String name) {
+        List<String> lines = request.headers(name);
+        return lines.size() == 1 ? lines.get(0) : null;
+    }
+
+    private static @Nullable String onlyCookie(WebRequest request, String name) {
+        String value = null;
+        for (HttpCookie cookie : request.cookies()) {
+            if (cookie.getName().equals(name)) {
+                if (value != null) {
+                    return null;
+                }
+                value = cookie.getValue();
+            }
+        }
+        return value;
+    }
+}
