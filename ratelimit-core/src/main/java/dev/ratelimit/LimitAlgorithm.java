@@ -140,6 +140,7 @@ public non-sealed interface LimitAlgorithm extends Limit {
 
     /**
      * {@link #admits} and {@link #charge} in one step on a state of one long. Called only if {@link #stateSize()} is 1.
+     * Overridden to create no garbage.
      *
      * @param state the only long of the key's state
      * @param permits how many, 1 or more
@@ -147,7 +148,12 @@ public non-sealed interface LimitAlgorithm extends Limit {
      * @return the state after the charge, or {@link #REFUSED}
      */
     default long tryCharge(long state, long permits, long now) {
-        throw new UnsupportedOperationException("the state has " + stateSize() + " longs");
+        long[] alone = {state};
+        if (!admits(alone, 0, permits, now)) {
+            return REFUSED;
+        }
+        charge(alone, 0, permits, now);
+        return alone[0];
     }
 
     /**
