@@ -59,10 +59,10 @@ public abstract class RateLimitStoreContract extends StorePenaltyContract {
     @MethodSource("limits")
     void decide_refused_changesNothing(Limit limit) {
         Policy policy = Policy.of("p", limit);
-        limiter.decide(policy.charge("k", 7));
+        limiter.decide(policy.charge("k", tenths(limit, 7)));
         List<LimitStatus> before = limiter.inspect(policy, "k");
 
-        assertThat(limiter.decide(policy.charge("k", 4))).isRefusedBy("p");
+        assertThat(limiter.decide(policy.charge("k", tenths(limit, 4)))).isRefusedBy("p");
 
         assertThat(limiter.inspect(policy, "k")).isEqualTo(before);
     }
@@ -72,21 +72,27 @@ public abstract class RateLimitStoreContract extends StorePenaltyContract {
     void peek_answersWithoutCharging(Limit limit) {
         Policy policy = Policy.of("p", limit);
 
-        assertThat(limiter.peek(policy.charge("k", 10))).isAdmitted().hasRemaining(10);
-        assertThat(limiter.peek(policy.charge("k", 11))).isRefused().isNever();
-        assertThat(limiter.decide(policy.charge("k", 0))).isAdmitted().hasRemaining(10);
-        assertThat(limiter.decide(policy.charge("k", 10))).isAdmitted().hasRemaining(0);
+        assertThat(limiter.peek(policy.charge("k", limit.capacity())))
+                .isAdmitted()
+                .hasRemaining(limit.capacity());
+        assertThat(limiter.peek(policy.charge("k", limit.capacity() + 1)))
+                .isRefused()
+                .isNever();
+        assertThat(limiter.decide(policy.charge("k", 0))).isAdmitted().hasRemaining(limit.capacity());
+        assertThat(limiter.decide(policy.charge("k", limit.capacity())))
+                .isAdmitted()
+                .hasRemaining(0);
     }
 
     @ParameterizedTest
     @MethodSource("limits")
     void decide_keys_haveBudgetsOfTheirOwn(Limit limit) {
         Policy policy = Policy.of("p", limit);
-        limiter.decide(policy.charge("a", 10));
+        limiter.decide(policy.charge("a", limit.capacity()));
 
         assertThat(limiter.tryAcquire(policy.charge("a"))).isFalse();
         for (String key : List.of("", "b", "a ", "A", "\u0000", "{a}", "é", "\ud800", "a".repeat(10_000))) {
-            assertThat(limiter.decide(policy.charge(key, 10))).isAdmitted();
+            assertThat(limiter.decide(policy.charge(key, limit.capacity()))).isAdmitted();
         }
     }
 
@@ -134,22 +140,22 @@ public abstract class RateLimitStoreContract extends StorePenaltyContract {
     @MethodSource("limits")
     void reset_forgetsOneKey(Limit limit) {
         Policy policy = Policy.of("p", limit);
-        limiter.decide(policy.charge("a", 10), policy.charge("b", 10));
+        limiter.decide(policy.charge("a", limit.capacity()), policy.charge("b", limit.capacity()));
 
         assertThat(limiter.reset(policy, "a")).isTrue();
         assertThat(limiter.reset(policy, "unknown")).isTrue();
 
-        assertThat(limiter.peek(policy.charge("a"))).hasRemaining(10);
+        assertThat(limiter.peek(policy.charge("a"))).hasRemaining(limit.capacity());
         assertThat(limiter.peek(policy.charge("b"))).hasRemaining(0);
     }
 
     @ParameterizedTest
-    @MethodSource("limits")
+    @MethodSource("limitsOfTen")
     void decide_limitChanged_keepsWhatIsUsedInProportion(Limit limit) {
         limiter.decide(Policy.of("p", limit).charge("half", 5));
         limiter.decide(Policy.of("p", limit).charge("empty", 10));
 
-        limits().forEach(kind -> {
+        limitsOfTen().forEach(kind -> {
             Limit doubled = doubled(kind);
             assertThat(limiter.peek(Policy.of("p", doubled).charge("half"))).hasRemaining(10);
             assertThat(limiter.peek(Policy.of("p", doubled).charge("empty"))).hasRemaining(0);
@@ -169,18 +175,20 @@ public abstract class RateLimitStoreContract extends StorePenaltyContract {
     void decide_plansTakeTurns_refusalsAndPeeksUseNothingUp(Limit one, Limit other) {
         Policy plan = Policy.of("p", one);
         Policy otherPlan = Policy.of("p", other);
-        long full = limiter.decide(plan.charge("k", 10)).limits().get(0).fullAfterNanos();
+        long full =
+                limiter.decide(plan.charge("k", one.capacity())).limits().get(0).fullAfterNanos();
 
         // each requests its whole capacity, and is refused unless the key is full sooner under one of them
         boolean admitted = false;
         for (int i = 0; i < 20 && !admitted; i++) {
             limiter.peek(otherPlan.charge("k"));
             admitted = limiter.tryAcquire(otherPlan.charge("k", other.capacity()))
-                    || limiter.decide(plan.charge("k", 10)).admitted();
+                    || limiter.decide(plan.charge("k", one.capacity())).admitted();
             ticker.advanceNanos(full / 20);
         }
 
-        assertThat(admitted || limiter.decide(plan.charge("k", 10)).admitted()).isTrue();
+        assertThat(admitted || limiter.decide(plan.charge("k", one.capacity())).admitted())
+                .isTrue();
     }
 
     /** Two plans of one key that charge it in turn. */
@@ -250,7 +258,7 @@ public abstract class RateLimitStoreContract extends StorePenaltyContract {
     @MethodSource("limits")
     void limit_earlierTime_creditsNothing(LimitAlgorithm limit) {
         for (long back : new long[] {1, limit.replenishNanos(), 100 * limit.replenishNanos()}) {
-            long[] state = charged(limit, 10);
+            long[] state = charged(limit, limit.capacity());
 
             assertThat(limit.admits(state, 0, 1, NOW - back)).isFalse();
             assertThat(limit.remaining(state, 0, NOW - back)).isZero();

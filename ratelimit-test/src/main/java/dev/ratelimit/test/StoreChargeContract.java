@@ -109,8 +109,16 @@ abstract class StoreChargeContract extends StoreClockContract {
         return Stream.of(Way.values()).flatMap(way -> limits().map(limit -> Arguments.of(way, limit)));
     }
 
+    Stream<Arguments> waysAndLimitsOfTen() {
+        return Stream.of(Way.values()).flatMap(way -> limitsOfTen().map(limit -> Arguments.of(way, limit)));
+    }
+
     Stream<Arguments> severalAndLimits() {
         return Stream.of(Several.values()).flatMap(way -> limits().map(limit -> Arguments.of(way, limit)));
+    }
+
+    Stream<Arguments> severalAndLimitsOfTen() {
+        return Stream.of(Several.values()).flatMap(way -> limitsOfTen().map(limit -> Arguments.of(way, limit)));
     }
 
     /** Each trace in each way except decide, whose whole results are compared, and default methods that only decide. */
@@ -161,9 +169,9 @@ abstract class StoreChargeContract extends StoreClockContract {
     void charge_moreThanTheCapacity_isRefused(Way way, Limit limit) {
         Policy policy = Policy.of("p", limit);
 
-        assertThat(way.charge(store, policy.charge("k", 11))).isFalse();
+        assertThat(way.charge(store, policy.charge("k", limit.capacity() + 1))).isFalse();
         assertThat(way.charge(store, policy.charge("k", Long.MAX_VALUE))).isFalse();
-        assertThat(way.charge(store, policy.charge("k", 10))).isTrue();
+        assertThat(way.charge(store, policy.charge("k", limit.capacity()))).isTrue();
     }
 
     @Test
@@ -173,7 +181,7 @@ abstract class StoreChargeContract extends StoreClockContract {
     }
 
     @ParameterizedTest
-    @MethodSource("waysAndLimits")
+    @MethodSource("waysAndLimitsOfTen")
     void charge_oneLimitOfThePolicyRefuses_othersKeepTheirs(Way way, Limit limit) {
         Limit tight = FixedWindow.of(Rate.parse("3/minute"));
         for (List<Limit> limits : List.of(List.of(limit, tight), List.of(tight, limit))) {
@@ -195,8 +203,11 @@ abstract class StoreChargeContract extends StoreClockContract {
     void chargeSeveral_oneOfThemRefuses_othersKeepTheirs(Several way, Limit limit) {
         Policy policy = Policy.of("p", limit);
         limiter.decide(SHUT.charge());
-        List<Charge> charges =
-                new ArrayList<>(List.of(SHUT.charge(), policy.charge("a", 4), AMPLE.charge(), policy.charge("b", 5)));
+        List<Charge> charges = new ArrayList<>(List.of(
+                SHUT.charge(),
+                policy.charge("a", tenths(limit, 4)),
+                AMPLE.charge(),
+                policy.charge("b", tenths(limit, 5))));
 
         for (int i = 0; i < charges.size(); i++) {
             Collections.rotate(charges, 1);
@@ -204,7 +215,7 @@ abstract class StoreChargeContract extends StoreClockContract {
         }
 
         assertThat(limiter.peek(policy.charge("a"), policy.charge("b"), AMPLE.charge()))
-                .hasRemaining(10, 10, 1_000_000);
+                .hasRemaining(limit.capacity(), limit.capacity(), 1_000_000);
         charges.remove(SHUT.charge());
         assertThat(charge(way, charges)).isTrue();
     }
@@ -214,11 +225,14 @@ abstract class StoreChargeContract extends StoreClockContract {
     void chargeSeveral_refused_isAsIfItHadNeverBeen(Several way, Limit limit) {
         Policy policy = Policy.of("p", limit);
         limiter.decide(SHUT.charge());
-        assertThat(charge(way, List.of(policy.charge("k", 7), SHUT.charge()))).isFalse();
+        assertThat(charge(way, List.of(policy.charge("k", tenths(limit, 7)), SHUT.charge())))
+                .isFalse();
         ticker.advance(Duration.ofMillis(300));
 
-        List<LimitStatus> asked = limiter.decide(policy.charge("k", 10)).limits();
-        List<LimitStatus> neverSeen = limiter.decide(policy.charge("new", 10)).limits();
+        List<LimitStatus> asked =
+                limiter.decide(policy.charge("k", limit.capacity())).limits();
+        List<LimitStatus> neverSeen =
+                limiter.decide(policy.charge("new", limit.capacity())).limits();
         assertThat(asked).usingRecursiveComparison().ignoringFields("charge").isEqualTo(neverSeen);
         ticker.advance(Duration.ofMillis(1200));
 
@@ -285,7 +299,7 @@ abstract class StoreChargeContract extends StoreClockContract {
             }
         });
 
-        assertThat(admitted).hasValue(10);
+        assertThat(admitted).hasValue((int) limit.capacity());
     }
 
     @ParameterizedTest
@@ -335,7 +349,7 @@ abstract class StoreChargeContract extends StoreClockContract {
     }
 
     @ParameterizedTest
-    @MethodSource("limits")
+    @MethodSource("limitsOfTen")
     void reset_severalLimits_forgetsEach(Limit limit) {
         Policy policy = Policy.of("p", limit, FixedWindow.of(TEN_A_SECOND), TokenBucket.of(TEN_A_SECOND));
         limiter.decide(policy.charge("a", 10), policy.charge("b", 10));
@@ -347,7 +361,7 @@ abstract class StoreChargeContract extends StoreClockContract {
     }
 
     @ParameterizedTest
-    @MethodSource("limits")
+    @MethodSource("limitsOfTen")
     void refund_part_givesBackThatPart(Limit limit) {
         Policy policy = Policy.of("p", limit, TokenBucket.of(TEN_A_SECOND));
         Decision decision = limiter.decide(policy.charge("a", 6), policy.charge("b", 6));

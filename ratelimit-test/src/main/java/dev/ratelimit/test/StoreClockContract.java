@@ -48,7 +48,7 @@ abstract class StoreClockContract extends StoreConcurrencyContract {
     void decide_clockSetBack_admitsNothingBecauseOfIt(Limit limit, double periods) {
         use(new FakeTicker(Instant.parse("2027-03-10T05:00:20Z")));
         Policy policy = Policy.of("p", limit);
-        limiter.decide(policy.charge("k", 10));
+        limiter.decide(policy.charge("k", limit.capacity()));
         long wait = limiter.decide(policy.charge("k", 1)).retryAfterNanos();
 
         setBack(limit, periods);
@@ -66,7 +66,7 @@ abstract class StoreClockContract extends StoreConcurrencyContract {
     void decide_clockSetBack_waitsForOnePeriodAtMost(Limit limit, double periods) {
         use(new FakeTicker(Instant.parse("2027-03-10T05:00:20Z")));
         Policy policy = Policy.of("p", limit);
-        limiter.decide(policy.charge("k", 10));
+        limiter.decide(policy.charge("k", limit.capacity()));
 
         setBack(limit, periods);
 
@@ -108,7 +108,7 @@ abstract class StoreClockContract extends StoreConcurrencyContract {
         use(new FakeTicker(Instant.parse("2027-03-10T05:00:20Z")));
         Policy policy = Policy.of("p", limit, TokenBucket.of(Rate.parse("100/minute")));
         Policy other = Policy.of("q", SlidingWindow.of(Rate.parse("100/minute")));
-        limiter.decide(policy.charge("k", 10), other.charge("l"));
+        limiter.decide(policy.charge("k", limit.capacity()), other.charge("l"));
 
         setBack(limit, periods);
 
@@ -123,14 +123,14 @@ abstract class StoreClockContract extends StoreConcurrencyContract {
         use(new FakeTicker(Instant.parse("2027-03-10T05:00:20Z")));
         Policy policy = Policy.of("p", limit);
         Policy shut = Policy.of("q", TokenBucket.of(Rate.parse("1/365d")));
-        limiter.decide(policy.charge("k", 4), shut.charge("l"));
+        limiter.decide(policy.charge("k", tenths(limit, 4)), shut.charge("l"));
 
         setBack(limit, periods);
 
         assertThat(admitted(question, policy.charge("k"), shut.charge("l"))).isFalse();
         assertThat(admitted(question, shut.charge("l"), policy.charge("k"))).isFalse();
         ticker.advanceNanos(2 * maxNanosToWait(limit));
-        assertThat(limiter.peek(policy.charge("k"))).hasRemaining(10);
+        assertThat(limiter.peek(policy.charge("k"))).hasRemaining(limit.capacity());
     }
 
     @ParameterizedTest
@@ -138,14 +138,14 @@ abstract class StoreClockContract extends StoreConcurrencyContract {
     void refund_clockSetBack_isFullInTime(Limit limit, double periods) {
         use(new FakeTicker(Instant.parse("2027-03-10T05:00:20Z")));
         Policy policy = Policy.of("p", limit);
-        Reservation reservation = limiter.reserve(policy.charge("k", 4));
-        limiter.decide(policy.charge("k", 5));
+        Reservation reservation = limiter.reserve(policy.charge("k", tenths(limit, 4)));
+        limiter.decide(policy.charge("k", tenths(limit, 5)));
 
         setBack(limit, periods);
         reservation.refund();
 
         ticker.advanceNanos(2 * maxNanosToWait(limit));
-        assertThat(limiter.peek(policy.charge("k"))).hasRemaining(10);
+        assertThat(limiter.peek(policy.charge("k"))).hasRemaining(limit.capacity());
     }
 
     /**

@@ -38,7 +38,7 @@ abstract class StorePenaltyContract extends StoreChargeContract {
     /** A policy that refuses the key from now on. */
     private Policy refusing(Limit limit) {
         Policy policy = penalized(limit);
-        limiter.decide(policy.charge("k", 10));
+        limiter.decide(policy.charge("k", limit.capacity()));
         limiter.decide(policy.charge("k"));
         return policy;
     }
@@ -47,7 +47,7 @@ abstract class StorePenaltyContract extends StoreChargeContract {
     @MethodSource("waysAndLimits")
     void charge_refused_staysRefusedForThePenaltyHoweverOften(Way way, Limit limit) {
         Policy policy = penalized(limit);
-        limiter.decide(policy.charge("k", 10));
+        limiter.decide(policy.charge("k", limit.capacity()));
         assertThat(way.charge(store, policy.charge("k", 1))).isFalse();
 
         for (int i = 1; i < 20; i++) {
@@ -58,7 +58,7 @@ abstract class StorePenaltyContract extends StoreChargeContract {
         assertThat(way.charge(store, policy.charge("k", 1))).isFalse();
         ticker.advance(resolution());
 
-        assertThat(way.charge(store, policy.charge("k", 10))).isTrue();
+        assertThat(way.charge(store, policy.charge("k", limit.capacity()))).isTrue();
     }
 
     @ParameterizedTest
@@ -66,26 +66,27 @@ abstract class StorePenaltyContract extends StoreChargeContract {
     void charge_moreThanTheCapacity_startsThePenaltyOfANewKey(Way way, Limit limit) {
         Policy policy = penalized(limit);
 
-        assertThat(way.charge(store, policy.charge("k", 11))).isFalse();
+        assertThat(way.charge(store, policy.charge("k", limit.capacity() + 1))).isFalse();
 
         ticker.advance(PENALTY.minus(resolution()));
         assertThat(way.charge(store, policy.charge("k", 1))).isFalse();
         assertThat(way.charge(store, policy.charge("other", 1))).isTrue();
         ticker.advance(resolution());
-        assertThat(way.charge(store, policy.charge("k", 10))).isTrue();
+        assertThat(way.charge(store, policy.charge("k", limit.capacity()))).isTrue();
     }
 
     @ParameterizedTest
     @MethodSource("limits")
     void decide_penalty_isInTheStatus(Limit limit) {
         Policy policy = penalized(limit);
-        limiter.decide(policy.charge("k", 10));
+        limiter.decide(policy.charge("k", limit.capacity()));
 
         Decision refused = limiter.decide(policy.charge("k"));
         ticker.advance(Duration.ofSeconds(3));
 
         assertThat(refused).isRefusedBy("p").hasRemaining(0).hasRetryAfter(PENALTY);
-        LimitStatus later = limiter.peek(policy.charge("k", 10)).limits().get(0);
+        LimitStatus later =
+                limiter.peek(policy.charge("k", limit.capacity())).limits().get(0);
         assertThat(List.of(
                         later.remaining(), later.retryAfterNanos(), later.nextAvailableNanos(), later.fullAfterNanos()))
                 .containsExactly(
@@ -93,7 +94,9 @@ abstract class StorePenaltyContract extends StoreChargeContract {
                         Duration.ofSeconds(2).toNanos(),
                         Duration.ofSeconds(2).toNanos(),
                         Duration.ofSeconds(2).toNanos());
-        assertThat(limiter.peek(policy.charge("k", 11))).isRefused().isNever();
+        assertThat(limiter.peek(policy.charge("k", limit.capacity() + 1)))
+                .isRefused()
+                .isNever();
         assertThat(limiter.decide(policy.charge("k", 0))).isAdmitted().hasRemaining(0);
     }
 
@@ -101,15 +104,18 @@ abstract class StorePenaltyContract extends StoreChargeContract {
     @MethodSource("limits")
     void decide_limitRefusesForLonger_isNotProlonged(Limit limit) {
         Policy policy = Policy.of("p", limit).withPenalty(Duration.ofMillis(1));
-        limiter.decide(policy.charge("k", 10));
-        long wait = limiter.decide(policy.charge("k", 2)).retryAfterNanos();
-        long alone = limiter.peek(Policy.of("p", limit).charge("k", 2)).retryAfterNanos();
+        limiter.decide(policy.charge("k", limit.capacity()));
+        long wait = limiter.decide(policy.charge("k", tenths(limit, 2))).retryAfterNanos();
+        long alone = limiter.peek(Policy.of("p", limit).charge("k", tenths(limit, 2)))
+                .retryAfterNanos();
         assertThat(wait).isEqualTo(alone).isGreaterThan(Duration.ofMillis(1).toNanos());
 
         ticker.advanceNanos(wait - resolution().toNanos());
-        assertThat(limiter.decide(policy.charge("k", 2))).isRefused().hasRetryAfter(resolution());
+        assertThat(limiter.decide(policy.charge("k", tenths(limit, 2))))
+                .isRefused()
+                .hasRetryAfter(resolution());
         ticker.advance(resolution());
-        assertThat(limiter.decide(policy.charge("k", 2))).isAdmitted();
+        assertThat(limiter.decide(policy.charge("k", tenths(limit, 2)))).isAdmitted();
     }
 
     @ParameterizedTest
@@ -117,7 +123,7 @@ abstract class StorePenaltyContract extends StoreChargeContract {
     void decide_admittedSince_startsAgain(Limit limit) {
         Policy policy = refusing(limit);
         ticker.advance(PENALTY);
-        assertThat(limiter.decide(policy.charge("k", 10))).isAdmitted();
+        assertThat(limiter.decide(policy.charge("k", limit.capacity()))).isAdmitted();
 
         assertThat(limiter.decide(policy.charge("k"))).isRefused().hasRetryAfter(PENALTY);
     }
@@ -128,7 +134,9 @@ abstract class StorePenaltyContract extends StoreChargeContract {
         Policy policy = refusing(limit);
         ticker.advance(PENALTY);
 
-        assertThat(limiter.decide(policy.charge("k", 11))).isRefused().isNever();
+        assertThat(limiter.decide(policy.charge("k", limit.capacity() + 1)))
+                .isRefused()
+                .isNever();
 
         assertThat(limiter.peek(policy.charge("k"))).isRefused().hasRetryAfter(PENALTY);
     }
@@ -138,19 +146,19 @@ abstract class StorePenaltyContract extends StoreChargeContract {
     void charge_onlyAskedOrRefusedByAnother_startsNoPenalty(Several way, Limit limit) {
         Policy policy = penalized(limit);
         Policy shut = Policy.of("shut", FixedWindow.of(Rate.parse("1/hour")));
-        limiter.decide(policy.charge("k", 10), shut.charge());
+        limiter.decide(policy.charge("k", limit.capacity()), shut.charge());
 
-        limiter.peek(policy.charge("k", 11));
+        limiter.peek(policy.charge("k", limit.capacity() + 1));
         charge(way, List.of(policy.charge("k", 0), shut.charge()));
         ticker.advance(Duration.ofSeconds(2));
         charge(way, List.of(policy.charge("k"), shut.charge()));
         charge(way, List.of(shut.charge(), policy.charge("k")));
 
-        assertThat(limiter.decide(policy.charge("k", 10))).isAdmitted();
+        assertThat(limiter.decide(policy.charge("k", limit.capacity()))).isAdmitted();
     }
 
     @ParameterizedTest
-    @MethodSource("severalAndLimits")
+    @MethodSource("severalAndLimitsOfTen")
     void charge_anotherRefusesToo_startsThePenaltyOfEach(Several way, Limit limit) {
         Policy policy = penalized(limit);
         Policy other = Policy.of("q", limit, TokenBucket.of(TEN_A_SECOND)).withPenalty(PENALTY.multipliedBy(2));
@@ -165,7 +173,7 @@ abstract class StorePenaltyContract extends StoreChargeContract {
     }
 
     @ParameterizedTest
-    @MethodSource("waysAndLimits")
+    @MethodSource("waysAndLimitsOfTen")
     void charge_anyLimitOfThePolicyRefuses_startsItsPenalty(Way way, Limit limit) {
         Limit tight = FixedWindow.of(Rate.parse("3/second"));
         for (List<Limit> limits : List.of(List.of(limit, tight), List.of(tight, limit))) {
@@ -189,20 +197,20 @@ abstract class StorePenaltyContract extends StoreChargeContract {
 
         limiter.reset(policy, "k");
 
-        assertThat(limiter.decide(policy.charge("k", 10))).isAdmitted();
+        assertThat(limiter.decide(policy.charge("k", limit.capacity()))).isAdmitted();
     }
 
     @ParameterizedTest
     @MethodSource("limits")
     void refund_penalty_goesOn(Limit limit) {
         Policy policy = penalized(limit);
-        Reservation reservation = limiter.reserve(policy.charge("k", 10));
+        Reservation reservation = limiter.reserve(policy.charge("k", limit.capacity()));
         limiter.decide(policy.charge("k"));
 
         assertThat(reservation.refund()).isTrue();
 
         assertThat(limiter.decide(policy.charge("k"))).isRefused().hasRetryAfter(PENALTY);
-        assertThat(limiter.peek(Policy.of("p", limit).charge("k"))).hasRemaining(10);
+        assertThat(limiter.peek(Policy.of("p", limit).charge("k"))).hasRemaining(limit.capacity());
     }
 
     @ParameterizedTest
@@ -228,7 +236,8 @@ abstract class StorePenaltyContract extends StoreChargeContract {
         assertThat(limiter.decide(changed(other, 4).charge("k"))).isRefused().hasRetryAfter(Duration.ofSeconds(2));
         ticker.advance(Duration.ofSeconds(1));
         assertThat(limiter.decide(changed(other, 4).charge("k"))).isRefused().hasRetryAfter(Duration.ofSeconds(1));
-        assertThat(limiter.decide(Policy.of("p", other).charge("k", 10))).isAdmitted();
+        assertThat(limiter.decide(Policy.of("p", other).charge("k", other.capacity())))
+                .isAdmitted();
     }
 
     private static Policy changed(Limit limit, long seconds) {
@@ -243,14 +252,18 @@ abstract class StorePenaltyContract extends StoreChargeContract {
     @ParameterizedTest
     @MethodSource("penalizedPlans")
     void decide_penaltyAdded_startsAtTheNextRefusal(Limit limit, Limit other) {
-        limiter.decide(Policy.of("p", limit).charge("k", 10));
+        limiter.decide(Policy.of("p", limit).charge("k", limit.capacity()));
         limiter.decide(Policy.of("p", limit).charge("k"));
 
         assertThat(limiter.peek(penalized(other).charge("k"))).isRefused();
-        assertThat(limiter.decide(penalized(other).charge("k", 20))).isRefused().hasRetryAfter(PENALTY);
+        assertThat(limiter.decide(penalized(other).charge("k", other.capacity())))
+                .isRefused()
+                .hasRetryAfter(PENALTY);
 
         ticker.advance(Duration.ofSeconds(3));
-        assertThat(limiter.decide(penalized(other).charge("k", 20))).isRefused().hasRetryAfter(Duration.ofSeconds(2));
+        assertThat(limiter.decide(penalized(other).charge("k", other.capacity())))
+                .isRefused()
+                .hasRetryAfter(Duration.ofSeconds(2));
     }
 
     @ParameterizedTest
@@ -264,10 +277,11 @@ abstract class StorePenaltyContract extends StoreChargeContract {
 
         assertThat(idle).usingRecursiveComparison().ignoringFields("charge").isEqualTo(limiter.inspect(policy, "new"));
         ticker.advanceOnRead(Duration.ZERO);
-        assertThat(limiter.decide(policy.charge("k", 11)).limits())
+        assertThat(limiter.decide(policy.charge("k", limit.capacity() + 1)).limits())
                 .usingRecursiveComparison()
                 .ignoringFields("charge")
-                .isEqualTo(limiter.decide(policy.charge("new", 11)).limits());
+                .isEqualTo(limiter.decide(policy.charge("new", limit.capacity() + 1))
+                        .limits());
     }
 
     @ParameterizedTest

@@ -99,10 +99,21 @@ abstract class StoreTimeContract {
         return limits(TEN_A_SECOND);
     }
 
+    /** Those of them that hold ten permits, to charge in parts. */
+    Stream<Limit> limitsOfTen() {
+        return limits().filter(limit -> limit.capacity() == TEN_A_SECOND.permits());
+    }
+
+    /** So many tenths of a limit's permits, rounded up. */
+    static long tenths(Limit limit, int tenths) {
+        return LimitAlgorithm.of(limit).share(tenths, 10);
+    }
+
     /**
      * {@return the limits to test with: one of each algorithm, and more if its options make a different one} Override
-     * this method to add custom limits to those of {@code super}, always in the same order. They hold
-     * {@code rate.permits()} permits, and refill them within two periods.
+     * this method to add custom limits to those of {@code super}, always in the same order. They refill their
+     * {@linkplain Limit#capacity() permits} within two periods. Those that do not hold {@code rate.permits()} skip the
+     * tests that charge parts of ten permits.
      *
      * @param rate 10 permits per second, or twice as many
      */
@@ -118,7 +129,15 @@ abstract class StoreTimeContract {
 
     /** The same limits, and windows aligned with the wall clock, with each clock. */
     Stream<Arguments> limitsAndClocks() {
-        return Stream.concat(limits(), Stream.of(FixedWindow.onClock(TEN_A_SECOND, ZoneOffset.UTC)))
+        return withClocks(limits());
+    }
+
+    Stream<Arguments> limitsOfTenAndClocks() {
+        return withClocks(limitsOfTen());
+    }
+
+    private static Stream<Arguments> withClocks(Stream<Limit> limits) {
+        return Stream.concat(limits, Stream.of(FixedWindow.onClock(TEN_A_SECOND, ZoneOffset.UTC)))
                 .flatMap(limit -> Stream.of(Clock.values()).map(clock -> Arguments.of(limit, clock)));
     }
 
@@ -143,14 +162,16 @@ abstract class StoreTimeContract {
     @MethodSource("limits")
     void decide_afterRetryAfter_isAdmittedAndNotOneUnitEarlier(Limit limit) {
         Policy policy = Policy.of("p", limit);
-        limiter.decide(policy.charge("k", 10));
+        limiter.decide(policy.charge("k", limit.capacity()));
         ticker.advance(Duration.ofMillis(3));
-        long wait = limiter.decide(policy.charge("k", 3)).retryAfterNanos();
+        long wait = limiter.decide(policy.charge("k", tenths(limit, 3))).retryAfterNanos();
 
         ticker.advanceNanos(wait - resolution().toNanos());
-        assertThat(limiter.decide(policy.charge("k", 3))).isRefused().hasRetryAfter(resolution());
+        assertThat(limiter.decide(policy.charge("k", tenths(limit, 3))))
+                .isRefused()
+                .hasRetryAfter(resolution());
         ticker.advance(resolution());
-        assertThat(limiter.decide(policy.charge("k", 3))).isAdmitted();
+        assertThat(limiter.decide(policy.charge("k", tenths(limit, 3)))).isAdmitted();
     }
 
     @ParameterizedTest
@@ -158,19 +179,20 @@ abstract class StoreTimeContract {
     void decide_afterFullAfter_equalsKeyNeverSeen(Limit limit, Clock clock) {
         use(clock);
         Policy policy = Policy.of("p", limit);
-        limiter.decide(policy.charge("k", 4));
+        limiter.decide(policy.charge("k", tenths(limit, 4)));
         ticker.advance(Duration.ofMillis(700));
-        limiter.decide(policy.charge("k", 5));
+        limiter.decide(policy.charge("k", tenths(limit, 5)));
 
         ticker.advanceNanos(limiter.inspect(policy, "k").get(0).fullAfterNanos());
         List<LimitStatus> idle = limiter.inspect(policy, "k");
         List<LimitStatus> neverSeen = limiter.inspect(policy, "new");
         assertThat(idle).usingRecursiveComparison().ignoringFields("charge").isEqualTo(neverSeen);
         ticker.advanceOnRead(Duration.ZERO);
-        assertThat(limiter.decide(policy.charge("k", 6)).limits())
+        assertThat(limiter.decide(policy.charge("k", tenths(limit, 6))).limits())
                 .usingRecursiveComparison()
                 .ignoringFields("charge")
-                .isEqualTo(limiter.decide(policy.charge("new", 6)).limits());
+                .isEqualTo(
+                        limiter.decide(policy.charge("new", tenths(limit, 6))).limits());
     }
 
     @ParameterizedTest
@@ -178,9 +200,10 @@ abstract class StoreTimeContract {
     void acquireAsync_exhausted_waitsForThePermit(Limit limit, Clock clock) {
         use(clock);
         Policy policy = Policy.of("p", limit);
-        limiter.decide(policy.charge("k", 10));
+        limiter.decide(policy.charge("k", limit.capacity()));
 
-        CompletableFuture<Reservation> waiting = limiter.acquireAsync(Duration.ofSeconds(3), policy.charge("k", 3));
+        CompletableFuture<Reservation> waiting =
+                limiter.acquireAsync(Duration.ofSeconds(3), policy.charge("k", tenths(limit, 3)));
         assertThat(waiting).isNotDone();
         ticker.advance(Duration.ofSeconds(2));
 
@@ -194,16 +217,16 @@ abstract class StoreTimeContract {
         Policy policy = Policy.of("p", limit);
 
         for (int i = 0; i < 30; i++) {
-            Reservation reservation = limiter.reserve(policy.charge("k", 4));
+            Reservation reservation = limiter.reserve(policy.charge("k", tenths(limit, 4)));
             assertThat(reservation).isAdmitted();
             assertThat(reservation.refund()).isTrue();
         }
 
-        assertThat(limiter.peek(policy.charge("k"))).hasRemaining(10);
+        assertThat(limiter.peek(policy.charge("k"))).hasRemaining(limit.capacity());
     }
 
     @ParameterizedTest
-    @MethodSource("limitsAndClocks")
+    @MethodSource("limitsOfTenAndClocks")
     void refund_inAnyOrder_givesBackWhatEachTook(Limit limit, Clock clock) {
         use(clock);
         Policy policy = Policy.of("p", limit);
@@ -222,7 +245,7 @@ abstract class StoreTimeContract {
     }
 
     @ParameterizedTest
-    @MethodSource("limitsAndClocks")
+    @MethodSource("limitsOfTenAndClocks")
     void refund_givesBackOnceAndNeverAboveFull(Limit limit, Clock clock) {
         use(clock);
         Policy policy = Policy.of("p", limit);
@@ -244,7 +267,7 @@ abstract class StoreTimeContract {
     }
 
     @ParameterizedTest
-    @MethodSource("limitsAndClocks")
+    @MethodSource("limitsOfTenAndClocks")
     void refund_oneOfSeveralCharges_givesAllBack(Limit limit, Clock clock) {
         use(clock);
         Policy policy = Policy.of("p", limit, TokenBucket.of(TEN_A_SECOND));
@@ -289,7 +312,7 @@ abstract class StoreTimeContract {
     }
 
     @ParameterizedTest
-    @MethodSource("limits")
+    @MethodSource("limitsOfTen")
     void refund_limitChangedSince_givesItsProportion(Limit limit) {
         Reservation reservation = limiter.reserve(Policy.of("p", limit).charge("k", 4));
         Policy changed = Policy.of("p", doubled(limit));
