@@ -36,7 +36,12 @@ class ArchitectureTest {
     static final ArchRule core_needsTheJdkOnly = classes()
             .should()
             .onlyDependOnClassesThat()
-            .resideInAnyPackage("java..", "org.jspecify..", "dev.ratelimit..");
+            .resideInAnyPackage(
+                    "java..",
+                    "org.jspecify..",
+                    "dev.ratelimit..",
+                    // @GuardedBy, which only the compiler reads
+                    "com.google.errorprone.annotations.concurrent");
 
     private static ArchRule knowsNoOtherLeaf(String leaf, String... others) {
         return noClasses()

@@ -1,5 +1,6 @@
 package dev.ratelimit.queue;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
@@ -25,12 +26,17 @@ final class Hall {
     /** By the names of their policies. */
     private final Map<String, Room> rooms;
 
+    @GuardedBy("this")
     private long arrivals;
+
+    @GuardedBy("this")
     private boolean closed;
 
     /** The lines for which there is something to do, in this order. */
+    @GuardedBy("this")
     private @Nullable Line firstPending;
 
+    @GuardedBy("this")
     private @Nullable Line lastPending;
 
     Hall(Map<String, Waiting> policies) {
@@ -127,6 +133,7 @@ final class Hall {
     }
 
     /** Lets a caller into a line that has a place for it. */
+    @GuardedBy("this")
     private void enter(Waiter waiter, Line line, Charge at, @Nullable Due due, Turn turn) {
         Waiter goes = line.room.enter(line, at, waiter);
         if (line.head() == waiter) {
@@ -139,6 +146,7 @@ final class Hall {
     }
 
     /** Lets a caller out who waits. */
+    @GuardedBy("this")
     private void remove(Waiter waiter, Turn turn) {
         Line line = waiter.line;
         if (line != null) {
@@ -148,12 +156,14 @@ final class Hall {
         }
     }
 
+    @GuardedBy("this")
     private void settle(Line line, Turn turn) {
         if (line.room.settle(line, turn)) {
             pend(line);
         }
     }
 
+    @GuardedBy("this")
     private void pend(Line line) {
         if (line.pending) {
             return;
@@ -332,6 +342,7 @@ final class Hall {
         return any;
     }
 
+    @GuardedBy("this")
     private boolean wake(Line line) {
         line.wake();
         boolean news = line.plan();
