@@ -2,7 +2,7 @@ package dev.ratelimit.spring.boot.metrics;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
-import dev.ratelimit.Policy;
+import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.RateLimitStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -10,13 +10,12 @@ import java.util.List;
 import java.util.Objects;
 
 /** Measures the time of decisions: {@code ratelimit.decision} with {@code store}. */
-public final class MeteredStore implements RateLimitStore {
+public final class MeteredStore extends ForwardingStore {
 
-    private final RateLimitStore store;
     private final Timer decisions;
 
     public MeteredStore(RateLimitStore store, MeterRegistry registry) {
-        this.store = store;
+        super(store);
         this.decisions = Timer.builder("ratelimit.decision")
                 .description("Time of a decision over all limits of a request")
                 .tag("store", kind(store))
@@ -34,21 +33,6 @@ public final class MeteredStore implements RateLimitStore {
 
     @Override
     public Decision decide(List<Charge> charges) {
-        return Objects.requireNonNull(decisions.record(() -> store.decide(charges)));
-    }
-
-    @Override
-    public Decision peek(List<Charge> charges) {
-        return store.peek(charges);
-    }
-
-    @Override
-    public void refund(Decision decision, List<Charge> part) {
-        store.refund(decision, part);
-    }
-
-    @Override
-    public boolean reset(Policy policy, String key) {
-        return store.reset(policy, key);
+        return Objects.requireNonNull(decisions.record(() -> super.decide(charges)));
     }
 }

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
+import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
-import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
@@ -39,14 +39,16 @@ class RedisWarmUpTest {
     private final SlowStore store = new SlowStore();
 
     /** Answers after this time, until it gives up. */
-    private final class SlowStore implements RateLimitStore {
+    private final class SlowStore extends ForwardingStore {
 
-        private final InMemoryStore memory =
-                InMemoryStore.builder().ticker(ticker).build();
         private final List<List<String>> asked = new ArrayList<>();
         private Duration time = Duration.ZERO;
         private boolean available = true;
         private boolean deny;
+
+        SlowStore() {
+            super(InMemoryStore.builder().ticker(ticker).build());
+        }
 
         @Override
         public Decision peek(List<Charge> charges) {
@@ -55,22 +57,7 @@ class RedisWarmUpTest {
             if (deny) {
                 throw new StoreUnavailableException("bucket", Duration.ofSeconds(1), "timeout");
             }
-            return memory.peek(charges);
-        }
-
-        @Override
-        public Decision decide(List<Charge> charges) {
-            return memory.decide(charges);
-        }
-
-        @Override
-        public void refund(Decision decision, List<Charge> part) {
-            memory.refund(decision, part);
-        }
-
-        @Override
-        public boolean reset(Policy policy, String key) {
-            return memory.reset(policy, key);
+            return super.peek(charges);
         }
     }
 

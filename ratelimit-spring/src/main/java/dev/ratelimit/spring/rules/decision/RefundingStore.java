@@ -2,7 +2,7 @@ package dev.ratelimit.spring.rules.decision;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
-import dev.ratelimit.Policy;
+import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.RateLimitStore;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -13,11 +13,10 @@ import org.slf4j.LoggerFactory;
 /**
  * A store whose refunds never fail: a response that is already complete is not affected. The failure is logged once.
  */
-final class RefundingStore implements RateLimitStore {
+final class RefundingStore extends ForwardingStore {
 
     private static final Logger log = LoggerFactory.getLogger(RefundingStore.class);
 
-    private final RateLimitStore store;
     private final Consumer<List<Charge>> refunded;
     private final AtomicBoolean failed = new AtomicBoolean();
 
@@ -27,34 +26,19 @@ final class RefundingStore implements RateLimitStore {
      * @param refunded receives what was refunded
      */
     RefundingStore(RateLimitStore store, Consumer<List<Charge>> refunded) {
-        this.store = store;
+        super(store);
         this.refunded = refunded;
-    }
-
-    @Override
-    public Decision decide(List<Charge> charges) {
-        return store.decide(charges);
-    }
-
-    @Override
-    public Decision peek(List<Charge> charges) {
-        return store.peek(charges);
     }
 
     @Override
     public void refund(Decision decision, List<Charge> part) {
         try {
-            store.refund(decision, part);
+            super.refund(decision, part);
             refunded.accept(part);
         } catch (RuntimeException e) {
             if (failed.compareAndSet(false, true)) {
                 log.warn("The rate limit store failed to refund permits, so they stay charged; this is logged once", e);
             }
         }
-    }
-
-    @Override
-    public boolean reset(Policy policy, String key) {
-        return store.reset(policy, key);
     }
 }

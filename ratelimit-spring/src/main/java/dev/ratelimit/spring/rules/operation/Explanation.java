@@ -2,6 +2,7 @@ package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
+import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
@@ -58,16 +59,15 @@ final class Explanation {
     }
 
     /** Decides by asking. */
-    private record Asking(RateLimitStore store) implements RateLimitStore {
+    private static final class Asking extends ForwardingStore {
 
-        @Override
-        public Decision decide(List<Charge> charges) {
-            return store.peek(charges);
+        Asking(RateLimitStore store) {
+            super(store);
         }
 
         @Override
-        public Decision peek(List<Charge> charges) {
-            return store.peek(charges);
+        public Decision decide(List<Charge> charges) {
+            return peek(charges);
         }
 
         @Override

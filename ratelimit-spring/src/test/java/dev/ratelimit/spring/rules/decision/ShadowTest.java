@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
+import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.memory.InMemoryStore;
@@ -37,27 +38,16 @@ class ShadowTest {
     private int decisions;
 
     /** Counts the calls that a store on another machine would answer over the network. */
-    private class Counted implements RateLimitStore {
+    private class Counted extends ForwardingStore {
+
+        Counted() {
+            super(memory);
+        }
 
         @Override
         public Decision decide(List<Charge> charges) {
             decisions++;
-            return memory.decide(charges);
-        }
-
-        @Override
-        public Decision peek(List<Charge> charges) {
-            return memory.peek(charges);
-        }
-
-        @Override
-        public void refund(Decision decision, List<Charge> part) {
-            memory.refund(decision, part);
-        }
-
-        @Override
-        public boolean reset(dev.ratelimit.Policy policy, String key) {
-            return memory.reset(policy, key);
+            return super.decide(charges);
         }
     }
 

@@ -1,0 +1,52 @@
+package dev.ratelimit;
+
+import java.util.List;
+
+/**
+ * Does what another store does: a decorator extends it and overrides what is different. For example, a store that
+ * counts refusals overrides {@link #decide}, and looks at what {@code super.decide} returns.
+ *
+ * <p>Forwards {@code decide}, {@code peek}, {@code refund} of a part, {@code reset} and {@code close}. The other methods
+ * call these, as in any store: each {@code tryCharge} is a {@code decide}, and a refund of a whole decision is one of
+ * all its charges. So a decorator sees every charge in {@code decide} and every refund in
+ * {@link #refund(Decision, List)}; the price is that a yes or no allocates a decision.
+ */
+public abstract class ForwardingStore implements RateLimitStore {
+
+    private final RateLimitStore store;
+
+    /**
+     * Creates a decorator.
+     *
+     * @param store what to forward to
+     */
+    protected ForwardingStore(RateLimitStore store) {
+        this.store = store;
+    }
+
+    @Override
+    public Decision decide(List<Charge> charges) {
+        return store.decide(charges);
+    }
+
+    @Override
+    public Decision peek(List<Charge> charges) {
+        return store.peek(charges);
+    }
+
+    @Override
+    public void refund(Decision decision, List<Charge> part) {
+        store.refund(decision, part);
+    }
+
+    @Override
+    @CanIgnoreReturnValue
+    public boolean reset(Policy policy, String key) {
+        return store.reset(policy, key);
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}
