@@ -2,35 +2,42 @@ package dev.ratelimit.memory;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitAlgorithm;
-import dev.ratelimit.LimitState;
 import dev.ratelimit.LimitStatus;
-import dev.ratelimit.Penalty;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a transaction asks of one limit, and the slot of its state. Reused for one transaction after another.
+ * What a transaction asks of one limit, and where: the slot of the key's state. What is to be written there is its
+ * {@link Draft}. Reused for one transaction after another.
  *
- * <p>Several claims may use one slot, because keys without room share a budget: then the first of them, their lead,
- * locks the slot and asks for all. Changes are drafted outside the table, so that an exception leaves no partial change
- * in it.
+ * <p>Its life: {@link #set} says whose budget to charge, until {@link #clear}. {@link #locate} finds the slot, and
+ * {@link #lock} locks it; if the slot no longer belongs to the key, both are repeated. Everything else, except making
+ * room, is done while all slots of the transaction are locked.
+ *
+ * <p>Several claims may use one slot, because keys without room share a budget: then the first of them, which leads,
+ * locks the slot, and the others use its draft.
  */
-@SuppressWarnings("NullAway.Init") // set before it is used
 final class Claim {
 
-    private static final long[] NOTHING = {};
-
-    /** A longer draft is not kept for the next transaction. */
-    private static final int KEPT_DRAFT = 16;
-
+    @SuppressWarnings("NullAway.Init") // as the next three: set before it is used
     private Charge charge;
-    private long permits;
-    private LimitAlgorithm limit;
-    private Keyspace keyspace;
-    private Segment segment;
-    private long hash;
 
-    /** {@code null} if the key is unknown: then it is full. */
+    private long permits;
+
+    /** The requested limit; the key may be under another one. */
+    @SuppressWarnings("NullAway.Init")
+    private LimitAlgorithm limit;
+
+    @SuppressWarnings("NullAway.Init")
+    private Keyspace keyspace;
+
+    /** Of the key or, if it pays by the overflow, the overflow of its keyspace. */
+    @SuppressWarnings("NullAway.Init")
+    private Segment segment;
+
+    long hash;
+
+    /** {@code null} if the key is unknown: then it is full, has no slot, and is not locked. */
     @Nullable
     Table table;
 
@@ -39,34 +46,11 @@ final class Claim {
     /** Whether the slot is locked for this claim. */
     boolean held;
 
-    private Claim lead = this;
+    /** Used while this claim leads. */
+    final Draft own = new Draft();
 
-    /** The permits of all claims on the slot; only in the lead. */
-    private long asked;
-
-    /** The limit that interprets the state, the time on its timeline, and the state. */
-    private LimitAlgorithm by;
-
-    private long now;
-    private long[] state = NOTHING;
-    private int at;
-
-    private boolean changed;
-
-    /** Whether a converted state refuses and is full sooner than under its former limit: then it is written. */
-    private boolean sooner;
-
-    private boolean refuses;
-
-    /** Whether this refusal starts a penalty, which is written. */
-    private boolean penalized;
-
-    private long[] draft = NOTHING;
-    private boolean drafted;
-    private boolean chargedInPlace;
-    private boolean growing;
-    private int size;
-    private int number;
+    /** That of the claim that leads on the slot. */
+    private Draft draft = own;
 
     void set(Charge asks, LimitAlgorithm met, Keyspace keys, long keyHash) {
         charge = asks;
@@ -84,18 +68,9 @@ final class Claim {
         limit = null;
         keyspace = null;
         segment = null;
-        by = null;
         table = null;
-        lead = this;
-        state = NOTHING;
-        drafted = false;
-        if (draft.length > KEPT_DRAFT) {
-            draft = NOTHING;
-        }
-    }
-
-    long hash() {
-        return hash;
+        draft = own;
+        own.clear();
     }
 
     /** Finds the slot of the key. */
@@ -111,10 +86,8 @@ final class Claim {
         }
         table = found;
         slot = place;
-        lead = this;
-        asked = permits;
-        drafted = false;
-        chargedInPlace = false;
+        draft = own;
+        own.begin(permits);
     }
 
     /**
@@ -139,9 +112,8 @@ final class Claim {
             return true;
         }
         if (before != null && before.table == table && before.slot == slot) {
-            lead = before.lead;
-            long sum = lead.asked + permits;
-            lead.asked = sum < 0 ? Long.MAX_VALUE : sum;
+            draft = before.draft;
+            draft.askFor(permits);
             return true;
         }
         held = table.lock(slot, hash);
@@ -165,61 +137,33 @@ final class Claim {
         return limit.wallClock() || (table != null && table.limit(slot).wallClock());
     }
 
-    boolean leads() {
-        return lead == this;
+    private boolean leads() {
+        return draft == own;
     }
 
-    /** Reads the locked state for the requested limit; the state of another limit is converted, in a draft. */
+    /** Reads the state for the requested limit. */
     void read(Moment moment) {
-        by = limit;
-        now = moment.on(limit);
-        changed = false;
-        sooner = false;
-        penalized = false;
-        Table own = table;
-        if (own == null) {
-            draft = draft.length == limit.stateSize() ? draft : new long[limit.stateSize()];
-            limit.clear(draft, 0, now);
-            stateIs(draft, 0);
-            return;
-        }
-        LimitAlgorithm former = own.limit(slot);
-        stateIs(own.state(slot), own.offset(slot));
-        if (!TableLimits.same(limit, former)) {
-            long then = moment.on(former);
-            StoreClock.rememberStep(former, state, at, then);
-            long fullAfter = former.fullAfterNanos(state, at, then);
-            draft = new LimitState(former, state, at).carriedTo(limit, then, now);
-            stateIs(draft, 0);
-            changed = true;
-            sooner = !limit.admits(draft, 0, asked, now) && limit.fullAfterNanos(draft, 0, now) < fullAfter;
+        if (table == null) {
+            own.readUnknown(limit, moment);
+        } else if (leads()) {
+            own.read(table, slot, limit, moment);
         }
     }
 
-    /** Reads the locked state for the limit that wrote it. */
+    /** Reads the state for the limit that wrote it. */
     void readAsWritten(Moment moment) {
-        if (table != null) {
-            by = table.limit(slot);
-            now = moment.on(by);
-            changed = false;
-            stateIs(table.state(slot), table.offset(slot));
-            StoreClock.rememberStep(by, state, at, now);
+        if (table != null && leads()) {
+            own.readAsWritten(table, slot, moment);
         }
-    }
-
-    private void stateIs(long[] array, int from) {
-        state = array;
-        at = from;
     }
 
     /** Whether the state was converted from another limit. */
-    boolean changed() {
-        return changed;
+    boolean converted() {
+        return draft.converted();
     }
 
     boolean admits() {
-        refuses = lead == this && !by.admits(state, at, asked, now);
-        return !refuses;
+        return !leads() || own.admits();
     }
 
     /** The number of limits of the charge, whose claims come one after another. */
@@ -230,31 +174,22 @@ final class Claim {
     /**
      * After a refusal, whether this limit refused.
      *
-     * @param onlyByChanged whether only limits refused whose states were converted
+     * @param onlyConverted whether only limits refused whose states were converted
      */
-    boolean refuses(boolean onlyByChanged) {
-        sooner &= onlyByChanged;
-        return lead.refuses;
+    boolean refuses(boolean onlyConverted) {
+        return draft.refuses(onlyConverted);
     }
 
     /** Starts the penalty of this charge's policy; a budget that several keys share has none. */
     void penalize() {
-        if (permits > 0 && !paidByOverflow() && lead.by instanceof Penalty penalty) {
-            lead.penalized |= penalty.starts(lead.state, lead.at, lead.now);
+        if (permits > 0 && !paidByOverflow()) {
+            draft.penalize();
         }
     }
 
     /** Whether something must be written and the key is unknown, or its table has no room for this limit yet. */
     boolean lacksPlace(boolean admitted) {
-        if (table == null) {
-            return admitted ? permits > 0 : penalized;
-        }
-        boolean written = admitted ? asked > 0 : sooner || penalized;
-        if (lead != this || !changed || !written) {
-            return false;
-        }
-        number = table.limits.known(limit);
-        return number < 0 || !table.fits(limit);
+        return leads() && own.isToWrite(admitted) && (table == null || own.lacksPlace(table));
     }
 
     /**
@@ -265,7 +200,7 @@ final class Claim {
      */
     void makePlace(LongPredicate kept, boolean patient) {
         if (table != null) {
-            if (lead == this && changed) {
+            if (leads() && own.converted()) {
                 segment.prepare(limit);
             }
         } else if (permits > 0) {
@@ -291,105 +226,44 @@ final class Claim {
 
     /** Drafts the state after the charge; a growing state only gets room. */
     void draftCharge() {
-        if (lead == this && table != null && asked > 0) {
-            if (inPlace()) {
-                table.makeRoom(slot, by, asked, now);
-                stateIs(table.state(slot), 0);
-            } else {
-                begin();
-                draft = by.grow(draft, 0, asked, now);
-                by.charge(draft, 0, asked, now);
-                stateIs(draft, 0);
-            }
+        if (table != null && leads()) {
+            own.charge(table, slot);
         }
     }
 
-    /** Charges a growing state in place: copying it could take long. */
+    /** Charges a growing state in place. */
     void chargeInPlace() {
-        if (lead == this && table != null && asked > 0 && inPlace()) {
-            by.charge(state, at, asked, now);
-            chargedInPlace = true;
+        if (table != null && leads()) {
+            own.chargeInPlace();
         }
     }
 
     /** Reverts a charge in place. */
     void takeBack() {
-        if (chargedInPlace) {
-            by.refund(state, at, asked, 0, now);
-        }
+        own.takeBack();
     }
 
-    /** Starts a penalty; and keeps a converted state although the charge is refused, if the key is full sooner. */
+    /** Drafts what a refusal writes. */
     void draftRefusal() {
-        if (lead == this && table != null && (penalized || (changed && sooner))) {
-            begin();
-            if (penalized && by instanceof Penalty penalty) {
-                penalty.refuse(state, at, now);
-            }
+        if (table != null && leads()) {
+            own.refuse();
         }
     }
 
     /** Drafts the refund of that decision; in proportion if the limit has changed since. */
     void draftRefund(Answer decided, Moment moment) {
         if (table != null) {
-            lead.begin();
-            new LimitState(by, lead.state, lead.at).refund(limit, permits, decided.age(by, moment), now);
+            draft.refund(limit, permits, decided, moment);
         }
     }
 
     void draftReset() {
         if (table != null) {
-            lead.begin();
-            by.clear(lead.state, lead.at, now);
-        }
-    }
-
-    private boolean inPlace() {
-        return by.grows() && !changed;
-    }
-
-    private void begin() {
-        if (!drafted) {
-            growing = by.grows();
-            size = growing ? state.length : by.stateSize();
-            if (!changed) {
-                draft = draft.length == size ? draft : new long[size];
-                System.arraycopy(state, at, draft, 0, size);
-                stateIs(draft, 0);
-            }
-            drafted = true;
-        }
-    }
-
-    /** Writes the drafts of some claims without a method call, so that nothing can be thrown. */
-    @SuppressWarnings("NullAway") // a drafted claim has a table with room for the limit
-    static void publish(Claim[] claims, int count) {
-        for (int i = 0; i < count; i++) {
-            Claim claim = claims[i];
-            if (claim.drafted) {
-                Table to = claim.table;
-                int index = claim.slot / to.stride;
-                if (to.grown != null) {
-                    to.grown[index] = claim.growing ? claim.draft : null;
-                }
-                for (int k = 0; !claim.growing && k < claim.size; k++) {
-                    to.longs[claim.slot + 1 + k] = claim.draft[k];
-                }
-                if (claim.changed) {
-                    if (claim.number == TableLimits.NUMBERED) {
-                        to.limits.bySlot[index] = claim.limit;
-                    }
-                    to.longs[claim.slot] = claim.hash | claim.number | Table.LOCK;
-                }
-                claim.draft = claim.growing ? NOTHING : claim.draft;
-                claim.drafted = false;
-            }
-            claim.chargedInPlace = false;
+            draft.reset();
         }
     }
 
     LimitStatus status(boolean admitted) {
-        LimitState stands = new LimitState(lead.by, lead.state, lead.at);
-        return admitted ? stands.admitted(charge, lead.now) : stands.refused(charge, lead.asked, lead.now);
+        return draft.status(charge, admitted);
     }
 }

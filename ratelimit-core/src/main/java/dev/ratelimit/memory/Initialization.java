@@ -14,6 +14,7 @@ final class Initialization {
     private static final List<Class<?>> NEEDED = List.of(
             Claim.class,
             Decision.class,
+            Draft.class,
             KeyHash.class,
             Keyspace.class,
             Outcome.class,

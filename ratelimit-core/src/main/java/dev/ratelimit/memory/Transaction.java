@@ -143,7 +143,7 @@ final class Transaction {
         try {
             lock(task);
             Outcome outcome = task == Task.REFUND || task == Task.RESET ? rewrite(task) : decide(task);
-            Claim.publish(order, count);
+            Draft.publish(order, count);
             for (int i = 0; i < count; i++) {
                 order[i].unlock();
             }
@@ -169,15 +169,15 @@ final class Transaction {
 
     private Outcome decide(Task task) {
         boolean admitted = true;
-        boolean onlyByChanged = true;
+        boolean onlyConverted = true;
         for (int i = 0; i < count; i++) {
             boolean admits = order[i].admits();
             admitted &= admits;
-            onlyByChanged &= admits || order[i].changed();
+            onlyConverted &= admits || order[i].converted();
         }
         if (task != Task.PEEK) {
             if (!admitted) {
-                refuse(onlyByChanged);
+                refuse(onlyConverted);
             }
             for (int i = 0; i < count; i++) {
                 if (order[i].lacksPlace(admitted)) {
@@ -193,12 +193,12 @@ final class Transaction {
     }
 
     /** Notes what to write although the charges are refused; the penalty of a policy starts if one of its limits refuses. */
-    private void refuse(boolean onlyByChanged) {
+    private void refuse(boolean onlyConverted) {
         for (int first = 0, after; first < count; first = after) {
             boolean refuses = false;
             after = first + claims[first].limits();
             for (int i = first; i < after; i++) {
-                refuses |= claims[i].refuses(onlyByChanged);
+                refuses |= claims[i].refuses(onlyConverted);
             }
             if (refuses) {
                 claims[first].penalize();
@@ -252,8 +252,8 @@ final class Transaction {
         moment.read(wallClock);
         for (int i = 0; i < count; i++) {
             if (task == Task.REFUND || task == Task.RESET) {
-                claims[i].readAsWritten(moment);
-            } else if (order[i].leads()) {
+                order[i].readAsWritten(moment);
+            } else {
                 order[i].read(moment);
             }
         }
@@ -277,7 +277,7 @@ final class Transaction {
     private void makePlaces(int attempt) {
         long[] own = new long[count];
         for (int i = 0; i < count; i++) {
-            own[i] = claims[i].hash();
+            own[i] = claims[i].hash;
         }
         Arrays.sort(own);
         // keys that must be there together: none is evicted for another
