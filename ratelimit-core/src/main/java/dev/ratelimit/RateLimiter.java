@@ -1,5 +1,6 @@
 package dev.ratelimit;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -302,7 +303,11 @@ public final class RateLimiter {
 
         private final List<Charge> charges;
         private final long deadline;
+
+        @GuardedBy("this")
         private int attempts;
+
+        @GuardedBy("this")
         private Scheduler.@Nullable Alarm alarm;
 
         Wait(List<Charge> charges, long deadline) {

@@ -38,7 +38,7 @@ public final class Reservation {
     /**
      * What one decision took.
      *
-     * @param settled the indexes of the settled charges; all parts share it
+     * @param settled the indexes of the settled charges, guarded by {@link #SETTLING}; all parts share it
      * @param covers the charges that belong to the reservation
      */
     private record Taken(RateLimitStore store, Decision decision, BitSet settled, Predicate<Charge> covers) {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A decision in progress: its time, and the status of each limit. Afterwards it is the receipt of the decision, from
  * which a refund gets the time of the charges and the charged budgets. Used by one thread until then, and immutable
- * afterwards.
+ * afterwards; a final field of the decision publishes it.
  */
 final class Answer extends Verdict {
 

@@ -28,6 +28,7 @@ final class HotSlots {
 
     private static final int SPREAD = 0x9E3779B9;
 
+    /** A place is written with release and read with acquire, which publishes the record in it. */
     private volatile AtomicReferenceArray<@Nullable HotSlot> places = new AtomicReferenceArray<>(PLACES);
 
     /** The first slot since the last sweep, probably the busiest: it is found without even choosing a place. */

@@ -49,7 +49,10 @@ public final class InMemoryStore implements RateLimitStore {
     private final StackTransaction stack;
     private final HotSlots hotSlots = new HotSlots();
     private final AtomicBoolean sweeping = new AtomicBoolean();
+
+    /** Written before {@link #closed} is read, and read after it is written: at least one thread cancels the alarm. */
     private volatile Scheduler.@Nullable Alarm alarm;
+
     private volatile boolean closed;
 
     private InMemoryStore(Builder builder) {

@@ -56,11 +56,16 @@ final class Segment {
     private final boolean counted;
     private final long maxSlots;
 
+    /** 1 while a thread has the segment's lock. Setting it to 0 releases what that thread has written. */
     @SuppressWarnings("UnusedVariable") // read by its updater
     private volatile int locked;
 
+    /** Written under the segment's lock, when all keys have been moved there. */
     private volatile Table table = new Table(0, 1, false);
+
+    /** Used only under the segment's lock, like all below. */
     private int taken;
+
     private int used;
 
     /** Removed keys and unused reservations that are not yet reported to the keyspace. */

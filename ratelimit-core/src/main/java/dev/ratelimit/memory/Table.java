@@ -38,10 +38,13 @@ final class Table {
     /** Defines the order for locking slots of several tables. */
     final long serial = SERIALS.getAndIncrement();
 
-    /** The table that keys are moved to, once that has started. */
+    /** The table that keys are moved to, once that has started. Written under the segment's lock. */
     volatile @Nullable Table next;
 
-    /** Headers, each followed by the longs of a state. */
+    /**
+     * Headers, each followed by the longs of a state. A header is read with acquire, and written by compare-and-set or
+     * with release; its lock guards the state.
+     */
     final long[] longs;
 
     /** The distance between two slots. */
@@ -52,7 +55,7 @@ final class Table {
 
     final int third;
 
-    /** Growing states, by the number of their slots; {@code null} if no limit has any. */
+    /** Growing states, by the number of their slots, whose locks guard them; {@code null} if no limit has any. */
     final long @Nullable [] @Nullable [] grown;
 
     final TableLimits limits;

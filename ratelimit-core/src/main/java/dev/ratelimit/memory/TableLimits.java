@@ -15,9 +15,14 @@ final class TableLimits {
 
     private final int slots;
     private final int stride;
+
+    /**
+     * Written once each, under the segment's lock, and before a header with the number is released. Whoever looks for a
+     * limit without such a header may miss it, but sees no other: limits are immutable.
+     */
     private final @Nullable LimitAlgorithm[] numbered = new LimitAlgorithm[NUMBERED];
 
-    /** The limits of slots whose limit has no number. */
+    /** The limits of slots whose limit has no number. Created like {@link #numbered}; a slot's lock guards its limit. */
     @Nullable
     LimitAlgorithm @Nullable [] bySlot;
 

@@ -15,6 +15,8 @@ final class TransactionPool {
     private static final int SPACING = 5;
 
     private final StoreClock clock;
+
+    /** A transaction is returned with release and taken by an exchange, which orders the threads that use it. */
     private final AtomicReferenceArray<@Nullable Transaction> idle = new AtomicReferenceArray<>(MAX << SPACING);
 
     TransactionPool(StoreClock clock) {

@@ -26,10 +26,10 @@ final class Room {
     /** A heap of the lines by their lengths, the longest first; each line knows its place. */
     private Line[] byLength = new Line[4];
 
-    /** Written under the lock. */
+    /** Written under the lock, and read at any time. */
     private volatile int size;
 
-    /** Counts how often permits were refunded or limits have changed. Written under the lock. */
+    /** Counts how often permits were refunded or limits have changed. Written and read like the size. */
     private volatile long wakes;
 
     Room(String policy, Waiting waiting) {
