@@ -251,9 +251,9 @@ final class Claim {
     }
 
     /** Drafts the refund of that decision; in proportion if the limit has changed since. */
-    void draftRefund(Answer decided, Moment moment) {
+    void draftRefund(Receipt paid, Moment moment) {
         if (table != null) {
-            draft.refund(limit, permits, decided, moment);
+            draft.refund(limit, permits, paid, moment);
         }
     }
 

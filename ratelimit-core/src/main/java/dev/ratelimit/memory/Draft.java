@@ -221,9 +221,9 @@ final class Draft {
     }
 
     /** Refunds permits that this limit was charged by that decision. */
-    void refund(LimitAlgorithm limit, long permits, Answer decided, Moment moment) {
+    void refund(LimitAlgorithm limit, long permits, Receipt paid, Moment moment) {
         copyState();
-        new LimitState(by, state, at).refund(limit, permits, decided.age(by, moment), now);
+        new LimitState(by, state, at).refund(limit, permits, paid.age(by, moment), now);
     }
 
     void reset() {

@@ -134,10 +134,10 @@ public final class InMemoryStore implements RateLimitStore {
         if (known != null) {
             return known;
         }
-        Answer answer = new Answer(Charge.addUp(fixed));
-        Transaction transaction = transaction(answer.charges());
+        Receipt receipt = new Receipt(Charge.addUp(fixed));
+        Transaction transaction = transaction(receipt.charges());
         sweepLater();
-        Decision decision = transaction.decide(answer);
+        Decision decision = transaction.decide(receipt);
         transactions.giveBack(transaction);
         return decision;
     }
@@ -153,7 +153,7 @@ public final class InMemoryStore implements RateLimitStore {
 
     @Override
     public void refund(Decision decision, List<Charge> part) {
-        Answer paid = decision.receipt() instanceof Answer answer ? answer : null;
+        Receipt paid = decision.receipt() instanceof Receipt receipt ? receipt : null;
         if (paid == null && decision.receipt() != null) {
             throw new IllegalArgumentException(
                     "a decision must be refunded to the store that made it but was of another store");

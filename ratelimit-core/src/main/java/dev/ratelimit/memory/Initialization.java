@@ -13,6 +13,7 @@ final class Initialization {
 
     private static final List<Class<?>> NEEDED = List.of(
             Claim.class,
+            Collector.class,
             Decision.class,
             Draft.class,
             KeyHash.class,
@@ -23,8 +24,7 @@ final class Initialization {
             Slots.class,
             Table.class,
             Transaction.class,
-            Transaction.Task.class,
-            Verdict.class);
+            Transaction.Task.class);
 
     private Initialization() {}
 

@@ -68,7 +68,7 @@ final class StackTransaction {
         if (charges.size() > MAX) {
             return Outcome.UNDECIDED;
         }
-        Outcome outcome = tryBefore(charges, Place.of(charges.size(), 0), NONE_HELD, 0, Verdict.ONLY);
+        Outcome outcome = tryBefore(charges, Place.of(charges.size(), 0), NONE_HELD, 0, Collector.YES_OR_NO);
         // the limits before the one that refused were not asked, and one of them may carry a penalty
         return outcome == Outcome.REFUSED && mayPenalize(charges) ? Outcome.UNDECIDED : outcome;
     }
@@ -88,23 +88,25 @@ final class StackTransaction {
         if (charges.size() > MAX) {
             return null;
         }
-        Answer answer = new Answer(charges);
-        Outcome outcome = tryBefore(charges, Place.of(charges.size(), 0), NONE_HELD, 0, answer);
+        Receipt receipt = new Receipt(charges);
+        Outcome outcome = tryBefore(charges, Place.of(charges.size(), 0), NONE_HELD, 0, receipt);
         boolean admitted = outcome == Outcome.ADMITTED;
-        return outcome == Outcome.UNDECIDED ? null : answer.decision(admitted, admitted);
+        return outcome == Outcome.UNDECIDED ? null : receipt.decision(admitted, admitted);
     }
 
     /** Charges the limits before this position: those of its charge, and of the charges before. */
-    private Outcome tryBefore(List<Charge> charges, int place, long held, long nanos, Verdict wanted) {
+    private Outcome tryBefore(List<Charge> charges, int place, long held, long nanos, Collector collector) {
         if (Place.limit(place) > 0) {
-            return tryLimit(charges, place - 1, held, nanos, wanted);
+            return tryLimit(charges, place - 1, held, nanos, collector);
         }
         int charge = Place.charge(place) - 1;
         if (charge < 0) {
-            return wanted.refused() ? Outcome.REFUSED : Outcome.ADMITTED;
+            return collector.refused() ? Outcome.REFUSED : Outcome.ADMITTED;
         }
         int limits = charges.get(charge).policy().limits().size();
-        return limits > MAX ? Outcome.UNDECIDED : tryLimit(charges, Place.of(charge, limits - 1), held, nanos, wanted);
+        return limits > MAX
+                ? Outcome.UNDECIDED
+                : tryLimit(charges, Place.of(charge, limits - 1), held, nanos, collector);
     }
 
     /**
@@ -116,7 +118,7 @@ final class StackTransaction {
      * @param held the minimum serial of the keyspaces with a locked key
      * @param nanos the time, if a key is locked
      */
-    private Outcome tryLimit(List<Charge> charges, int place, long held, long nanos, Verdict wanted) {
+    private Outcome tryLimit(List<Charge> charges, int place, long held, long nanos, Collector collector) {
         Charge charge = charges.get(Place.charge(place));
         LimitAlgorithm limit = charge.policy().algorithms().get(Place.limit(place));
         Keyspace keys = keyspaces.apply(charge.policy()).get(Place.limit(place));
@@ -131,19 +133,19 @@ final class StackTransaction {
         long third = table.longs[slot + table.third];
         try {
             long read = held == NONE_HELD ? clock.nanos() : nanos;
-            Verdict asked = wanted.meeting(limit, clock);
-            long now = asked.now(limit, read);
+            Collector timed = collector.meeting(limit, clock);
+            long now = timed.now(limit, read);
             boolean late = held != NONE_HELD && isAhead(table, slot, limit, now);
-            long charged = late ? LimitAlgorithm.REFUSED : asked.charged(table, slot, charge, limit, now);
+            long charged = late ? LimitAlgorithm.REFUSED : timed.charged(table, slot, charge, limit, now);
             Outcome outcome = late ? Outcome.UNDECIDED : outcome(charged, table, slot, charge, held);
-            if (outcome == Outcome.ADMITTED || (outcome == Outcome.REFUSED && asked.asksOn())) {
-                outcome = tryBefore(charges, place, Math.min(held, keys.serial), read, asked);
+            if (outcome == Outcome.ADMITTED || (outcome == Outcome.REFUSED && timed.asksOn())) {
+                outcome = tryBefore(charges, place, Math.min(held, keys.serial), read, timed);
             }
             if (outcome == Outcome.ADMITTED) {
                 table.longs[slot + 1] = charged;
             } else {
                 table.restore(slot, first, second, third);
-                asked.notCharged(outcome, table, slot, charge, now);
+                timed.notCharged(outcome, table, slot, charge, now);
             }
             table.unlock(slot);
             return outcome;

@@ -28,7 +28,7 @@ final class Transaction {
 
     private static final Comparator<Claim> IN_ORDER_OF_LOCKING = Claim::inOrderOfLocking;
 
-    private static final Answer NONE = new Answer(List.of());
+    private static final Receipt NONE = new Receipt(List.of());
 
     /** The maximum number of claims of a transaction that is kept for later. */
     private static final int KEPT_CLAIMS = 32;
@@ -47,7 +47,7 @@ final class Transaction {
     private boolean wallClock;
 
     /** The requested decision, or the one to refund. */
-    private Answer answer = NONE;
+    private Receipt receipt = NONE;
 
     Transaction(StoreClock clock) {
         this.moment = new Moment(clock);
@@ -64,7 +64,7 @@ final class Transaction {
             claims[i].clear();
         }
         count = 0;
-        answer = NONE;
+        receipt = NONE;
     }
 
     void add(Charge charge, List<Keyspace> keyspaces) {
@@ -88,8 +88,8 @@ final class Transaction {
         count++;
     }
 
-    /** Adds a charge to refund, whose limits have numbers from this one on in that answer. */
-    void addPaid(Charge charge, List<Keyspace> keyspaces, Answer paid, int number) {
+    /** Adds a charge to refund, whose limits have numbers from this one on in its receipt. */
+    void addPaid(Charge charge, List<Keyspace> keyspaces, Receipt paid, int number) {
         int first = count;
         add(charge, keyspaces);
         for (int i = first; i < count; i++) {
@@ -105,21 +105,21 @@ final class Transaction {
     }
 
     /** Charges all or nothing, and returns the status of each limit. A {@link StackTransaction} may have tried before. */
-    Decision decide(Answer wanted) {
-        answer = wanted;
+    Decision decide(Receipt wanted) {
+        receipt = wanted;
         boolean admitted = run(Task.DECIDE);
-        return answer.decision(admitted, admitted);
+        return receipt.decision(admitted, admitted);
     }
 
     /** Returns what {@link #decide} would. */
     Decision peek(List<Charge> charges) {
-        answer = new Answer(charges);
-        return answer.decision(run(Task.PEEK), false);
+        receipt = new Receipt(charges);
+        return receipt.decision(run(Task.PEEK), false);
     }
 
-    /** Refunds that answer. If a limit has changed since, it stays changed, and is refunded in proportion. */
-    void refund(Answer paid) {
-        answer = paid;
+    /** Refunds a decision. If a limit has changed since, it stays changed, and is refunded in proportion. */
+    void refund(Receipt paid) {
+        receipt = paid;
         run(Task.REFUND);
     }
 
@@ -230,7 +230,7 @@ final class Transaction {
             if (task == Task.RESET) {
                 claims[i].draftReset();
             } else {
-                claims[i].draftRefund(answer, moment);
+                claims[i].draftRefund(receipt, moment);
             }
         }
         return Outcome.ADMITTED;
@@ -288,9 +288,9 @@ final class Transaction {
     }
 
     private void tell(boolean admitted) {
-        answer.at(moment, wallClock);
+        receipt.at(moment, wallClock);
         for (int i = 0; i < count; i++) {
-            answer.tell(i, claims[i].status(admitted), claims[i].paidByOverflow());
+            receipt.tell(i, claims[i].status(admitted), claims[i].paidByOverflow());
         }
     }
 }

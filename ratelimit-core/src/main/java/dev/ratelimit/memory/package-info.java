@@ -15,7 +15,8 @@
  * <p>A hot slot, which is remembered from former calls, cannot decide if it belongs to another key by now; the keyspace
  * cannot if the key has another limit; the stack cannot if a key is new, moving, locked, charged twice or under another
  * limit, or if a state grows. A transaction decides everything: for each limit it has a {@code Claim}, which finds and
- * locks the slot, and a {@code Draft} of what will be written there.
+ * locks the slot, and a {@code Draft} of what will be written there. A {@code Collector} gathers the
+ * result: a yes or no or, as a {@code Receipt}, the status of each limit.
  *
  * <p>A slot's life, by its header (1, 56 bits of hash, lock, 6 bits for the number of the limit):
  *

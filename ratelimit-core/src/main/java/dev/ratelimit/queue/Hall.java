@@ -284,28 +284,28 @@ final class Hall {
      *
      * @return whether its wait ends earlier than before
      */
-    synchronized boolean refused(Step call, Waiter waiter, Answer answer, Turn turn) {
+    synchronized boolean refused(Step call, Waiter waiter, Outlook outlook, Turn turn) {
         Line line = call.line();
         boolean waits = waiter.line == line;
-        boolean moves = waits && !line.isFor(answer.at());
+        boolean moves = waits && !line.isFor(outlook.at());
         long former = waiter.deadline;
-        long deadline = moves ? Due.earlier(former, answer.now() + maxWaitNanos(answer.at())) : former;
-        boolean stays = waits && answer.allows(deadline, line.isWoken());
-        Due known = wakes(waiter.charges) == answer.wakes() ? answer.there() : null;
+        long deadline = moves ? Due.earlier(former, outlook.now() + maxWaitNanos(outlook.at())) : former;
+        boolean stays = waits && outlook.allows(deadline, line.isWoken());
+        Due known = wakes(waiter.charges) == outlook.wakes() ? outlook.there() : null;
         // before anything is written, as it needs memory
-        Line to = moves && stays ? room(answer.at()).reserve(answer.at().key(), waiter) : line;
-        line.answered(call.version(), answer.here());
+        Line to = moves && stays ? room(outlook.at()).reserve(outlook.at().key(), waiter) : line;
+        line.answered(call.version(), outlook.here());
         if (waits) {
-            waiter.last = answer.refusal();
-            waiter.lastAt = answer.now();
-            waiter.expected = answer.now();
+            waiter.last = outlook.refusal();
+            waiter.lastAt = outlook.now();
+            waiter.expected = outlook.now();
         }
         if (!stays) {
             remove(waiter, turn);
         } else if (to != line) {
             line.room.remove(waiter, line);
             waiter.deadline = deadline;
-            enter(waiter, to, answer.at(), known, turn);
+            enter(waiter, to, outlook.at(), known, turn);
         }
         settle(line, turn);
         return stays && deadline != former;

@@ -120,8 +120,8 @@ final class Usher {
                 return;
             }
             Charge at = hall.longestWait(decision);
-            Answer answer = Answer.of(decision, ticker.nanos(), wakes, at, waiter.at);
-            if (hall.refused(call, waiter, answer, turn)) {
+            Outlook outlook = Outlook.of(decision, ticker.nanos(), wakes, at, waiter.at);
+            if (hall.refused(call, waiter, outlook, turn)) {
                 expire(waiter, turn);
             }
         } catch (Throwable e) {

@@ -228,7 +228,7 @@ class InterleavingsTest {
         Transaction transaction = new Transaction(clock);
         transaction.add(Policy.of("p", BUCKET).charge("k"), List.of(keys));
 
-        transaction.decide(new Answer(List.of(Policy.of("p", BUCKET).charge("k"))));
+        transaction.decide(new Receipt(List.of(Policy.of("p", BUCKET).charge("k"))));
 
         assertThat(locked).isTrue();
     }

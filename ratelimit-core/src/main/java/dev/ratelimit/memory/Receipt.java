@@ -12,11 +12,11 @@ import java.util.RandomAccess;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A decision in progress: its time, and the status of each limit. Afterwards it is the receipt of the decision, from
+ * Collects the time of a decision, and the status of each limit. Afterwards it is the receipt of the decision, from
  * which a refund gets the time of the charges and the charged budgets. Used by one thread until then, and immutable
  * afterwards; a final field of the decision publishes it.
  */
-final class Answer extends Verdict {
+final class Receipt extends Collector {
 
     private final List<Charge> charges;
     private final LimitStatus[] limits;
@@ -39,7 +39,7 @@ final class Answer extends Verdict {
     /** A state of one long after its charge, which is not yet written to the table. */
     private final long[] word = new long[1];
 
-    Answer(List<Charge> charges) {
+    Receipt(List<Charge> charges) {
         super(0);
         this.charges = charges;
         int count = 0;
@@ -99,7 +99,7 @@ final class Answer extends Verdict {
     }
 
     @Override
-    Answer meeting(LimitAlgorithm limit, StoreClock clock) {
+    Receipt meeting(LimitAlgorithm limit, StoreClock clock) {
         if (limit.wallClock() && !epochRead) {
             epochRead = true;
             epochNanos = clock.epochNanos();

@@ -5,7 +5,7 @@ import dev.ratelimit.Decision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A refusal of the store for a caller who waits, with all that the lines need to know of it.
+ * The outlook of a caller who waits and whom the store has refused: all that the lines need to know of the refusal.
  *
  * @param now when it came
  * @param wakes how often permits were refunded before the store was asked
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param here what it says about the line in which the caller waits
  * @param there what it says about the budget whose permits take longest; {@code null} if the caller must not wait
  */
-record Answer(
+record Outlook(
         Decision refusal,
         long now,
         long wakes,
@@ -27,11 +27,11 @@ record Answer(
      * @param at the charge whose permits take longest; {@code null} if the caller must not wait
      * @param waitsFor the charge whose permits the caller has waited for
      */
-    static Answer of(Decision refusal, long now, long wakes, @Nullable Charge at, Charge waitsFor) {
+    static Outlook of(Decision refusal, long now, long wakes, @Nullable Charge at, Charge waitsFor) {
         Due here = Due.after(refusal, waitsFor, now);
         return at == null
-                ? new Answer(refusal, now, wakes, waitsFor, here, null)
-                : new Answer(refusal, now, wakes, at, here, Due.after(refusal, at, now));
+                ? new Outlook(refusal, now, wakes, waitsFor, here, null)
+                : new Outlook(refusal, now, wakes, at, here, Due.after(refusal, at, now));
     }
 
     /**

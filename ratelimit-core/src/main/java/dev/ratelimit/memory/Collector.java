@@ -3,21 +3,24 @@ package dev.ratelimit.memory;
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitAlgorithm;
 
-/** What to find out about some charges: here, only whether they are admitted. Immutable. */
-class Verdict {
+/**
+ * Charges the states of a decision one after another, and collects what the caller wants to know: here, only whether
+ * they are admitted. Immutable.
+ */
+class Collector {
 
     /** Before the first limit on wall time. */
-    static final Verdict ONLY = new Verdict(0);
+    static final Collector YES_OR_NO = new Collector(0);
 
     private final long epochNanos;
 
-    Verdict(long epochNanos) {
+    Collector(long epochNanos) {
         this.epochNanos = epochNanos;
     }
 
     /** This object, or one with the wall time if this limit is the first that needs it: the wall clock is read once. */
-    Verdict meeting(LimitAlgorithm limit, StoreClock clock) {
-        return limit.wallClock() && this == ONLY ? new Verdict(clock.epochNanos()) : this;
+    Collector meeting(LimitAlgorithm limit, StoreClock clock) {
+        return limit.wallClock() && this == YES_OR_NO ? new Collector(clock.epochNanos()) : this;
     }
 
     /** The time on the timeline of a limit, given a monotonic time that was read before. */
