@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * a lock in the seventh; or it says that the slot was never used, or that its key was removed or moved to the next
  * table. A key is in the first free slot after a position given by its hash (linear probing). To read and write a
  * state, a thread sets the lock by compare-and-set, which at the same time proves that the slot still belongs to the
- * key. Only the {@link Segment} of the table adds and removes keys, one thread at a time.
+ * key. Only the {@link Segment} of the table adds, moves and removes keys, one thread at a time, by the methods from
+ * {@link #occupied} on; any thread calls those before.
  *
  * <p>No exception while a slot is locked, including a {@link StackOverflowError}, may leave it locked. A handler
  * therefore calls no method, which may need more stack: it clears {@link #LOCK} in the header by a plain store, after
@@ -88,6 +89,11 @@ final class Table {
 
     boolean growing() {
         return grown != null;
+    }
+
+    /** Whether states of this limit fit into the slots. */
+    boolean fits(LimitAlgorithm limit) {
+        return limit.grows() ? grown != null : limit.stateSize() < stride;
     }
 
     /** The memory of its arrays, except growing states. */
@@ -288,12 +294,7 @@ final class Table {
         }
     }
 
-    // the following methods are for the segment, one thread at a time
-
-    /** Whether states of this limit fit into the slots. */
-    boolean fits(LimitAlgorithm limit) {
-        return limit.grows() ? grown != null : limit.stateSize() < stride;
-    }
+    // for the segment alone, under its lock
 
     boolean occupied(int slot) {
         return longs[slot] < 0;
