@@ -25,6 +25,9 @@ import org.springframework.dao.DataAccessException;
  *
  * <p>A change is lost only if Redis loses its data within a second of the change, before another instance has read it,
  * and the instance that made the change ends within that second as well.
+ *
+ * <p>An instance that starts after Redis has lost its data, before any other has read, begins as configured: nothing
+ * distinguishes that from the start of the first instance.
  */
 public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCloseable {
 
@@ -89,7 +92,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
         this.scheduler = scheduler;
     }
 
-    /** Reads once before it returns, so that the first request already sees the changes. */
+    /** Reads once before it returns, so that the first request already sees what Redis knows. */
     @Override
     public void start() {
         stopped = false;

@@ -26,6 +26,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -331,9 +332,18 @@ class RedisChangesDrillTest {
 
     /** Nothing is on its way any more: each instance and Redis know the same. */
     private boolean agree() {
-        Changes first = instances.get(0).operations.changes();
+        Changes inRedis = changesInRedis();
         return instances.stream()
-                .allMatch(instance -> instance.operations.changes().equals(first));
+                .allMatch(instance -> instance.operations.changes().equals(inRedis));
+    }
+
+    private Changes changesInRedis() {
+        String value = server.ask(redis -> redis.get(KEY));
+        return value == null
+                ? Changes.NONE
+                : Changes.parse(value.lines()
+                        .filter(line -> !line.startsWith("instance "))
+                        .collect(Collectors.joining("\n")));
     }
 
     /** A rolling restart: the new instance has the changes from the start. */

@@ -306,6 +306,22 @@ class RedisChangesHistoryTest {
     }
 
     @Test
+    void instance_thatStartsRightAfterALoss_hasTheChangesOnceAnotherHasRead() {
+        ScriptedServer server = new ScriptedServer(ticker);
+        Instance first = new Instance(server, 0);
+        first.operations.change("p", Change.toLimit("5/hour"));
+        server.flush();
+
+        Instance second = new Instance(server, 0);
+        assertThat(second.operations.changes()).isEqualTo(Changes.NONE);
+
+        first.shared.read();
+        second.shared.read();
+        assertThat(second.operations.changes()).isEqualTo(first.operations.changes());
+        assertThat(new Instance(server, 0).operations.changes()).isEqualTo(first.operations.changes());
+    }
+
+    @Test
     void instanceThatWasKilled_countsAsRunningForHalfAMinute() {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance killed = new Instance(server, 0);
