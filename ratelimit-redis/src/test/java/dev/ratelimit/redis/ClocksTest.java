@@ -13,8 +13,8 @@ import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.test.FakeTicker;
-import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
@@ -22,8 +22,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -38,19 +36,8 @@ class ClocksTest {
     private static final Rate TEN_A_MINUTE = Rate.parse("10/minute");
     private static final Duration PATIENT = Duration.ofSeconds(20);
 
+    @Started
     private static RedisServer server;
-    private static StatefulRedisConnection<String, String> control;
-
-    @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
-        control = server.newClient().connect();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
 
     static Stream<Limit> limits() {
         return Stream.of(
@@ -71,7 +58,7 @@ class ClocksTest {
         try (Scene scene = new Scene(
                 server.uri(),
                 settings -> settings.ticker(time).deadline(PATIENT).edition(FakeClock::inScript))) {
-            FakeClock store = new FakeClock(scene.store, control.sync(), time);
+            FakeClock store = new FakeClock(scene.store, server.commands(), time);
             assertThat(burst(store, policy)).isEqualTo(10);
 
             time.setWallClock(Duration.ofHours(1));
@@ -163,7 +150,7 @@ class ClocksTest {
         try (Scene scene = new Scene(
                 server.uri(),
                 settings -> settings.ticker(time).deadline(PATIENT).edition(FakeClock::inScript))) {
-            FakeClock store = new FakeClock(scene.store, control.sync(), time);
+            FakeClock store = new FakeClock(scene.store, server.commands(), time);
 
             assertThat(burst(store, policy)).isEqualTo(2);
             time.advance(Duration.ofDays(4000));
@@ -194,7 +181,7 @@ class ClocksTest {
         try (Scene scene = new Scene(
                 server.uri(),
                 settings -> settings.ticker(time).deadline(PATIENT).edition(FakeClock::inScript))) {
-            FakeClock store = new FakeClock(scene.store, control.sync(), time);
+            FakeClock store = new FakeClock(scene.store, server.commands(), time);
             store.decide(List.of(day.charge("k", 10)));
 
             Decision refused = store.decide(List.of(minute.charge("k")));

@@ -4,6 +4,7 @@ import static dev.ratelimit.redis.Scene.WIDE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisCredentials;
@@ -12,7 +13,6 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -22,18 +22,14 @@ import org.junit.jupiter.api.Test;
 @Tag("servers")
 class CredentialsTest {
 
+    @Started
     private RedisServer server;
+
     private final AtomicReference<String> password = new AtomicReference<>("first");
 
     @BeforeEach
-    void startServer() {
-        server = RedisServer.start();
+    void setPassword() {
         setPassword("first");
-    }
-
-    @AfterEach
-    void stopServer() {
-        server.close();
     }
 
     private void setPassword(String text) {

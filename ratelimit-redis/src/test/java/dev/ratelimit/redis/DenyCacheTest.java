@@ -9,15 +9,13 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.test.FakeTicker;
-import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -29,27 +27,16 @@ class DenyCacheTest {
 
     private static final Policy TEN = Policy.of("p", TokenBucket.of(Rate.parse("10/minute")));
 
+    @Started
     private static RedisServer server;
-    private static StatefulRedisConnection<String, String> control;
 
     private FakeTicker time;
     private Scene scene;
     private FakeClock store;
 
-    @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
-        control = server.newClient().connect();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
-
     @BeforeEach
     void makeStore() {
-        control.sync().flushall();
+        server.commands().flushall();
         time = new FakeTicker();
         scene = new Scene(
                 server.uri(),
@@ -57,7 +44,7 @@ class DenyCacheTest {
                         .deadline(Duration.ofSeconds(20))
                         .denyCache(Duration.ofSeconds(1))
                         .edition(FakeClock::inScript));
-        store = new FakeClock(scene.store, control.sync(), time);
+        store = new FakeClock(scene.store, server.commands(), time);
     }
 
     @AfterEach
@@ -71,7 +58,7 @@ class DenyCacheTest {
 
     private static long evaluated() {
         Matcher calls = Pattern.compile("cmdstat_evalsha:calls=(\\d+)")
-                .matcher(control.sync().info("commandstats"));
+                .matcher(server.commands().info("commandstats"));
         return calls.find() ? Long.parseLong(calls.group(1)) : 0;
     }
 
@@ -144,7 +131,7 @@ class DenyCacheTest {
     void refusedHere_resetElsewhere_isSeenAfterASecond() {
         store.decide(List.of(TEN.charge("k", 10)));
         decide(TEN);
-        control.sync().flushall();
+        server.commands().flushall();
 
         assertThat(decide(TEN).admitted()).isFalse();
         time.advance(Duration.ofSeconds(1));

@@ -7,14 +7,13 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -24,17 +23,8 @@ class FailingPartsTest {
 
     private static final Policy WINDOWS = Policy.of("windows", FixedWindow.of(Rate.parse("1000/day")));
 
+    @Started
     private static RedisServer server;
-
-    @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
 
     /** The system's scheduler, until it is shut down; knows its alarms. */
     private static final class Alarms implements Scheduler {

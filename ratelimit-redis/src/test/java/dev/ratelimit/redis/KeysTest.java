@@ -13,8 +13,7 @@ import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
-import io.lettuce.core.RedisFuture;
-import io.lettuce.core.api.StatefulRedisConnection;
+import dev.ratelimit.redis.server.Started;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -40,26 +39,24 @@ class KeysTest {
     private static final int OPERATIONS = 10_000;
     private static final int THREADS = 4;
 
+    @Started
     private static RedisServer server;
-    private static StatefulRedisConnection<String, String> control;
+
     private static Scene scene;
 
     @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
-        control = server.newClient().connect();
+    static void createStore() {
         scene = new Scene(server.uri(), settings -> settings.deadline(Duration.ofSeconds(20))).connected();
     }
 
     @AfterAll
-    static void stopServer() {
+    static void closeStore() {
         scene.close();
-        server.close();
     }
 
     @BeforeEach
     void forgetAll() {
-        control.sync().flushall();
+        server.commands().flushall();
     }
 
     private static List<Policy> policies() {
@@ -90,9 +87,9 @@ class KeysTest {
                 .toList();
         running.forEach(done -> assertThat(done).as("seed %s", seed).succeedsWithin(Duration.ofMinutes(1)));
 
-        for (String key : control.sync().keys("*")) {
+        for (String key : server.commands().keys("*")) {
             // -2: expired in the meantime
-            assertThat(control.sync().pttl(key)).as(key).isNotEqualTo(-1);
+            assertThat(server.commands().pttl(key)).as(key).isNotEqualTo(-1);
         }
     }
 
@@ -129,9 +126,7 @@ class KeysTest {
 
     /** The time to full is at most a minute here, and twice that for two sliding windows or a burst of two refills. */
     private static void assertTtl(String key) {
-        RedisFuture<Long> pttl = control.async().pttl(key);
-        long millis = pttl.toCompletableFuture().join();
-        assertThat(millis).isNotEqualTo(-1).isLessThanOrEqualTo(121_000);
+        assertThat(server.commands().pttl(key)).isNotEqualTo(-1).isLessThanOrEqualTo(121_000L);
     }
 
     @Test
@@ -140,10 +135,10 @@ class KeysTest {
         KeyNames names = new KeyNames("ratelimit");
         policies().forEach(policy -> {
             long fullAfter = scene.decide(policy, "k").limits().get(0).fullAfterNanos();
-            long pttl = control.sync().pttl(names.name(policy.name(), "k") + 0);
+            long pttl = server.commands().pttl(names.name(policy.name(), "k") + 0);
             assertThat(pttl).isLessThanOrEqualTo(Duration.ofNanos(fullAfter).toMillis() + 1);
             scene.store.reset(policy, "k");
-            assertThat(control.sync().exists(names.name(policy.name(), "k") + 0))
+            assertThat(server.commands().exists(names.name(policy.name(), "k") + 0))
                     .isZero();
         });
     }
@@ -155,7 +150,7 @@ class KeysTest {
         Policy one = Policy.of("one", FixedWindow.of(Rate.parse("1000/day")));
         List<Charge> charges = List.of(two.charge("k"), one.charge("k"), one.charge("k", 2));
         scene.store.decide(charges);
-        control.sync().configResetstat();
+        server.commands().configResetstat();
 
         for (int i = 0; i < 60; i++) {
             scene.store.decide(charges);
@@ -170,7 +165,7 @@ class KeysTest {
 
     private static Map<String, Long> calls() {
         Matcher line = Pattern.compile("cmdstat_([^:]+):calls=(\\d+)")
-                .matcher(control.sync().info("commandstats"));
+                .matcher(server.commands().info("commandstats"));
         Map<String, Long> calls = new TreeMap<>();
         while (line.find()) {
             calls.put(line.group(1), Long.parseLong(line.group(2)));
@@ -191,12 +186,12 @@ class KeysTest {
         }
 
         assertThat(received() - before).isLessThan(10 * 400);
-        assertThat(control.sync().keys("*")).hasSize(1).allMatch(name -> name.length() <= 128);
+        assertThat(server.commands().keys("*")).hasSize(1).allMatch(name -> name.length() <= 128);
     }
 
     private static long received() {
         Matcher bytes = Pattern.compile("total_net_input_bytes:(\\d+)")
-                .matcher(control.sync().info("stats"));
+                .matcher(server.commands().info("stats"));
         assertThat(bytes.find()).isTrue();
         return Long.parseLong(bytes.group(1));
     }

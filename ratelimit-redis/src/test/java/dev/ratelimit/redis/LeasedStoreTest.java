@@ -16,6 +16,7 @@ import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.redis.server.TcpProxy;
 import dev.ratelimit.test.FakeTicker;
 import io.lettuce.core.RedisClient;
@@ -30,7 +31,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -46,7 +46,9 @@ class LeasedStoreTest {
     private static final Policy GLOBAL = Policy.of("global", TokenBucket.of(Rate.of(100_000, Duration.ofDays(10_000))));
     private static final int CAPACITY = 100_000;
 
+    @Started
     private static RedisServer server;
+
     private static RedisClient client;
     private static RedisStore exact;
 
@@ -54,18 +56,12 @@ class LeasedStoreTest {
     private final RedisStore leased = store();
 
     @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
+    static void createClients() {
         client = server.newClient();
         exact = RedisStore.builder(server.newClient())
                 .onStoreFailure(OnStoreFailure.DENY)
                 .deadline(Duration.ofSeconds(20))
                 .build();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
     }
 
     private RedisStore store() {

@@ -18,6 +18,7 @@ import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -50,14 +51,15 @@ class LuaMatchesCoreTest {
     private static final FakeTicker TIME = new FakeTicker();
     private static final YearlyAlarms ALARMS = new YearlyAlarms();
 
+    @Started
     private static RedisServer server;
+
     private static RateLimitStore redis;
     private static RateLimitStore core;
     private static int policies;
 
     @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
+    static void createStores() {
         RedisStore store = RedisStore.builder(server.newClient())
                 .ticker(TIME)
                 .deadline(Duration.ofSeconds(20))
@@ -65,14 +67,13 @@ class LuaMatchesCoreTest {
                 .onStoreFailure(OnStoreFailure.DENY)
                 .edition(FakeClock::inScript)
                 .build();
-        redis = new FakeClock(store, server.newClient().connect().sync(), TIME);
+        redis = new FakeClock(store, server.commands(), TIME);
         core = InMemoryStore.builder().ticker(ALARMS).build();
     }
 
     @AfterAll
-    static void stopServer() {
+    static void closeStore() {
         redis.close();
-        server.close();
     }
 
     /** Runs an alarm once a year, so that memory is swept, but not twice a minute through decades. */

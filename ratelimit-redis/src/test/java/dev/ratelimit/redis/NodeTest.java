@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.test.FakeTicker;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -26,11 +27,13 @@ class NodeTest {
 
     private static final Duration DEADLINE = Duration.ofMillis(50);
 
+    @Started
+    private RedisServer server;
+
     private final FakeTicker time = new FakeTicker();
     private final Events events = new Events();
     private final List<OperatorLog> operatorLogs = new ArrayList<>();
     private final List<Node> nodes = new ArrayList<>();
-    private RedisServer server;
     private Gate gate;
     private RedisStoreBuilder builder;
     private ScriptExecutor executor;
@@ -38,7 +41,6 @@ class NodeTest {
 
     @BeforeEach
     void start() {
-        server = RedisServer.start();
         gate = new Gate(server, new AtomicInteger());
         builder = new RedisStoreBuilder(ticker -> gate)
                 .ticker(time)
@@ -64,7 +66,6 @@ class NodeTest {
         gate.open();
         nodes.forEach(Node::close);
         gate.close();
-        server.close();
         events.close();
     }
 

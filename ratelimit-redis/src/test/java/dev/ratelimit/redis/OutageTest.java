@@ -13,6 +13,7 @@ import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.redis.server.TcpProxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,8 +25,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -37,19 +36,10 @@ class OutageTest {
 
     private static final Policy FIVE = Policy.of("five", TokenBucket.of(Rate.parse("5/day")));
 
+    @Started
     private static RedisServer server;
 
     private final Set<Thread> connectingBefore = connecting();
-
-    @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
 
     @BeforeEach
     void restartServer() {

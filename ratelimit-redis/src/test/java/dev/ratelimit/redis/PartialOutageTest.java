@@ -14,9 +14,9 @@ import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.redis.server.TcpProxy;
 import dev.ratelimit.test.FakeTicker;
-import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,8 +24,6 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -48,25 +46,14 @@ class PartialOutageTest {
     /** A failure that never opens the breaker. */
     private static final String TRY_AGAIN = "TRYAGAIN Multiple keys request during rehashing of slot";
 
+    @Started
     private static RedisServer server;
-    private static StatefulRedisConnection<String, String> control;
 
     private final FakeTicker time = new FakeTicker();
 
-    @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
-        control = server.newClient().connect();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
-
     @BeforeEach
     void forgetAll() {
-        control.sync().flushall();
+        server.commands().flushall();
     }
 
     /** Instances whose scripts fail with this error whenever asked to, on the fake clock. */
@@ -80,14 +67,14 @@ class PartialOutageTest {
             Script failure = Script.of("return redis.error_reply('" + error + "')");
             long micros = time.epochNanos() / 1000;
             // without clocks, the query at construction would fail as well
-            FakeClock.set(control.sync(), micros, micros, micros);
+            FakeClock.set(server.commands(), micros, micros, micros);
             scene = new Scene(
                     server.uri(),
                     settings -> settings.ticker(time)
                             .deadline(Duration.ofSeconds(20))
                             .localShare(share)
                             .edition(script -> failing ? failure : FakeClock.inScript(script)));
-            store = new FakeClock(scene.store, control.sync(), time);
+            store = new FakeClock(scene.store, server.commands(), time);
         }
 
         Decision decide(boolean fails, Charge... charges) {
@@ -188,7 +175,7 @@ class PartialOutageTest {
     void decide_oneKeyIsForeign_otherPoliciesKeepTheirBound() {
         Policy global = Policy.of("global", TokenBucket.of(RATE));
         Policy user = Policy.of("user", TokenBucket.of(Rate.parse("10000/hour")));
-        control.sync().rpush(new KeyNames("ratelimit").name("user", "foreign") + 0, "x");
+        server.commands().rpush(new KeyNames("ratelimit").name("user", "foreign") + 0, "x");
         try (Instance instance = new Instance(TRY_AGAIN, 1)) {
             int there = 0;
             int here = 0;

@@ -16,9 +16,10 @@ import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisCluster;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
-import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -32,7 +33,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -48,27 +48,20 @@ class RedisClusterDecisionTest {
     private static final Rate TEN_AN_HOUR = Rate.parse("10/hour");
     private static final long NOON = Instant.parse("2027-01-01T12:00:00Z").getEpochSecond() * 1_000_000;
 
+    @Started
     private static RedisCluster cluster;
+
     private static RedisClusterClient client;
-    private static StatefulRedisClusterConnection<String, String> control;
+    private static RedisClusterCommands<String, String> control;
     private static int stores;
 
     private final String prefix = "test" + stores++;
     private RedisStore store = store(script -> script);
 
     @BeforeAll
-    static void startCluster() {
-        cluster = RedisCluster.start();
-        client = RedisClusterClient.create(cluster.uris());
-        control = client.connect();
-    }
-
-    @AfterAll
-    static void stopCluster() {
-        if (cluster != null) {
-            client.shutdown(Duration.ZERO, Duration.ZERO);
-            cluster.close();
-        }
+    static void createClient() {
+        client = cluster.newClient();
+        control = client.connect().sync();
     }
 
     @AfterEach
@@ -123,7 +116,7 @@ class RedisClusterDecisionTest {
         Policy here = policy("here", 5);
         Charge refused = never.charge(key(never, 0));
         Charge foreign = here.charge(key(here, 1));
-        control.sync().rpush(new KeyNames(prefix).name(here.name(), foreign.key()) + 0, "x");
+        control.rpush(new KeyNames(prefix).name(here.name(), foreign.key()) + 0, "x");
         try (RedisStore local = RedisStore.builder(client)
                 .prefix(prefix)
                 .deadline(Duration.ofSeconds(20))
@@ -145,7 +138,7 @@ class RedisClusterDecisionTest {
     void decide_costAboveTheLimit_isRefusedByMemoryToo() {
         Policy here = policy("here", 5);
         String key = key(here, 1);
-        control.sync().rpush(new KeyNames(prefix).name(here.name(), key) + 0, "x");
+        control.rpush(new KeyNames(prefix).name(here.name(), key) + 0, "x");
         try (RedisStore local = RedisStore.builder(client)
                 .prefix(prefix)
                 .deadline(Duration.ofSeconds(20))
@@ -236,7 +229,7 @@ class RedisClusterDecisionTest {
         Charge[] charges = charges(Policy.of("a", limit), Policy.of("b", limit), Policy.of("c", limit))
                 .toArray(Charge[]::new);
         for (long[] ahead : new long[][] {{0, 300_000, 100_000}, {300_000, 100_000, 0}, {0, 100_000, 300_000}}) {
-            FakeClock.set(control.sync(), NOON + ahead[0], NOON + ahead[1], NOON + ahead[2]);
+            FakeClock.set(control, NOON + ahead[0], NOON + ahead[1], NOON + ahead[2]);
             Decision decision = limiter.decide(charges);
             assertThat(decision).isAdmitted().hasRemaining(9, 9, 9);
 
@@ -253,9 +246,9 @@ class RedisClusterDecisionTest {
         store = store(FakeClock::inScript);
         Policy minute = Policy.of("a", FixedWindow.onClock(Rate.parse("10/minute"), ZoneOffset.UTC));
         List<Charge> charges = charges(minute, policy("b", 10));
-        FakeClock.set(control.sync(), NOON - 1, NOON + 1, NOON);
+        FakeClock.set(control, NOON - 1, NOON + 1, NOON);
         Decision decision = store.decide(charges);
-        FakeClock.set(control.sync(), NOON + 1, NOON + 1, NOON);
+        FakeClock.set(control, NOON + 1, NOON + 1, NOON);
         assertThat(store.decide(List.of(minute.charge(charges.get(0).key(), 5))))
                 .isAdmitted();
 

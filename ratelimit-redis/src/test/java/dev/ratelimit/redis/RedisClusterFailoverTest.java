@@ -9,6 +9,7 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisCluster;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
 import java.time.Duration;
@@ -30,14 +31,15 @@ class RedisClusterFailoverTest {
 
     private static final Policy POLICY = Policy.of("p", TokenBucket.of(new Rate(1_000_000, Duration.ofDays(1000))));
 
+    @Started
     private RedisCluster cluster;
+
     private RedisServer master;
     private RedisClusterClient client;
     private RedisStore store;
 
     @BeforeEach
     void start() {
-        cluster = RedisCluster.start();
         master = cluster.nodes().get(0);
         cluster.addReplica(master);
         List<RedisURI> uris = cluster.uris();
@@ -52,11 +54,8 @@ class RedisClusterFailoverTest {
 
     @AfterEach
     void close() {
-        if (cluster != null) {
-            store.close();
-            client.shutdown(Duration.ZERO, Duration.ZERO);
-            cluster.close();
-        }
+        store.close();
+        client.shutdown(Duration.ZERO, Duration.ZERO);
     }
 
     static Stream<Named<Consumer<RedisServer>>> faults() {

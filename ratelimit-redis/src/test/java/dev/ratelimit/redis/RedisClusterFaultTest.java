@@ -10,6 +10,7 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisCluster;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
@@ -17,9 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -33,25 +32,15 @@ class RedisClusterFaultTest {
     private static final long CAPACITY = 1_000_000;
     private static final Policy POLICY = Policy.of("p", TokenBucket.of(new Rate(CAPACITY, Duration.ofDays(1000))));
 
+    @Started
     private static RedisCluster cluster;
+
     private static int stores;
 
     private final Map<RedisStoreFailure, Integer> failures = new ConcurrentHashMap<>();
     private final String prefix = "test" + stores++;
     private RedisClusterClient client;
     private RedisStore store;
-
-    @BeforeAll
-    static void startCluster() {
-        cluster = RedisCluster.start();
-    }
-
-    @AfterAll
-    static void stopCluster() {
-        if (cluster != null) {
-            cluster.close();
-        }
-    }
 
     @BeforeEach
     void start() {

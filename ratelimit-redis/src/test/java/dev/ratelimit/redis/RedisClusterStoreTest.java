@@ -3,12 +3,12 @@ package dev.ratelimit.redis;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.redis.server.RedisCluster;
+import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.test.FakeTicker;
 import dev.ratelimit.test.RateLimitStoreContract;
 import io.lettuce.core.cluster.RedisClusterClient;
-import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
@@ -16,27 +16,17 @@ import org.junit.jupiter.api.Tag;
 @Tag("slow")
 class RedisClusterStoreTest extends RateLimitStoreContract {
 
+    @Started
     private static RedisCluster cluster;
+
     private static RedisClusterClient client;
-    private static RedisClusterClient controller;
-    private static StatefulRedisClusterConnection<String, String> control;
+    private static RedisClusterCommands<String, String> control;
     private static int stores;
 
     @BeforeAll
-    static void startCluster() {
-        cluster = RedisCluster.start();
-        client = RedisClusterClient.create(cluster.uris());
-        controller = RedisClusterClient.create(cluster.uris());
-        control = controller.connect();
-    }
-
-    @AfterAll
-    static void stopCluster() {
-        if (cluster != null) {
-            client.shutdown(Duration.ZERO, Duration.ZERO);
-            controller.shutdown(Duration.ZERO, Duration.ZERO);
-            cluster.close();
-        }
+    static void createClients() {
+        client = cluster.newClient();
+        control = cluster.newClient().connect().sync();
     }
 
     @Override
@@ -60,6 +50,6 @@ class RedisClusterStoreTest extends RateLimitStoreContract {
                 .onStoreFailure(OnStoreFailure.DENY)
                 .edition(FakeClock::inScript)
                 .build();
-        return new FakeClock(store, control.sync(), time);
+        return new FakeClock(store, control, time);
     }
 }

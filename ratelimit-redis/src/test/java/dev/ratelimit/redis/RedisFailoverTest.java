@@ -11,6 +11,7 @@ import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisReplication;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import io.lettuce.core.RedisClient;
 import java.time.Duration;
 import java.util.List;
@@ -35,14 +36,15 @@ class RedisFailoverTest {
     private static final Charge LARGE = Policy.of("large", TokenBucket.of(new Rate(MANY, Duration.ofDays(1000))))
             .charge("k");
 
-    private final Events events = new Events();
+    @Started
     private RedisReplication replication;
+
+    private final Events events = new Events();
     private RedisClient client;
     private RedisStore store;
 
     @BeforeEach
     void start() {
-        replication = RedisReplication.start();
         client = RedisClient.create(replication.sentinelUri(RedisReplication.MASTER_ID));
         store = RedisStore.builder(client)
                 .deadline(Duration.ofMillis(500))
@@ -56,11 +58,8 @@ class RedisFailoverTest {
     @AfterEach
     void close() {
         events.close();
-        if (replication != null) {
-            store.close();
-            client.shutdown(Duration.ZERO, Duration.ZERO);
-            replication.close();
-        }
+        store.close();
+        client.shutdown(Duration.ZERO, Duration.ZERO);
     }
 
     static Stream<Named<Consumer<RedisServer>>> faults() {

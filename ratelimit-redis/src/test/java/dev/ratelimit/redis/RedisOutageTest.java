@@ -8,7 +8,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
-import io.lettuce.core.RedisClient;
+import dev.ratelimit.redis.server.Started;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,17 +28,15 @@ class RedisOutageTest {
     private static final Duration PATIENCE = Duration.ofMinutes(3);
     private static final List<Charge> HOT = List.of(POLICY.charge("hot"));
 
-    private final List<RedisClient> clients = new ArrayList<>();
-    private final List<RedisStore> stores = new ArrayList<>();
+    @Started
     private RedisServer server;
+
+    private final List<RedisStore> stores = new ArrayList<>();
 
     @BeforeEach
     void start() {
-        server = RedisServer.start();
         for (int i = 0; i < INSTANCES; i++) {
-            RedisClient client = RedisClient.create(server.uri());
-            clients.add(client);
-            stores.add(RedisStore.builder(client)
+            stores.add(RedisStore.builder(server.newClient())
                     .deadline(Duration.ofSeconds(1))
                     .openFor(Duration.ofMillis(200))
                     .localShare(1.0 / INSTANCES)
@@ -49,10 +47,6 @@ class RedisOutageTest {
     @AfterEach
     void close() {
         stores.forEach(RedisStore::close);
-        clients.forEach(client -> client.shutdown(Duration.ZERO, Duration.ZERO));
-        if (server != null) {
-            server.close();
-        }
     }
 
     @Test

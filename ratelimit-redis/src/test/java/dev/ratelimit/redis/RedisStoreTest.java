@@ -3,12 +3,11 @@ package dev.ratelimit.redis;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.test.FakeTicker;
 import dev.ratelimit.test.RateLimitStoreContract;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
@@ -16,21 +15,15 @@ import org.junit.jupiter.api.Tag;
 @Tag("servers")
 class RedisStoreTest extends RateLimitStoreContract {
 
+    @Started
     private static RedisServer server;
+
     private static RedisClient client;
-    private static StatefulRedisConnection<String, String> control;
     private static int stores;
 
     @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
+    static void createClient() {
         client = server.newClient();
-        control = server.newClient().connect();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
     }
 
     @Override
@@ -48,6 +41,6 @@ class RedisStoreTest extends RateLimitStoreContract {
                 .onStoreFailure(OnStoreFailure.DENY)
                 .edition(FakeClock::inScript)
                 .build();
-        return new FakeClock(store, control.sync(), time);
+        return new FakeClock(store, server.commands(), time);
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Seeds;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.redis.storm.ScriptServer;
 import io.lettuce.core.KeyValue;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -24,7 +25,6 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -40,22 +40,18 @@ class ScriptServerMatchesRedisTest {
     private static final int STEPS = 30;
     private static final int REDIS_7 = 7;
 
+    @Started
     private static RedisServer server;
+
     private static RedisCommands<String, byte[]> redis;
     private static boolean sameTexts;
     private static int policies;
 
     @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
+    static void connect() {
         redis = server.newClient().connect(LettuceConnection.CODEC).sync();
         String version = redis.info("server").replaceAll("(?s).*redis_version:(\\d+).*", "$1");
         sameTexts = Integer.parseInt(version) >= REDIS_7;
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
     }
 
     /** A charge that may be refunded. */

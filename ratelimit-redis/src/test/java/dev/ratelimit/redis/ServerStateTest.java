@@ -11,6 +11,7 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
@@ -23,8 +24,6 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -38,19 +37,8 @@ class ServerStateTest {
     private static final Policy TWO_LIMITS =
             Policy.of("two", TokenBucket.of(Rate.parse("100/day")), FixedWindow.of(Rate.parse("100/hour")));
 
+    @Started
     private static RedisServer server;
-    private static StatefulRedisConnection<String, String> control;
-
-    @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
-        control = server.newClient().connect();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
 
     @BeforeEach
     void forgetAll() {
@@ -58,7 +46,7 @@ class ServerStateTest {
     }
 
     private static RedisCommands<String, String> redis() {
-        return control.sync();
+        return server.commands();
     }
 
     private static Scene patient() {

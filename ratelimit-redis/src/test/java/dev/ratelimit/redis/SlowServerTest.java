@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.redis.server.TcpProxy;
 import dev.ratelimit.test.FakeTicker;
 import io.lettuce.core.RedisClient;
@@ -16,8 +17,6 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -31,17 +30,8 @@ class SlowServerTest {
     /** So long that a busy machine is not mistaken for a slow server. */
     private static final Duration LONG_DEADLINE = Duration.ofMillis(400);
 
+    @Started({"--lua-time-limit", "100"})
     private static RedisServer server;
-
-    @BeforeAll
-    static void startServer() {
-        server = RedisServer.start("--lua-time-limit", "100");
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
 
     @BeforeEach
     void restartServer() {

@@ -4,6 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.lettuce.core.MigrateArgs;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,6 +31,7 @@ public final class RedisCluster implements AutoCloseable {
 
     private final List<RedisServer> nodes = new ArrayList<>();
     private final List<RedisServer> replicas = new ArrayList<>();
+    private final List<RedisClusterClient> clients = new ArrayList<>();
     private final AtomicReferenceArray<RedisServer> masters = new AtomicReferenceArray<>(SlotHash.SLOT_COUNT);
 
     private RedisCluster() {}
@@ -59,6 +61,13 @@ public final class RedisCluster implements AutoCloseable {
     /** The nodes that clients start with: all three. */
     public List<RedisURI> uris() {
         return nodes.stream().map(RedisServer::uri).toList();
+    }
+
+    /** A client of the cluster, which lasts as long. */
+    public RedisClusterClient newClient() {
+        RedisClusterClient client = RedisClusterClient.create(uris());
+        clients.add(client);
+        return client;
     }
 
     /** The server that has the slot of this key; while the slot moves, the one that it moves from. */
@@ -140,6 +149,7 @@ public final class RedisCluster implements AutoCloseable {
 
     @Override
     public void close() {
+        clients.forEach(client -> client.shutdown(Duration.ZERO, Duration.ZERO));
         nodes.forEach(RedisServer::close);
         replicas.forEach(RedisServer::close);
     }

@@ -7,27 +7,14 @@ import io.lettuce.core.RedisClient;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("servers")
 class RedisReplicationTest {
 
+    @Started
     private RedisReplication replication;
-
-    @BeforeEach
-    void start() {
-        replication = RedisReplication.start();
-    }
-
-    @AfterEach
-    void close() {
-        if (replication != null) {
-            replication.close();
-        }
-    }
 
     @Test
     void killedMaster_replicaTakesOverWithTheKeys() {

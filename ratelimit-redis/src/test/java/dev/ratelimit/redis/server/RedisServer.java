@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A server process on a free port of 127.0.0.1 that saves nothing to disk. If no server can run, {@link #start} skips
@@ -49,6 +50,7 @@ public final class RedisServer implements AutoCloseable {
     private final Path configuration;
     private final List<RedisClient> clients = new CopyOnWriteArrayList<>();
     private Process process;
+    private @Nullable RedisCommands<String, String> commands;
 
     private RedisServer(int port, List<String> configuration, List<String> options) {
         this.port = port;
@@ -101,6 +103,14 @@ public final class RedisServer implements AutoCloseable {
         RedisClient client = RedisClient.create(uri());
         clients.add(client);
         return client;
+    }
+
+    /** Commands on one connection, which lasts as long as the server. */
+    public synchronized RedisCommands<String, String> commands() {
+        if (commands == null) {
+            commands = newClient().connect().sync();
+        }
+        return commands;
     }
 
     /** Sends a command on a new connection. */

@@ -11,9 +11,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,21 +21,10 @@ class TcpProxyTest {
 
     private static final String PONG = "+PONG\r\n";
 
+    @Started
     private static RedisServer server;
 
     private TcpProxy proxy;
-
-    @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
-    }
-
-    @AfterAll
-    static void closeServer() {
-        if (server != null) {
-            server.close();
-        }
-    }
 
     @BeforeEach
     void open() {

@@ -6,12 +6,11 @@ import static org.awaitility.Awaitility.await;
 import dev.ratelimit.redis.SilentLog;
 import dev.ratelimit.redis.server.RedisCluster;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import io.lettuce.core.ScanIterator;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -28,24 +27,11 @@ class RealStormTest {
 
     private static final int HISTORIES = 100;
 
+    @Started
     private static RedisServer server;
+
+    @Started
     private static RedisCluster cluster;
-
-    @BeforeAll
-    static void start() {
-        server = RedisServer.start();
-        cluster = RedisCluster.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            server.close();
-        }
-        if (cluster != null) {
-            cluster.close();
-        }
-    }
 
     @Test
     void realServers_admitWithinTheBoundsOfTheSimulation() {

@@ -8,6 +8,7 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
@@ -18,7 +19,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -32,19 +32,15 @@ class SharedStoreTest {
 
     private static final Policy WARM_UP = Policy.of("warm-up", TokenBucket.of(Rate.parse("1/hour")));
 
-    private final List<RunningApp> apps = new ArrayList<>();
+    @Started
     private RedisServer server;
-    private boolean up = true;
 
-    @BeforeEach
-    void startServer() {
-        server = RedisServer.start();
-    }
+    private final List<RunningApp> apps = new ArrayList<>();
+    private boolean up = true;
 
     @AfterEach
     void stop() {
         apps.forEach(RunningApp::close);
-        server.close();
     }
 
     /** Starts an instance with timeouts for a slow machine. */
@@ -193,8 +189,7 @@ class SharedStoreTest {
     @Test
     @DisplayName("E21 an application starts without Redis, and is exact once Redis is available")
     void redisDownAtTheStart_isNoHindrance() {
-        int port = server.port();
-        server.close();
+        server.kill();
         up = false;
         String[] policy = {
             "ratelimit.policies.each.limit=100/hour",
@@ -206,7 +201,7 @@ class SharedStoreTest {
         assertThat(first.get("/any").header("RateLimit")).startsWith("\"each\";r=99;");
         assertThat(second.get("/any").header("RateLimit")).startsWith("\"each\";r=99;");
 
-        server = RedisServer.startOn(port);
+        server.restart();
         apps.forEach(app -> app.ticker().advance(Duration.ofSeconds(2)));
         apps.forEach(SharedStoreTest::awaitConnection);
 

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.Seeds;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
@@ -68,6 +69,9 @@ class RedisChangesDrillTest {
 
     private static final List<Fault> FAULTS = List.of(Fault.values());
 
+    @Started
+    private RedisServer empty;
+
     private final List<Instance> instances = new CopyOnWriteArrayList<>();
     private final Map<String, Set<@Nullable Object>> possible = new HashMap<>();
     private final Map<Fault, Integer> faults = new LinkedHashMap<>();
@@ -75,7 +79,6 @@ class RedisChangesDrillTest {
     private final AtomicInteger unanswered = new AtomicInteger();
     private final List<Throwable> failures = new CopyOnWriteArrayList<>();
     private RedisServer server = RedisServer.start(DURABLE);
-    private final RedisServer empty = RedisServer.start();
     private int lowered = 1_000_000;
     private volatile boolean over;
 
@@ -213,7 +216,6 @@ class RedisChangesDrillTest {
         over = true;
         instances.forEach(Instance::close);
         server.close();
-        empty.close();
     }
 
     @Test

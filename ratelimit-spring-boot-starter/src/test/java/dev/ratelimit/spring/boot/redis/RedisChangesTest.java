@@ -8,6 +8,7 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisCluster;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
@@ -22,7 +23,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -40,26 +40,18 @@ class RedisChangesTest {
 
     private static final Duration INTERVAL = Duration.ofSeconds(1);
 
+    @Started
+    private RedisServer server;
+
     private final List<RunningApp> apps = new ArrayList<>();
-    private @Nullable RedisServer server;
 
     @AfterEach
     void stop() {
         apps.forEach(RunningApp::close);
-        if (server != null) {
-            server.close();
-        }
-    }
-
-    private RedisServer server() {
-        if (server == null) {
-            server = RedisServer.start();
-        }
-        return server;
     }
 
     private RunningApp start(String... properties) {
-        return startOn("spring.data.redis.port=" + server().port(), properties);
+        return startOn("spring.data.redis.port=" + server.port(), properties);
     }
 
     private RunningApp startOn(String redis, String... properties) {
@@ -81,7 +73,7 @@ class RedisChangesTest {
     }
 
     private List<String> keys() {
-        return server().ask(redis -> redis.keys("*{changes}"));
+        return server.ask(redis -> redis.keys("*{changes}"));
     }
 
     private static TokenBucket limit(RunningApp app) {
@@ -171,7 +163,7 @@ class RedisChangesTest {
         RunningApp first = start();
         RateLimitPolicies policies = first.bean(RateLimitPolicies.class);
         policies.change("p", Change.toLimit("100/day"));
-        server().kill();
+        server.kill();
 
         assertThatThrownBy(() -> policies.change("p", Change.toLimit("50/day")))
                 .isInstanceOf(IllegalStateException.class);
@@ -189,7 +181,7 @@ class RedisChangesTest {
         RunningApp first = start();
         first.bean(RateLimitPolicies.class).change("p", Change.toLimit("100/day"));
 
-        server().restart();
+        server.restart();
 
         await().until(() -> {
             first.ticker().advance(INTERVAL);
@@ -204,12 +196,12 @@ class RedisChangesTest {
     void instance_thatStartsWithoutRedis_getsTheChangesLater() {
         RunningApp first = start();
         first.bean(RateLimitPolicies.class).change("p", Change.toLimit("100/day"));
-        int port = server().port();
-        server().kill();
+        int port = server.port();
+        server.kill();
         RunningApp second = start();
         assertThat(limit(second)).isEqualTo(bucket("1000/day"));
 
-        server().restart();
+        server.restart();
         await().until(() -> {
             first.ticker().advance(INTERVAL);
             return !keys().isEmpty();
@@ -217,7 +209,7 @@ class RedisChangesTest {
         awaitSame(first, second);
 
         assertThat(limit(second)).isEqualTo(bucket("100/day"));
-        assertThat(server().port()).isEqualTo(port);
+        assertThat(server.port()).isEqualTo(port);
     }
 
     @Test
@@ -275,7 +267,7 @@ class RedisChangesTest {
         for (int i = 1; i <= 5; i++) {
             policies.change("p", Change.toLimit(i + "0/day"));
             awaitSame(first, second);
-            server().ask(redis -> redis.flushall());
+            server.ask(redis -> redis.flushall());
 
             policies.change("q", Change.toLimit(i + "1/day"));
 
@@ -294,7 +286,7 @@ class RedisChangesTest {
         RunningApp first = start();
         RunningApp second = start();
         first.bean(RateLimitPolicies.class).change("p", Change.toLimit("100/day"));
-        server().ask(redis -> redis.flushall());
+        server.ask(redis -> redis.flushall());
 
         second.bean(RateLimitPolicies.class).change("p", Change.toMode(Mode.SHADOW));
 
@@ -313,7 +305,7 @@ class RedisChangesTest {
     void foreignValueAtTheKey_isReplaced_withAWarning(String type, CapturedOutput output) {
         RunningApp first = start();
         first.bean(RateLimitPolicies.class).change("q", Change.toLimit("7/day"));
-        server().ask(redis -> {
+        server.ask(redis -> {
             redis.del("ratelimit:{changes}");
             return type.equals("list")
                     ? redis.rpush("ratelimit:{changes}", "not ours")
