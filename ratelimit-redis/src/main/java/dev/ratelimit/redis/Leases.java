@@ -1,5 +1,6 @@
 package dev.ratelimit.redis;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
@@ -9,13 +10,10 @@ import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,78 +33,17 @@ final class Leases {
         PendingBatch refund(Charge charge, long atNanos);
     }
 
-    /** The leases of one key. */
-    private static final class KeyLeases {
-
-        private final AtomicInteger asked = new AtomicInteger();
-
-        /** Completed while no lease is requested. */
-        private volatile CompletableFuture<Void> awaited = CompletableFuture.completedFuture(null);
-
-        /** See {@link Lease#due}. */
-        private final AtomicLong overdueNanos = new AtomicLong();
-
-        private volatile @Nullable Lease lease;
-        private volatile @Nullable Lease next;
-
-        /** The reset of the key since these leases were charged, if any: what arrives now belongs to nobody. */
-        private volatile @Nullable Reset reset;
-
-        private volatile long since;
-        private volatile long wanted = FIRST;
-        private volatile long remaining;
-
-        private boolean asking() {
-            return !awaited.isDone();
-        }
-
-        /** The future to complete when a lease arrives; {@code null} if no lease should be requested. */
-        private synchronized @Nullable CompletableFuture<Void> expect() {
-            if (next != null || asking()) {
-                return null;
-            }
-            CompletableFuture<Void> expected = new CompletableFuture<>();
-            awaited = expected;
-            return expected;
-        }
-
-        /** Stores a lease that has arrived. */
-        private synchronized void receive(Lease arrived) {
-            if (lease == null) {
-                lease = arrived;
-            } else {
-                next = arrived;
-            }
-        }
-
-        /** Replaces this lease by the next one unless that has already happened; returns the lease to end. */
-        private synchronized @Nullable Lease turn(@Nullable Lease spent) {
-            if (lease != spent || next == null) {
-                return null;
-            }
-            lease = next;
-            next = null;
-            return spent;
-        }
-
-        /** Removes both leases. */
-        private synchronized List<Lease> empty() {
-            List<Lease> both = Stream.of(lease, next).filter(Objects::nonNull).toList();
-            lease = null;
-            next = null;
-            return both;
-        }
-    }
-
     /** A reset of a key, which erases what was charged for its leases, or fails. Thread-safe. */
     final class Reset {
 
         /** The leases whose charge may be erased. */
+        @GuardedBy("this")
         private final List<Lease> leases = new ArrayList<>(2);
 
         private final AtomicLong overdueNanos;
 
         /** The time of the reset by the server's clock, 0 if it has failed; negative until that is known. */
+        @GuardedBy("this")
         private long erasedNanos = -1;
 
         private Reset(AtomicLong overdueNanos) {
@@ -119,28 +56,29 @@ final class Leases {
          * @param atMicros the time of the reset by the server's clock; 0 if it has failed
          */
         void ended(long atMicros) {
+            long atNanos = atMicros * 1000;
             List<Lease> known;
             synchronized (this) {
-                erasedNanos = atMicros * 1000;
+                erasedNanos = atNanos;
                 known = List.copyOf(leases);
             }
-            known.forEach(this::settle);
+            known.forEach(lease -> settle(lease, atNanos));
         }
 
         private void add(Lease lease) {
-            boolean known;
+            long atNanos;
             synchronized (this) {
                 leases.add(lease);
-                known = erasedNanos >= 0;
+                atNanos = erasedNanos;
             }
-            if (known) {
-                settle(lease);
+            if (atNanos >= 0) {
+                settle(lease, atNanos);
             }
         }
 
-        private void settle(Lease lease) {
+        private void settle(Lease lease, long atNanos) {
             Charge due = lease.end(ticker.nanos(), overdueNanos);
-            if (due != null && lease.paidNanos() > erasedNanos) {
+            if (due != null && lease.paidNanos() > atNanos) {
                 source.refund(due, lease.paidNanos());
             }
         }
@@ -154,7 +92,7 @@ final class Leases {
      */
     private static final long MIN_CAPACITY = 100;
 
-    private static final int FIRST = 8;
+    static final int FIRST = 8;
     private static final int MAX_KEYS = 10_000;
     private static final int AT_ONCE = 1_000;
 
@@ -168,7 +106,10 @@ final class Leases {
     private final long maxAgeNanos;
     private final Map<Budget, KeyLeases> byBudget = new ConcurrentHashMap<>();
     private final AtomicBoolean sweeping = new AtomicBoolean();
+
+    /** Of the sweep; whoever sets {@code sweeping} sets it. */
     private volatile Scheduler.@Nullable Alarm alarm;
+
     private volatile boolean closed;
 
     /**
@@ -192,11 +133,11 @@ final class Leases {
         if (leases == null) {
             return null;
         }
-        Lease paid = spend(leases.lease, charge);
-        if (paid == null && leases.next != null) {
+        Lease paid = spend(leases.lease(), charge);
+        if (paid == null && leases.hasNext()) {
             long now = ticker.nanos();
-            end(leases, leases.turn(leases.lease), now);
-            paid = spend(leases.lease, charge);
+            end(leases, leases.turn(leases.lease()), now);
+            paid = spend(leases.lease(), charge);
         }
         if (paid != null && paid.left() < paid.whole().permits() / 2) {
             renewIfPossible(leases, charge, 2 * paid.whole().permits());
@@ -233,7 +174,7 @@ final class Leases {
     /** Returns a charge of this time to its lease, if that still exists. */
     boolean giveBack(Charge charge, long atNanos) {
         KeyLeases leases = byBudget.get(budget(charge));
-        Lease lease = leases == null ? null : leases.lease;
+        Lease lease = leases == null ? null : leases.lease();
         return lease != null && lease.paidNanos() == atNanos && lease.giveBack(charge.permits());
     }
 
@@ -248,8 +189,8 @@ final class Leases {
         }
         long now = ticker.nanos();
         leases.remaining = fewestRemaining(statuses);
-        if (now - leases.since > maxAgeNanos) {
-            leases.since = now;
+        if (now - leases.sinceNanos > maxAgeNanos) {
+            leases.sinceNanos = now;
             leases.asked.set(0);
         }
         if (leases.asked.incrementAndGet() >= FIRST) {
@@ -276,7 +217,7 @@ final class Leases {
             set.cancel();
         }
         long end = ticker.nanos() + patienceNanos;
-        byBudget.values().forEach(leases -> await(leases.awaited, end));
+        byBudget.values().forEach(leases -> await(leases.awaited(), end));
         List<PendingBatch> refunds = new ArrayList<>();
         for (KeyLeases leases : byBudget.values()) {
             long now = ticker.nanos();
@@ -334,7 +275,7 @@ final class Leases {
 
     /** Requests another lease, unless one is already requested; does not wait for it. */
     private void renew(KeyLeases leases, Charge charge, long size) {
-        if (leases.next != null || leases.asking()) {
+        if (leases.hasNext() || leases.asking()) {
             return;
         }
         long max = (long) (fraction * leases.remaining);
@@ -448,11 +389,11 @@ final class Leases {
 
     private void sweep(Budget budget, KeyLeases leases) {
         long now = ticker.nanos();
-        Lease lease = leases.lease;
+        Lease lease = leases.lease();
         if (lease != null && lease.expired(now)) {
             leases.wanted = Math.max(FIRST, lease.whole().permits() - lease.left());
             leases.empty().forEach(ended -> end(leases, ended, now));
-        } else if (lease == null && now - leases.since > 2 * maxAgeNanos && !leases.asking()) {
+        } else if (lease == null && now - leases.sinceNanos > 2 * maxAgeNanos && leases.retire()) {
             byBudget.remove(budget, leases);
         }
     }
