@@ -1,5 +1,6 @@
 package dev.ratelimit.redis;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ratelimit.Ticker;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
@@ -31,13 +32,21 @@ final class Breaker {
     private final long intervalNanos;
     private final RandomGenerator random;
     private final AtomicInteger outcomes = new AtomicInteger();
+
+    /** Written under the monitor. */
     private volatile boolean open;
+
+    @GuardedBy("this")
     private boolean hasClosed;
+
+    @GuardedBy("this")
     private long closedAt;
 
     /** How many probes must succeed in a row, and how many have. */
+    @GuardedBy("this")
     private int required;
 
+    @GuardedBy("this")
     private int succeeded;
 
     /**

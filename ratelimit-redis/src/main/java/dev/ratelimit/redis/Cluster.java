@@ -35,7 +35,11 @@ final class Cluster implements Topology {
     private final Ticker ticker;
     private final AtomicInteger next;
     private final AtomicLong lookAt;
+
+    /** Replaced as a whole; of two servers that are asked at the same time, either may be heard last. */
     private volatile @Nullable Slots known;
+
+    /** The server that the latest connection to any of them leads to. */
     private volatile @Nullable RedisURI last;
 
     /**

@@ -75,6 +75,8 @@ final class Combiner {
     private final class Departure {
 
         private final AtomicBoolean gone = new AtomicBoolean();
+
+        /** Filled by the first call of {@code take}: the connection writes a command, or fails it, before it tells anybody. */
         private final List<Waiting> together = new ArrayList<>();
 
         @SuppressWarnings("FutureReturnValueIgnored") // failures are told to the callers

@@ -1,5 +1,6 @@
 package dev.ratelimit.redis;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -47,7 +48,8 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
 
         private final Supplier<@Nullable Call> call;
 
-        /** Whether it has failed, or is about to; guarded by this. */
+        /** Whether it has failed, or is about to. */
+        @GuardedBy("this")
         private boolean failed;
 
         Letter(Supplier<@Nullable Call> call) {

@@ -11,6 +11,8 @@ import java.net.SocketAddress;
 final class LettuceServer extends OneServer implements RedisConnectionStateListener {
 
     private final RedisClient client;
+
+    /** Of the latest connection; the client's threads tell it. */
     private volatile String address = "";
 
     LettuceServer(RedisClient client) {

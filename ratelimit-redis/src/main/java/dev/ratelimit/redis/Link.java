@@ -1,5 +1,6 @@
 package dev.ratelimit.redis;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ratelimit.Scheduler;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -29,15 +30,25 @@ final class Link {
     private final Scheduler scheduler;
     private final Executor threads;
     private final ReentrantLock lock = new ReentrantLock();
+
+    /** Written under the lock, and read without it while its connection is open. */
     private volatile @Nullable CompletableFuture<Connection> current;
+
+    @GuardedBy("lock")
     private @Nullable CompletableFuture<Connection> coming;
+
+    @GuardedBy("lock")
     private int attempts;
 
     /** Whether to try again if the attempt under way fails. */
+    @GuardedBy("lock")
     private boolean again;
 
+    @GuardedBy("lock")
     private boolean missed;
-    private volatile boolean closed;
+
+    @GuardedBy("lock")
+    private boolean closed;
 
     /**
      * Creates a link to this server, which is not connected yet.
@@ -114,6 +125,7 @@ final class Link {
     }
 
     /** Any failure ends the attempt, so that another one can start. */
+    @GuardedBy("lock")
     private CompletableFuture<Connection> attempt() {
         if (closed || attempts >= MAX_ATTEMPTS) {
             return CompletableFuture.failedFuture(new StoreFailure(

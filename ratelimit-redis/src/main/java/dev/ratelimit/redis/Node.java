@@ -30,6 +30,8 @@ final class Node implements Probing.Patient {
     private final long deadlineNanos;
     private final OperatorLog operatorLog;
     private final Map<Integer, Combiner> combiners = new ConcurrentHashMap<>();
+
+    /** When the server last replied. Approximate is enough: of replies at the same time, either one counts. */
     private volatile long heardNanos;
 
     /** Creates a server that is assumed to be healthy. */

@@ -1,5 +1,6 @@
 package dev.ratelimit.redis;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.redis.Node.Entry;
@@ -34,11 +35,13 @@ final class PendingBatch {
     /** Completed when the outcome for the server is known. */
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
+    @GuardedBy("this")
     private @Nullable Entry at;
 
     /** Whether its caller waits no longer. */
     private volatile boolean left;
 
+    /** Written by whoever carries the batch: the caller, then the thread that connects, then the one that writes. */
     private volatile Progress progress = Progress.CONNECTING;
 
     /**

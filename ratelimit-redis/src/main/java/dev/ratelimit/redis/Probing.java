@@ -41,7 +41,10 @@ final class Probing {
     /** Counts the alarms: only the latest is obeyed. */
     private final AtomicLong alarms = new AtomicLong();
 
-    /** Whether an alarm is set, or a probe under way that sets the next. */
+    /**
+     * Whether an alarm is set, or a probe under way that sets the next. Threads that arm it at the same time set an alarm
+     * each, of which the last is obeyed.
+     */
     private volatile boolean armed;
 
     /** Whether a new connection is probed at once: one for each probe that was not and failed. */

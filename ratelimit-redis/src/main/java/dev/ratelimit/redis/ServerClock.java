@@ -23,7 +23,10 @@ final class ServerClock {
     private final long deadlineMicros;
     private final AtomicInteger asked = new AtomicInteger();
 
-    /** The latest that the server's clock can have been at some time by the ticker. */
+    /**
+     * The latest that the server's clock can have been at some time by the ticker. Of answers that come at the same time,
+     * any one may be kept, as each is true.
+     */
     private volatile @Nullable Reading latest;
 
     /** What a clock shows, in microseconds, at this time by the ticker, which may wrap around. */
