@@ -51,17 +51,17 @@ final class Batch {
         return entries;
     }
 
-    /** How many numbers the answer to a charge or peek holds. */
-    int answers() {
-        int answers = 0;
+    /** How many numbers the reply to a charge or peek holds. */
+    int numbers() {
+        int numbers = 0;
         for (Entry entry : entries) {
-            answers += entry.limit.answers();
+            numbers += entry.limit.numbers();
         }
-        return answers;
+        return numbers;
     }
 
-    /** The statuses of each charge's limits, in the order of {@link #charges}, from the answer to a charge or peek. */
-    List<List<LimitStatus>> statuses(Answer answer) {
+    /** The statuses of each charge's limits, in the order of {@link #charges}, from the reply to a charge or peek. */
+    List<List<LimitStatus>> statuses(Reply reply) {
         List<List<LimitStatus>> statuses = new ArrayList<>(charges.size());
         Iterator<Entry> next = entries.iterator();
         int at = 0;
@@ -70,8 +70,8 @@ final class Batch {
             List<LimitStatus> its = new ArrayList<>(limits);
             for (int i = 0; i < limits; i++) {
                 RedisLimit limit = next.next().limit;
-                its.add(limit.status(charge, answer.admitted(), answer.numbers(), at, answer.nowMicros()));
-                at += limit.answers();
+                its.add(limit.status(charge, reply.admitted(), reply.numbers(), at, reply.nowMicros()));
+                at += limit.numbers();
             }
             statuses.add(its);
         }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sends charges to one slot over one connection: those that have arrived when the connection gets to write go together in
  * one command. So a busy instance enters a script, reads the clock, and reads and writes a shared key once for many charges,
- * and nobody waits for a command to fill or for another one's answer. Each charge is decided by itself. Thread-safe and
+ * and nobody waits for a command to fill or for another one's reply. Each charge is decided by itself. Thread-safe and
  * lock-free.
  */
 final class Combiner {
@@ -25,7 +25,7 @@ final class Combiner {
     /** A charge of more limits goes alone, for the same reason. */
     private static final int MAX_LIMITS = 8;
 
-    private record Waiting(PendingBatch sent, CompletableFuture<Answer> answer) {}
+    private record Waiting(PendingBatch sent, CompletableFuture<Reply> reply) {}
 
     private final Way way;
     private final ScriptExecutor executor;
@@ -46,11 +46,11 @@ final class Combiner {
         return way.connection() == other;
     }
 
-    /** The answer to a charge; a failure may concern another charge in the same command. */
-    CompletableFuture<Answer> charge(PendingBatch sent) {
+    /** The reply to a charge; a failure may concern another charge in the same command. */
+    CompletableFuture<Reply> charge(PendingBatch sent) {
         if (sent.batch().entries().size() > MAX_LIMITS) {
             return executor.charge(way, () -> sent.isWanted() ? sent.written() : List.of(), sent::isWanted)
-                    .thenApply(answers -> answers.get(0));
+                    .thenApply(replies -> replies.get(0));
         }
         Waiting last = new Waiting(sent, new CompletableFuture<>());
         boolean again = isLost(waiting.peek());
@@ -59,7 +59,7 @@ final class Combiner {
         if (unclaimed.getAndIncrement() % MAX_CHARGES == 0 || again) {
             new Departure().post();
         }
-        return last.answer;
+        return last.reply;
     }
 
     /**
@@ -81,13 +81,13 @@ final class Combiner {
 
         @SuppressWarnings("FutureReturnValueIgnored") // failures are told to the callers
         void post() {
-            CompletableFuture<List<Answer>> answers;
+            CompletableFuture<List<Reply>> replies;
             try {
-                answers = executor.charge(way, this::batches, this::areWanted);
+                replies = executor.charge(way, this::batches, this::areWanted);
             } catch (RuntimeException | Error e) {
-                answers = CompletableFuture.failedFuture(e);
+                replies = CompletableFuture.failedFuture(e);
             }
-            answers.whenComplete((all, failure) -> {
+            replies.whenComplete((all, failure) -> {
                 // unless it was written
                 take();
                 tell(all, failure);
@@ -127,18 +127,18 @@ final class Combiner {
                     first.sent.requireWanted();
                     together.add(first);
                 } catch (StoreFailure unwanted) {
-                    first.answer.completeExceptionally(unwanted);
+                    first.reply.completeExceptionally(unwanted);
                 }
             }
             return true;
         }
 
-        private void tell(@Nullable List<Answer> answers, @Nullable Throwable failure) {
+        private void tell(@Nullable List<Reply> replies, @Nullable Throwable failure) {
             for (int i = 0; i < together.size(); i++) {
-                if (answers != null) {
-                    together.get(i).answer.complete(answers.get(i));
+                if (replies != null) {
+                    together.get(i).reply.complete(replies.get(i));
                 } else {
-                    together.get(i).answer.completeExceptionally(failure == null ? Answer.unexpected() : failure);
+                    together.get(i).reply.completeExceptionally(failure == null ? Reply.unexpected() : failure);
                 }
             }
         }

@@ -27,10 +27,10 @@ interface Connection {
      */
     CompletableFuture<long[]> send(Supplier<@Nullable Call> call, boolean asking);
 
-    /** The server's answer to {@code CLUSTER NODES}. */
+    /** The server's reply to {@code CLUSTER NODES}. */
     CompletableFuture<String> clusterNodes();
 
-    /** The server's answer to {@code INFO memory}. */
+    /** The server's reply to {@code INFO memory}. */
     CompletableFuture<String> memory();
 
     /** Closes the connection, unless it is closed. */

@@ -23,7 +23,7 @@ final class Fallback implements AutoCloseable {
 
     private final RateLimitStore memory;
     private final LocalLimits limits;
-    private final AnswerCache answerCache;
+    private final StatusCache statusCache;
     private final Map<String, OnStoreFailure> choices;
     private final OnStoreFailure otherwise;
     private final Duration retryAfter;
@@ -38,13 +38,13 @@ final class Fallback implements AutoCloseable {
     Fallback(
             RateLimitStore memory,
             LocalLimits limits,
-            AnswerCache answerCache,
+            StatusCache statusCache,
             Map<String, OnStoreFailure> choices,
             OnStoreFailure otherwise,
             Duration retryAfter) {
         this.memory = memory;
         this.limits = limits;
-        this.answerCache = answerCache;
+        this.statusCache = statusCache;
         this.choices = Map.copyOf(choices);
         this.otherwise = otherwise;
         this.retryAfter = retryAfter;
@@ -140,7 +140,7 @@ final class Fallback implements AutoCloseable {
      * this instance admitted on its own stays charged, because Redis does not know it.
      */
     private void seed(Charge charge, List<Policy> shares) {
-        AnswerCache.Known known = answerCache.remove(charge);
+        StatusCache.Known known = statusCache.remove(charge);
         if (known == null) {
             return;
         }
@@ -149,7 +149,7 @@ final class Fallback implements AutoCloseable {
             LimitStatus status = known.statuses().get(i);
             Policy limit = shares.get(i);
             // permits held on the server come back there, and would stay in use here
-            if (answerCache.age(known) < status.fullAfterNanos()
+            if (statusCache.age(known) < status.fullAfterNanos()
                     && !status.limit().concurrency()) {
                 long capacity = status.limit().capacity();
                 long used = limit.algorithms().get(0).share(capacity - status.remaining(), capacity);

@@ -301,24 +301,24 @@ final class Leases {
     private void ask(KeyLeases leases, Charge whole, CompletableFuture<Void> awaited) {
         long sentNanos = ticker.nanos();
         PendingBatch sent = source.charge(whole);
-        sent.then((answer, failure) -> {
+        sent.then((reply, failure) -> {
             try {
-                arrived(leases, whole, sent, answer, sentNanos);
+                arrived(leases, whole, sent, reply, sentNanos);
             } finally {
                 awaited.complete(null);
             }
         });
     }
 
-    private void arrived(KeyLeases leases, Charge whole, PendingBatch sent, @Nullable Answer answer, long sentNanos) {
-        if (answer == null) {
+    private void arrived(KeyLeases leases, Charge whole, PendingBatch sent, @Nullable Reply reply, long sentNanos) {
+        if (reply == null) {
             leases.asked.set(0);
             return;
         }
-        List<LimitStatus> statuses = sent.batch().statuses(answer).get(0);
+        List<LimitStatus> statuses = sent.batch().statuses(reply).get(0);
         leases.remaining = fewestRemaining(statuses);
-        if (answer.admitted()) {
-            leases.receive(new Lease(whole, statuses, answer.nowMicros() * 1000, sentNanos, maxAgeNanos));
+        if (reply.admitted()) {
+            leases.receive(new Lease(whole, statuses, reply.nowMicros() * 1000, sentNanos, maxAgeNanos));
             Reset reset = leases.reset;
             if (reset != null) {
                 leases.empty().forEach(reset::add);

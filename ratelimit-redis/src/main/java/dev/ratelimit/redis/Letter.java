@@ -10,7 +10,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command that runs a script, from being written to its answers. What it asks is told when the connection writes it. A reply
+ * A command that runs a script, from being written to its replies. What it asks is told when the connection writes it. A reply
  * that does not fit it closes the connection: from then on, nobody could tell which reply belongs to which command.
  */
 final class Letter {
@@ -54,9 +54,9 @@ final class Letter {
      *
      * @param batches what to decide, told when it is written; nothing is asked if they are none
      * @param script the script for these batches
-     * @param isWanted whether all whom it concerns still wait for the answer
+     * @param isWanted whether all whom it concerns still wait for the reply
      */
-    CompletableFuture<List<Answer>> send(
+    CompletableFuture<List<Reply>> send(
             Supplier<List<Batch>> batches, Function<List<Batch>, Script> script, BooleanSupplier isWanted) {
         return way.connection()
                 .send(() -> write(batches.get(), script), way.asking())
@@ -68,7 +68,7 @@ final class Letter {
                             ? way.connection().send(() -> write(unknown.call.withText(), unknown.batches), way.asking())
                             : CompletableFuture.failedFuture(failure);
                 })
-                .thenApply(this::answers)
+                .thenApply(this::replies)
                 .whenComplete((all, failure) -> closeIfOutOfStep(failure));
     }
 
@@ -88,18 +88,18 @@ final class Letter {
         return call;
     }
 
-    private List<Answer> answers(long[] reply) {
+    private List<Reply> replies(long[] whole) {
         Written asked = written;
         if (asked == null) {
-            throw Answer.unexpected();
+            throw Reply.unexpected();
         }
-        List<Answer> answers = Answer.of(reply, asked.call, asked.batches, order.operation);
+        List<Reply> replies = Reply.of(whole, asked.call, asked.batches, order.operation);
         try {
-            way.clock().heard(asked.atNanos, reply[0]);
+            way.clock().heard(asked.atNanos, whole[0]);
         } catch (RuntimeException | Error e) {
-            // the answer counts, and the next one tells the time, too
+            // the reply counts, and the next one tells the time, too
         }
-        return answers;
+        return replies;
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // its end does not matter

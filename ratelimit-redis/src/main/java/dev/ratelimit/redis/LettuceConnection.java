@@ -53,7 +53,7 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
         private boolean failed;
 
         Letter(Supplier<@Nullable Call> call) {
-            super(new Command<>(CommandType.EVALSHA, new AnswerOutput()));
+            super(new Command<>(CommandType.EVALSHA, new ReplyOutput()));
             this.call = call;
         }
 
@@ -90,7 +90,7 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
 
         private static void encode(Call made, ByteBuf out) {
             CommandType type = made.whole() ? CommandType.EVAL : CommandType.EVALSHA;
-            new Command<>(type, new AnswerOutput(), arguments(made)).encode(out);
+            new Command<>(type, new ReplyOutput(), arguments(made)).encode(out);
         }
     }
 

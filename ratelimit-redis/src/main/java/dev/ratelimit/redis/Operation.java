@@ -12,7 +12,7 @@ enum Operation {
 
     private final byte[] word = name().toLowerCase(Locale.ROOT).getBytes(StandardCharsets.US_ASCII);
 
-    /** Whether its answer has the state of each limit. */
+    /** Whether its reply has the state of each limit. */
     boolean hasStatuses() {
         return this == CHARGE || this == PEEK;
     }

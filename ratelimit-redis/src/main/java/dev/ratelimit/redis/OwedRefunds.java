@@ -81,7 +81,7 @@ final class OwedRefunds {
      * @param whole whether they refund whole charges
      */
     void keepIfInVain(PendingBatch sent, Stamp stamp, boolean whole) {
-        sent.then((answer, failure) -> {
+        sent.then((reply, failure) -> {
             if (failure != null) {
                 long now = ticker.nanos();
                 for (Charge charge : sent.batch().charges()) {
@@ -197,7 +197,7 @@ final class OwedRefunds {
             return false;
         }
         for (PendingBatch sent : sender.postRefund(List.of(first.charge), first.stamp)) {
-            sent.then((answer, failure) -> {
+            sent.then((reply, failure) -> {
                 if (failure != null) {
                     keepIfInVain(first, sent, StoreFailure.of(failure));
                 }

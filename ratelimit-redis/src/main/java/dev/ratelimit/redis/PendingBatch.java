@@ -30,7 +30,7 @@ final class PendingBatch {
     private final boolean urgent;
     private final Ticker ticker;
     private final Scheduler scheduler;
-    private final CompletableFuture<Answer> answer = new CompletableFuture<>();
+    private final CompletableFuture<Reply> reply = new CompletableFuture<>();
 
     /** Completed when the outcome for the server is known. */
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -64,7 +64,7 @@ final class PendingBatch {
         return told.reason() == RedisStoreFailure.TIMEOUT && progress == Progress.QUEUED ? unsent() : told;
     }
 
-    /** If even its caller was woken late, for example after a garbage collection, the answer may lie here unread. */
+    /** If even its caller was woken late, for example after a garbage collection, the reply may lie here unread. */
     private StoreFailure late(long waitedNanos, long patienceNanos) {
         boolean overslept = patienceNanos > 0 && waitedNanos - patienceNanos > patienceNanos / 2;
         return overslept
@@ -104,7 +104,7 @@ final class PendingBatch {
         return List.of(batch);
     }
 
-    /** Whether a server may have executed it although no answer has come. */
+    /** Whether a server may have executed it although no reply has come. */
     boolean mayBeExecuted() {
         return progress == Progress.WRITTEN;
     }
@@ -142,7 +142,7 @@ final class PendingBatch {
         }
     }
 
-    /** Whether somebody waits for the answer, or it is a refund. */
+    /** Whether somebody waits for the reply, or it is a refund. */
     boolean isWanted() {
         return urgent || !(left || ended.isDone());
     }
@@ -162,13 +162,13 @@ final class PendingBatch {
         });
     }
 
-    /** Completes the batch with an answer or a failure. */
-    void arrived(@Nullable Answer received, @Nullable Throwable failure) {
+    /** Completes the batch with a reply or a failure. */
+    void arrived(@Nullable Reply received, @Nullable Throwable failure) {
         end(failure);
         if (failure == null) {
-            answer.complete(received);
+            reply.complete(received);
         } else {
-            answer.completeExceptionally(failure);
+            reply.completeExceptionally(failure);
         }
     }
 
@@ -180,24 +180,24 @@ final class PendingBatch {
         }
     }
 
-    /** The answer, which has arrived. */
-    Answer answer() {
-        return answer.join();
+    /** The reply, which has arrived. */
+    Reply reply() {
+        return reply.join();
     }
 
-    /** Registers an action for the answer or the failure, on the thread that completes the batch. */
+    /** Registers an action for the reply or the failure, on the thread that completes the batch. */
     @SuppressWarnings("FutureReturnValueIgnored") // actions handle their own failures
-    void then(BiConsumer<@Nullable Answer, @Nullable Throwable> action) {
-        answer.whenComplete(action);
+    void then(BiConsumer<@Nullable Reply, @Nullable Throwable> action) {
+        reply.whenComplete(action);
     }
 
     /**
-     * Waits for the answer until the deadline. No answer by then is the server's failure.
+     * Waits for the reply until the deadline. No reply by then is the server's failure.
      *
      * @param patienceNanos how long to wait; not at all unless positive
-     * @throws StoreFailure if there is no answer
+     * @throws StoreFailure if there is no reply
      */
-    Answer await(long patienceNanos) {
+    Reply await(long patienceNanos) {
         try {
             return get(patienceNanos);
         } catch (StoreFailure e) {
@@ -213,17 +213,17 @@ final class PendingBatch {
     }
 
     /**
-     * Waits for the answer, possibly for less time than the server has: no answer then says nothing about the server.
+     * Waits for the reply, possibly for less time than the server has: no reply then says nothing about the server.
      *
-     * @throws StoreFailure if there is no answer
+     * @throws StoreFailure if there is no reply
      */
-    Answer get(long patienceNanos) {
+    Reply get(long patienceNanos) {
         try {
             long from = ticker.nanos();
-            if (!Timeout.await(answer, patienceNanos, scheduler)) {
+            if (!Timeout.await(reply, patienceNanos, scheduler)) {
                 throw late(ticker.nanos() - from, patienceNanos);
             }
-            return answer.join();
+            return reply.join();
         } catch (CompletionException e) {
             throw StoreFailure.of(e.getCause() == null ? e : e.getCause());
         } catch (InterruptedException e) {

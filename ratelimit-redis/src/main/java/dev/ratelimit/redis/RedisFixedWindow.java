@@ -48,7 +48,7 @@ final class RedisFixedWindow extends RedisState {
     }
 
     @Override
-    int answers() {
-        return super.answers() + 1;
+    int numbers() {
+        return super.numbers() + 1;
     }
 }

@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A limit as the scripts see it: its encoding for them, and the meaning of the numbers in their answers. Times are in
+ * A limit as the scripts see it: its encoding for them, and the meaning of the numbers in their replies. Times are in
  * microseconds of the server's clock. Immutable.
  */
 abstract class RedisLimit {
@@ -93,33 +93,33 @@ abstract class RedisLimit {
         return NONE;
     }
 
-    /** How many numbers of the answer belong to this limit. */
-    abstract int answers();
+    /** How many numbers of the reply belong to this limit. */
+    abstract int numbers();
 
     /** The maximum number of permits that would be admitted now. */
-    abstract long remaining(long[] answer, int at, long now);
+    abstract long remaining(long[] reply, int at, long now);
 
     /** The time until this many permits, at most the capacity, would be admitted; 0 if they would be now. */
-    abstract long retryAfter(long[] answer, int at, long permits, long now);
+    abstract long retryAfter(long[] reply, int at, long permits, long now);
 
     /** The time until the full capacity is available again. */
-    abstract long fullAfter(long[] answer, int at, long now);
+    abstract long fullAfter(long[] reply, int at, long now);
 
-    /** The limit's status after this answer. */
-    final LimitStatus status(Charge charge, boolean admitted, long[] answer, int at, long now) {
-        long remaining = remaining(answer, at, now);
-        long next = remaining >= limit.capacity() ? 0 : retryAfter(answer, at, remaining + 1, now);
+    /** The limit's status after this reply. */
+    final LimitStatus status(Charge charge, boolean admitted, long[] reply, int at, long now) {
+        long remaining = remaining(reply, at, now);
+        long next = remaining >= limit.capacity() ? 0 : retryAfter(reply, at, remaining + 1, now);
         return new LimitStatus(
                 charge,
                 limit,
                 remaining,
-                admitted ? 0 : wait(charge.permits(), answer, at, now),
+                admitted ? 0 : wait(charge.permits(), reply, at, now),
                 next * 1000,
-                fullAfter(answer, at, now) * 1000);
+                fullAfter(reply, at, now) * 1000);
     }
 
-    private long wait(long permits, long[] answer, int at, long now) {
-        return permits > limit.capacity() ? LimitAlgorithm.NEVER : retryAfter(answer, at, permits, now) * 1000;
+    private long wait(long permits, long[] reply, int at, long now) {
+        return permits > limit.capacity() ? LimitAlgorithm.NEVER : retryAfter(reply, at, permits, now) * 1000;
     }
 
     /** The period of a limit whose windows are whole microseconds. */

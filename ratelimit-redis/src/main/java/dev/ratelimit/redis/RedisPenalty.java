@@ -41,28 +41,28 @@ final class RedisPenalty extends RedisLimit {
     }
 
     @Override
-    int answers() {
-        return 1 + inside.answers();
+    int numbers() {
+        return 1 + inside.numbers();
     }
 
     @Override
-    long remaining(long[] answer, int at, long now) {
-        return left(answer, at, now) > 0 ? 0 : inside.remaining(answer, at + 1, now);
+    long remaining(long[] reply, int at, long now) {
+        return left(reply, at, now) > 0 ? 0 : inside.remaining(reply, at + 1, now);
     }
 
     @Override
-    long retryAfter(long[] answer, int at, long permits, long now) {
-        long wait = inside.retryAfter(answer, at + 1, permits, now);
-        return permits == 0 ? wait : Math.max(left(answer, at, now), wait);
+    long retryAfter(long[] reply, int at, long permits, long now) {
+        long wait = inside.retryAfter(reply, at + 1, permits, now);
+        return permits == 0 ? wait : Math.max(left(reply, at, now), wait);
     }
 
     @Override
-    long fullAfter(long[] answer, int at, long now) {
-        return Math.max(left(answer, at, now), inside.fullAfter(answer, at + 1, now));
+    long fullAfter(long[] reply, int at, long now) {
+        return Math.max(left(reply, at, now), inside.fullAfter(reply, at + 1, now));
     }
 
     /** The rest of the penalty. */
-    private static long left(long[] answer, int at, long now) {
-        return Math.max(0, answer[at] - now);
+    private static long left(long[] reply, int at, long now) {
+        return Math.max(0, reply[at] - now);
     }
 }

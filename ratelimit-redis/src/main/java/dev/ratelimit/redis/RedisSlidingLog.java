@@ -43,28 +43,28 @@ final class RedisSlidingLog extends RedisLimit {
     }
 
     @Override
-    int answers() {
+    int numbers() {
         return 4;
     }
 
     @Override
-    long remaining(long[] answer, int at, long now) {
+    long remaining(long[] reply, int at, long now) {
         // more may be held under a former concurrency limit
-        return Math.max(0, limit().capacity() - answer[at]);
+        return Math.max(0, limit().capacity() - reply[at]);
     }
 
     /** Called only for the permits of the charge and for one more than remain. */
     @Override
-    long retryAfter(long[] answer, int at, long permits, long now) {
-        if (permits <= limit().capacity() - answer[at]) {
+    long retryAfter(long[] reply, int at, long permits, long now) {
+        if (permits <= limit().capacity() - reply[at]) {
             return 0;
         }
-        boolean next = permits == remaining(answer, at, now) + 1;
-        return Math.min(maxWait, (next ? answer[at + 2] : answer[at + 1]) + window - now);
+        boolean next = permits == remaining(reply, at, now) + 1;
+        return Math.min(maxWait, (next ? reply[at + 2] : reply[at + 1]) + window - now);
     }
 
     @Override
-    long fullAfter(long[] answer, int at, long now) {
-        return answer[at] == 0 ? 0 : answer[at + 3] + window - now;
+    long fullAfter(long[] reply, int at, long now) {
+        return reply[at] == 0 ? 0 : reply[at + 3] + window - now;
     }
 }

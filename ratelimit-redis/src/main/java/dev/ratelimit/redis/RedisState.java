@@ -16,27 +16,27 @@ class RedisState extends RedisLimit {
     }
 
     @Override
-    int answers() {
+    int numbers() {
         return limit().stateSize();
     }
 
     @Override
-    final long remaining(long[] answer, int at, long now) {
-        return limit().remaining(state(answer, at), 0, now * 1000);
+    final long remaining(long[] reply, int at, long now) {
+        return limit().remaining(state(reply, at), 0, now * 1000);
     }
 
     @Override
-    final long retryAfter(long[] answer, int at, long permits, long now) {
-        return ceilDiv(limit().retryAfterNanos(state(answer, at), 0, permits, now * 1000), 1000);
+    final long retryAfter(long[] reply, int at, long permits, long now) {
+        return ceilDiv(limit().retryAfterNanos(state(reply, at), 0, permits, now * 1000), 1000);
     }
 
     @Override
-    final long fullAfter(long[] answer, int at, long now) {
-        return ceilDiv(limit().fullAfterNanos(state(answer, at), 0, now * 1000), 1000);
+    final long fullAfter(long[] reply, int at, long now) {
+        return ceilDiv(limit().fullAfterNanos(state(reply, at), 0, now * 1000), 1000);
     }
 
-    private long[] state(long[] answer, int at) {
-        long[] state = Arrays.copyOfRange(answer, at, at + limit().stateSize());
+    private long[] state(long[] reply, int at) {
+        long[] state = Arrays.copyOfRange(reply, at, at + limit().stateSize());
         state[0] *= 1000;
         return state;
     }

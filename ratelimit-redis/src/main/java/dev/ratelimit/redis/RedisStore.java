@@ -40,7 +40,7 @@ public final class RedisStore implements RateLimitStore {
 
     private final Router router;
     private final Fallback fallback;
-    private final AnswerCache answerCache;
+    private final StatusCache statusCache;
     private final @Nullable Leases leases;
     private final OwedRefunds owed;
     private final Ticker ticker;
@@ -51,10 +51,10 @@ public final class RedisStore implements RateLimitStore {
     private final long voidAfterNanos;
 
     /** Creates a store from these parts, with the builder's settings. */
-    RedisStore(Router router, Fallback fallback, AnswerCache answerCache, RedisStoreBuilder settings) {
+    RedisStore(Router router, Fallback fallback, StatusCache statusCache, RedisStoreBuilder settings) {
         this.router = router;
         this.fallback = fallback;
-        this.answerCache = answerCache;
+        this.statusCache = statusCache;
         this.ticker = settings.ticker();
         this.listener = settings.listener();
         this.deadlineNanos = settings.deadline().toNanos();
@@ -133,7 +133,7 @@ public final class RedisStore implements RateLimitStore {
     @Override
     public Decision decide(List<Charge> charges) {
         List<Charge> distinct = Charge.addUp(charges);
-        Decision refusal = answerCache.refusal(distinct);
+        Decision refusal = statusCache.refusal(distinct);
         if (refusal != null) {
             return refusal;
         }
@@ -176,7 +176,7 @@ public final class RedisStore implements RateLimitStore {
     private Decision ask(Round round, List<Charge> charges, Operation operation) {
         ensureAlarms();
         long deadline = ticker.nanos() + deadlineNanos;
-        long asked = answerCache.now();
+        long asked = statusCache.now();
         List<PendingBatch> sent = router.send(charges, operation);
         // what nobody would get, should this thread fail on its way
         List<PendingBatch> open = new ArrayList<>(operation == Operation.CHARGE ? sent : List.of());
@@ -237,7 +237,7 @@ public final class RedisStore implements RateLimitStore {
     /** A decision stands, whether or not anything is learnt from it: a thread without stack or memory may fail here. */
     private void learn(Round round, long asked, Operation operation) {
         try {
-            round.remember(answerCache, asked, operation == Operation.CHARGE);
+            round.remember(statusCache, asked, operation == Operation.CHARGE);
             if (leases != null && round.admitted() && operation == Operation.CHARGE) {
                 round.tell(leases);
             }
@@ -273,8 +273,7 @@ public final class RedisStore implements RateLimitStore {
                 continue;
             }
             List<Charge> charges = charged.batch().charges();
-            Stamp stamp =
-                    new Stamp(charged.answer().nowMicros(), charged.batch().id());
+            Stamp stamp = new Stamp(charged.reply().nowMicros(), charged.batch().id());
             owed.post(charges, stamp).forEach(this::tellFailure);
             if (deadline - ticker.nanos() > 0) {
                 questions.addAll(router.post(charges, Operation.PEEK));
@@ -290,7 +289,7 @@ public final class RedisStore implements RateLimitStore {
     }
 
     private void tellFailure(PendingBatch sent) {
-        sent.then((answer, failure) -> {
+        sent.then((reply, failure) -> {
             if (failure != null) {
                 listener.failed(StoreFailure.of(failure).reason());
             }
@@ -345,7 +344,7 @@ public final class RedisStore implements RateLimitStore {
             }
         });
         settle(refunds, ticker.nanos() + deadlineNanos);
-        charged.values().forEach(charges -> charges.forEach(answerCache::forget));
+        charged.values().forEach(charges -> charges.forEach(statusCache::forget));
     }
 
     @Override
@@ -357,13 +356,13 @@ public final class RedisStore implements RateLimitStore {
             fallback.reset(policy, key);
             List<PendingBatch> sent = router.send(List.of(charge), Operation.RESET);
             boolean reset = settle(sent, ticker.nanos() + deadlineNanos);
-            erasedMicros = reset ? sent.get(0).answer().nowMicros() : 0;
+            erasedMicros = reset ? sent.get(0).reply().nowMicros() : 0;
             return reset;
         } finally {
             if (ended != null) {
                 ended.ended(erasedMicros);
             }
-            answerCache.forget(charge);
+            statusCache.forget(charge);
         }
     }
 

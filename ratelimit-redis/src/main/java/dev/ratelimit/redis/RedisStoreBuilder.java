@@ -268,15 +268,15 @@ public final class RedisStoreBuilder {
         Topology servedBy = topology.apply(settings());
         OperatorLog operatorLog = new OperatorLog(listener, servedBy, openFor);
         Router router = new Router(servedBy, new KeyNames(prefix), settings(), operatorLog);
-        AnswerCache answerCache = new AnswerCache(ticker, KNOWN_KEYS, denyCache.toNanos());
+        StatusCache statusCache = new StatusCache(ticker, KNOWN_KEYS, denyCache.toNanos());
         Fallback fallback = new Fallback(
                 InMemoryStore.builder().ticker(ticker).scheduler(scheduler()).build(),
                 new LocalLimits(localShare),
-                answerCache,
+                statusCache,
                 onFailure,
                 otherwise,
                 openFor);
-        RedisStore store = new RedisStore(router, fallback, answerCache, this);
+        RedisStore store = new RedisStore(router, fallback, statusCache, this);
         try {
             router.warmUp(FIRST.charge(), WARM_UP.toNanos());
         } catch (RuntimeException | Error e) {

@@ -51,22 +51,22 @@ final class RedisTokenBucket extends RedisLimit {
     }
 
     @Override
-    int answers() {
+    int numbers() {
         return 1;
     }
 
     @Override
-    long remaining(long[] answer, int at, long now) {
-        return (full - answer[at]) / ticksPerPermit;
+    long remaining(long[] reply, int at, long now) {
+        return (full - reply[at]) / ticksPerPermit;
     }
 
     @Override
-    long retryAfter(long[] answer, int at, long permits, long now) {
-        return ceilDiv(Math.max(0, answer[at] + permits * ticksPerPermit - full), ticksPerMicro);
+    long retryAfter(long[] reply, int at, long permits, long now) {
+        return ceilDiv(Math.max(0, reply[at] + permits * ticksPerPermit - full), ticksPerMicro);
     }
 
     @Override
-    long fullAfter(long[] answer, int at, long now) {
-        return ceilDiv(answer[at], ticksPerMicro);
+    long fullAfter(long[] reply, int at, long now) {
+        return ceilDiv(reply[at], ticksPerMicro);
     }
 }

@@ -31,24 +31,24 @@ final class Round {
     }
 
     /** Records the answer of a server. */
-    void answered(PendingBatch sent, Answer answer) {
-        if (answer.admitted()) {
+    void answered(PendingBatch sent, Reply reply) {
+        if (reply.admitted()) {
             charged.add(sent);
         } else {
             admitted = false;
         }
         List<Charge> asked = sent.batch().charges();
-        List<List<LimitStatus>> statuses = sent.batch().statuses(answer);
-        Stamp stamp = new Stamp(answer.nowMicros(), sent.batch().id());
+        List<List<LimitStatus>> statuses = sent.batch().statuses(reply);
+        Stamp stamp = new Stamp(reply.nowMicros(), sent.batch().id());
         for (int i = 0; i < asked.size(); i++) {
             part(asked.get(i)).decided(Decider.SERVER, stamp, statuses.get(i));
         }
     }
 
     /** Records a server's current statuses. */
-    void corrected(PendingBatch sent, Answer answer) {
+    void corrected(PendingBatch sent, Reply reply) {
         List<Charge> asked = sent.batch().charges();
-        List<List<LimitStatus>> statuses = sent.batch().statuses(answer);
+        List<List<LimitStatus>> statuses = sent.batch().statuses(reply);
         for (int i = 0; i < asked.size(); i++) {
             part(asked.get(i)).corrected(statuses.get(i));
         }
@@ -102,11 +102,11 @@ final class Round {
      *
      * @param charging whether charges were tried, and not only peeked at
      */
-    void remember(AnswerCache answerCache, long asked, boolean charging) {
+    void remember(StatusCache statusCache, long asked, boolean charging) {
         for (Part part : parts) {
             boolean refusedForGood = charging && !part.isCorrected();
             if (part.byServer() && (refusedForGood || !mayPenalize(part))) {
-                answerCache.put(part.charge(), part.statuses(), asked);
+                statusCache.put(part.charge(), part.statuses(), asked);
             }
         }
     }

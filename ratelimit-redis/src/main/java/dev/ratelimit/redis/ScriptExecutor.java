@@ -48,27 +48,27 @@ final class ScriptExecutor {
      * Sends a batch to this server, or to the one that it redirects to.
      *
      * @param atMicros for a refund, the time of the charge
-     * @return the answer, completed exceptionally if there is none for any reason
+     * @return the reply, completed exceptionally if there is none for any reason
      */
-    CompletableFuture<Answer> run(PendingBatch sent, Node node, Operation operation, long atMicros) {
+    CompletableFuture<Reply> run(PendingBatch sent, Node node, Operation operation, long atMicros) {
         try {
             CompletableFuture<Connection> live = sent.goTo(node);
             Question question = new Question(sent, operation, atMicros);
             return live.isDone() && !live.isCompletedExceptionally()
-                    ? question.answer(node, live.join())
-                    : live.thenCompose(there -> question.answer(node, there));
+                    ? question.reply(node, live.join())
+                    : live.thenCompose(there -> question.reply(node, there));
         } catch (RuntimeException | Error e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
     /**
-     * Decides batches together; each gets its answer, or all fail.
+     * Decides batches together; each gets its reply, or all fail.
      *
      * @param batches what to decide, told when the command is written; nothing is asked if they are none
-     * @param areWanted whether all of the answers are still waited for
+     * @param areWanted whether all of the replies are still waited for
      */
-    CompletableFuture<List<Answer>> charge(Way way, Supplier<List<Batch>> batches, BooleanSupplier areWanted) {
+    CompletableFuture<List<Reply>> charge(Way way, Supplier<List<Batch>> batches, BooleanSupplier areWanted) {
         return new Letter(way, Order.CHARGE, ticker).send(batches, these -> edition.apply(Script.of(these)), areWanted);
     }
 
@@ -102,8 +102,8 @@ final class ScriptExecutor {
         return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
-    private static Answer understood(Answer answer) {
-        return switch (answer.verdict()) {
+    private static Reply understood(Reply reply) {
+        return switch (reply.verdict()) {
             case LACKS_ALGORITHM ->
                 throw new StoreFailure(
                         RedisStoreFailure.WRONG_TYPE, "a key holds a value that no algorithm of this version wrote");
@@ -111,11 +111,11 @@ final class ScriptExecutor {
                 throw new StoreFailure(
                         RedisStoreFailure.ERROR, "the server's clock is outside the calendar windows sent to it");
             case VOID -> throw new StoreFailure(RedisStoreFailure.TIMEOUT, "Redis got to the command too late");
-            default -> answer;
+            default -> reply;
         };
     }
 
-    /** A batch on its way to an answer. */
+    /** A batch on its way to a reply. */
     private final class Question {
 
         private final PendingBatch sent;
@@ -130,14 +130,14 @@ final class ScriptExecutor {
             this.atMicros = atMicros;
         }
 
-        CompletableFuture<Answer> answer(Node node, Connection connection) {
+        CompletableFuture<Reply> reply(Node node, Connection connection) {
             sent.connected();
             Way way = new Way(connection, node.clock(), false);
-            CompletableFuture<Answer> first =
+            CompletableFuture<Reply> first =
                     operation == Operation.CHARGE ? together(node, way) : ask(way, Script.of(alone), 0);
-            return first.thenCompose(answer -> answer.usable(sent.batch()).decided()
-                    ? CompletableFuture.completedFuture(answer)
-                    : again(answer, way)
+            return first.thenCompose(reply -> reply.usable(sent.batch()).decided()
+                    ? CompletableFuture.completedFuture(reply)
+                    : again(reply, way)
                             // a changed limit may follow a calendar
                             .thenCompose(second -> again(second, way))
                             .thenApply(ScriptExecutor::understood));
@@ -147,7 +147,7 @@ final class ScriptExecutor {
          * Asks alone if nothing was charged: the script failed, perhaps for another batch, or was not sent again because
          * another caller had left, or the slot is elsewhere, or moves and has some of the keys only.
          */
-        private CompletableFuture<Answer> together(Node node, Way way) {
+        private CompletableFuture<Reply> together(Node node, Way way) {
             return node.combiner(way.connection(), sent.batch().slot())
                     .charge(sent)
                     .exceptionallyCompose(failure -> chargedNothing(failure, way.connection())
@@ -163,23 +163,23 @@ final class ScriptExecutor {
                     || Redirect.of(cause(failure), connection.server()) != null;
         }
 
-        /** Asks again, with all algorithms, another calendar or a later expiry, if the answer requires it. */
-        private CompletableFuture<Answer> again(Answer answer, Way way) {
-            return switch (answer.usable(sent.batch()).verdict()) {
+        /** Asks again, with all algorithms, another calendar or a later expiry, if the reply requires it. */
+        private CompletableFuture<Reply> again(Reply reply, Way way) {
+            return switch (reply.usable(sent.batch()).verdict()) {
                 case LACKS_ALGORITHM -> ask(way, Script.ofAll(), 0);
-                case OUT_OF_CALENDAR -> ask(way, Script.ofAll(), answer.nowMicros());
+                case OUT_OF_CALENDAR -> ask(way, Script.ofAll(), reply.nowMicros());
                 case VOID -> ask(way, Script.of(alone), 0);
-                default -> CompletableFuture.completedFuture(answer);
+                default -> CompletableFuture.completedFuture(reply);
             };
         }
 
-        private CompletableFuture<Answer> ask(Way way, Script script, long calendarMicros) {
+        private CompletableFuture<Reply> ask(Way way, Script script, long calendarMicros) {
             Order order = new Order(operation, atMicros, calendarMicros);
-            return send(way, order, edition.apply(script), MAX_REDIRECTS).thenApply(answers -> answers.get(0));
+            return send(way, order, edition.apply(script), MAX_REDIRECTS).thenApply(replies -> replies.get(0));
         }
 
         /** Sends it alone, and follows redirects. */
-        private CompletableFuture<List<Answer>> send(Way way, Order order, Script script, int redirects) {
+        private CompletableFuture<List<Reply>> send(Way way, Order order, Script script, int redirects) {
             return new Letter(way, order, ticker)
                     .send(this::written, these -> script, sent::isWanted)
                     .exceptionallyCompose(failure -> {
@@ -192,7 +192,7 @@ final class ScriptExecutor {
                     });
         }
 
-        private CompletableFuture<List<Answer>> follow(Redirect redirect, Order order, Script script, int redirects) {
+        private CompletableFuture<List<Reply>> follow(Redirect redirect, Order order, Script script, int redirects) {
             Node node = servers.elsewhere(redirect);
             return sent.goTo(node).thenCompose(there -> {
                 sent.connected();

@@ -206,7 +206,7 @@ class CombinerTest {
     }
 
     private static List<Boolean> admitted(List<PendingBatch> sent) {
-        return sent.stream().map(each -> each.answer().admitted()).toList();
+        return sent.stream().map(each -> each.reply().admitted()).toList();
     }
 
     @Test
@@ -293,7 +293,7 @@ class CombinerTest {
         assertThat(node.available()).isTrue();
         PendingBatch next = send(USER.charge("k", 2));
         wire.answerAll();
-        assertThat(next.answer().admitted()).isTrue();
+        assertThat(next.reply().admitted()).isTrue();
     }
 
     @Test
@@ -334,7 +334,7 @@ class CombinerTest {
         PendingBatch patient = send(USER.charge("k", 2));
         wire.answerAll();
 
-        assertThat(patient.answer().admitted()).isTrue();
+        assertThat(patient.reply().admitted()).isTrue();
     }
 
     @Test
@@ -376,8 +376,8 @@ class CombinerTest {
         PendingBatch tooMany = send(USER.charge("good"));
         wire.answerAll();
 
-        assertThat(good.answer().admitted()).isTrue();
-        assertThat(tooMany.answer().admitted()).isFalse();
+        assertThat(good.reply().admitted()).isTrue();
+        assertThat(tooMany.reply().admitted()).isFalse();
         assertThatExceptionOfType(StoreFailure.class)
                 .isThrownBy(() -> bad.get(0))
                 .matches(failure -> failure.reason() == RedisStoreFailure.SCRIPT);

@@ -99,7 +99,7 @@ class NodeTest {
 
         gate.open();
 
-        AtomicReference<@Nullable Answer> refunded = new AtomicReference<>();
+        AtomicReference<@Nullable Reply> refunded = new AtomicReference<>();
         refund.then((answer, failure) -> refunded.set(answer));
         Scene.awaitUntil(() -> refunded.get() != null);
         assertThat(server.<Long>ask(redis -> redis.dbsize())).isZero();

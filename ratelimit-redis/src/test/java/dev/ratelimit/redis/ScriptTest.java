@@ -121,12 +121,12 @@ class ScriptTest {
         server.put("key:0", value.array());
 
         Call call = Call.of(Script.ofAll(), List.of(batch), Operation.CHARGE, 1L << 52, 0);
-        long[] reply = assertTimeoutPreemptively(
+        long[] whole = assertTimeoutPreemptively(
                 HANGS, () -> server.eval(call.script().text(), call.keys(), call.arguments()));
 
-        Answer answer = Answer.of(reply, call, List.of(batch), Operation.CHARGE).get(0);
+        Reply reply = Reply.of(whole, call, List.of(batch), Operation.CHARGE).get(0);
         assertThatExceptionOfType(StoreFailure.class)
-                .isThrownBy(() -> answer.usable(batch))
+                .isThrownBy(() -> reply.usable(batch))
                 .withMessage("WRONGTYPE key:0 holds a value that no limit wrote");
     }
 }

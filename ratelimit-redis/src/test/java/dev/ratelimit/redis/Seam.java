@@ -121,7 +121,7 @@ public final class Seam {
 
     /** The failure of a command whose reply is no script's. */
     public static RuntimeException unexpectedReply() {
-        return Answer.unexpected();
+        return Reply.unexpected();
     }
 
     /** Whether a server decided this charge of the decision. */

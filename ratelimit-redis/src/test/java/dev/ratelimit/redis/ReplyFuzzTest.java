@@ -15,16 +15,16 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Replies that a server, or a proxy in front of it, may send to a script. */
-class AnswerFuzzTest {
+class ReplyFuzzTest {
 
     /** The number of elements. A count that is not a number is the driver's concern. */
     private static final Pattern ARRAY = Pattern.compile("[*~>]([0-9]{1,9})\r\n");
 
-    private final Fuzz replies = Fuzz.of(AnswerFuzzTest.class, "replies.txt");
+    private final Fuzz replies = Fuzz.of(ReplyFuzzTest.class, "replies.txt");
 
     /** What the driver returns for a reply: its numbers, or {@code null} if it reports a failure or waits for more. */
     private static long @Nullable [] read(String reply) {
-        AnswerOutput output = new AnswerOutput();
+        ReplyOutput output = new ReplyOutput();
         List<Throwable> failures = new ArrayList<>();
         ByteBuf bytes = Unpooled.wrappedBuffer(reply.getBytes(StandardCharsets.ISO_8859_1));
         RedisStateMachine machine = new RedisStateMachine();

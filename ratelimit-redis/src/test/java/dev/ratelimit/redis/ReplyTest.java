@@ -7,7 +7,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
-import dev.ratelimit.redis.Answer.Verdict;
+import dev.ratelimit.redis.Reply.Verdict;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The answers to batches in one reply. */
-class AnswerTest {
+class ReplyTest {
 
     private static final Rate RATE = Rate.parse("10/minute");
 
@@ -35,37 +35,36 @@ class AnswerTest {
     /** Asks 7. */
     private static final Call CALL = new Call(Script.ofAll(), false, 7, new String[0], new byte[0][]);
 
-    private static List<Answer> charged(int batches, long... reply) {
-        return Answer.of(
-                reply, CALL, Stream.generate(() -> BATCH).limit(batches).toList(), Operation.CHARGE);
+    private static List<Reply> charged(int batches, long... whole) {
+        return Reply.of(whole, CALL, Stream.generate(() -> BATCH).limit(batches).toList(), Operation.CHARGE);
     }
 
     @Test
     void of_batches_eachHasItsVerdictAndItsNumbers() {
-        List<Answer> answers = charged(4, 123, 7, 1, 5, 6, 7, 8, -1, 0, 15, 16, 17, 18, -2);
+        List<Reply> replies = charged(4, 123, 7, 1, 5, 6, 7, 8, -1, 0, 15, 16, 17, 18, -2);
 
-        assertThat(answers)
-                .extracting(Answer::verdict)
+        assertThat(replies)
+                .extracting(Reply::verdict)
                 .containsExactly(Verdict.ADMITTED, Verdict.LACKS_ALGORITHM, Verdict.REFUSED, Verdict.OUT_OF_CALENDAR);
-        assertThat(answers).extracting(Answer::nowMicros).containsOnly(123L);
-        assertThat(answers.get(0).numbers()).containsExactly(5, 6, 7, 8);
-        assertThat(answers.get(2).numbers()).containsExactly(15, 16, 17, 18);
+        assertThat(replies).extracting(Reply::nowMicros).containsOnly(123L);
+        assertThat(replies.get(0).numbers()).containsExactly(5, 6, 7, 8);
+        assertThat(replies.get(2).numbers()).containsExactly(15, 16, 17, 18);
     }
 
     @ParameterizedTest
     @CsvSource({"1, true, true", "0, true, false", "-1, false, false", "-2, false, false", "-4, false, false"})
     void decided_verdict_isThatAllOrNotAllAdmitted(long number, boolean decided, boolean admitted) {
-        long[] reply = decided ? new long[] {123, 7, number, 5, 6, 7, 8} : new long[] {123, 7, number};
-        Answer answer = charged(1, reply).get(0);
+        long[] whole = decided ? new long[] {123, 7, number, 5, 6, 7, 8} : new long[] {123, 7, number};
+        Reply reply = charged(1, whole).get(0);
 
-        assertThat(answer.decided()).isEqualTo(decided);
-        assertThat(answer.admitted()).isEqualTo(admitted);
+        assertThat(reply.decided()).isEqualTo(decided);
+        assertThat(reply.admitted()).isEqualTo(admitted);
     }
 
     @Test
     void of_refundOrReset_hasNoNumbers() {
         for (Operation operation : List.of(Operation.REFUND, Operation.RESET)) {
-            assertThat(Answer.of(new long[] {123, 7, 1}, CALL, List.of(BATCH), operation)
+            assertThat(Reply.of(new long[] {123, 7, 1}, CALL, List.of(BATCH), operation)
                             .get(0)
                             .admitted())
                     .isTrue();
@@ -74,16 +73,16 @@ class AnswerTest {
 
     @Test
     void usable_keyOfAnotherKind_namesIt() {
-        List<Answer> answers = charged(3, 123, 7, -4, 1, 5, 6, 7, 8, -3);
+        List<Reply> replies = charged(3, 123, 7, -4, 1, 5, 6, 7, 8, -3);
 
-        assertThat(answers.get(1).usable(BATCH)).isSameAs(answers.get(1));
-        assertUnusable(answers.get(0), "key:1");
-        assertUnusable(answers.get(2), "key:0");
+        assertThat(replies.get(1).usable(BATCH)).isSameAs(replies.get(1));
+        assertUnusable(replies.get(0), "key:1");
+        assertUnusable(replies.get(2), "key:0");
     }
 
-    private static void assertUnusable(Answer answer, String key) {
+    private static void assertUnusable(Reply reply, String key) {
         assertThatExceptionOfType(StoreFailure.class)
-                .isThrownBy(() -> answer.usable(BATCH))
+                .isThrownBy(() -> reply.usable(BATCH))
                 .withMessage("WRONGTYPE " + key + " holds a value that no limit wrote")
                 .extracting(StoreFailure::reason)
                 .isEqualTo(RedisStoreFailure.WRONG_TYPE);
@@ -108,23 +107,23 @@ class AnswerTest {
 
     @Test
     void of_chargeThatCameTooLate_isVoidForAll() {
-        List<Answer> answers = charged(2, 123, 7);
+        List<Reply> replies = charged(2, 123, 7);
 
-        assertThat(answers).extracting(Answer::verdict).containsExactly(Verdict.VOID, Verdict.VOID);
-        assertThat(answers).extracting(Answer::nowMicros).containsOnly(123L);
+        assertThat(replies).extracting(Reply::verdict).containsExactly(Verdict.VOID, Verdict.VOID);
+        assertThat(replies).extracting(Reply::nowMicros).containsOnly(123L);
     }
 
     @Test
     void of_peekWithoutVerdicts_isAFailure() {
         assertThatExceptionOfType(StoreFailure.class)
-                .isThrownBy(() -> Answer.of(new long[] {123, 7}, CALL, List.of(BATCH), Operation.PEEK));
+                .isThrownBy(() -> Reply.of(new long[] {123, 7}, CALL, List.of(BATCH), Operation.PEEK));
     }
 
     @ParameterizedTest
     @MethodSource("otherReplies")
-    void of_otherReply_isAFailure(long[] reply) {
+    void of_otherReply_isAFailure(long[] whole) {
         assertThatExceptionOfType(StoreFailure.class)
-                .isThrownBy(() -> charged(1, reply))
+                .isThrownBy(() -> charged(1, whole))
                 .withMessageContaining("unexpected reply to a rate limit script");
     }
 }

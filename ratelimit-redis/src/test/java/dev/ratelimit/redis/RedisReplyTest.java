@@ -22,7 +22,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What the scripts receive about a limit, and the meaning of their numbers. */
-class RedisAnswerTest {
+class RedisReplyTest {
 
     private static final long MICROS = 1_000;
     private static final Rate RATE = Rate.parse("10/second");
@@ -124,14 +124,14 @@ class RedisAnswerTest {
     @Test
     void answers_eachKind_areItsNumbers() {
         assertThat(IntStream.of(
-                        RedisLimits.of(TokenBucket.of(RATE)).answers(),
+                        RedisLimits.of(TokenBucket.of(RATE)).numbers(),
                         RedisLimits.of(TokenBucket.of(RATE, 20, TokenBucket.Refill.INTERVAL))
-                                .answers(),
-                        RedisLimits.of(FixedWindow.of(RATE)).answers(),
+                                .numbers(),
+                        RedisLimits.of(FixedWindow.of(RATE)).numbers(),
                         RedisLimits.of(FixedWindow.onClock(Rate.parse("10/day"), BERLIN))
-                                .answers(),
-                        RedisLimits.of(SlidingWindow.of(RATE)).answers(),
-                        RedisLimits.of(SlidingLog.of(RATE)).answers()))
+                                .numbers(),
+                        RedisLimits.of(SlidingWindow.of(RATE)).numbers(),
+                        RedisLimits.of(SlidingLog.of(RATE)).numbers()))
                 .containsExactly(1, 2, 3, 3, 3, 4);
     }
 

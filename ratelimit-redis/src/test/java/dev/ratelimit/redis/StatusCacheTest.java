@@ -15,25 +15,25 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-class AnswerCacheTest {
+class StatusCacheTest {
 
     private static final Policy POLICY = Policy.of("p", TokenBucket.of(Rate.parse("10/minute")));
     private static final Duration SECOND = Duration.ofSeconds(1);
     private static final long MILLI = 1_000_000;
 
     private final FakeTicker time = new FakeTicker();
-    private final AnswerCache answerCache = new AnswerCache(time, 512, SECOND.toNanos());
+    private final StatusCache statusCache = new StatusCache(time, 512, SECOND.toNanos());
 
     private static LimitStatus status(Charge charge, long retryAfterNanos, long nextNanos) {
         return new LimitStatus(charge, charge.policy().limits().get(0), 2, retryAfterNanos, nextNanos, 90_000 * MILLI);
     }
 
     private void refused(Charge charge, long retryAfterNanos, long nextNanos) {
-        answerCache.put(charge, List.of(status(charge, retryAfterNanos, nextNanos)), answerCache.now());
+        statusCache.put(charge, List.of(status(charge, retryAfterNanos, nextNanos)), statusCache.now());
     }
 
     private boolean refuses(Charge charge) {
-        return answerCache.refusal(List.of(charge)) != null;
+        return statusCache.refusal(List.of(charge)) != null;
     }
 
     @Test
@@ -42,7 +42,7 @@ class AnswerCacheTest {
         refused(charge, 3000 * MILLI, 500 * MILLI);
         time.advance(Duration.ofMillis(200));
 
-        Decision refusal = answerCache.refusal(List.of(charge));
+        Decision refusal = statusCache.refusal(List.of(charge));
 
         assertThat(refusal)
                 .isEqualTo(new Decision(
@@ -81,7 +81,7 @@ class AnswerCacheTest {
         refused(charge, LimitAlgorithm.NEVER, 30_000 * MILLI);
         time.advance(Duration.ofMillis(10));
 
-        assertThat(answerCache.refusal(List.of(charge)))
+        assertThat(statusCache.refusal(List.of(charge)))
                 .isNotNull()
                 .extracting(Decision::retryAfterNanos)
                 .isEqualTo(LimitAlgorithm.NEVER);
@@ -110,7 +110,7 @@ class AnswerCacheTest {
 
     @Test
     void refusal_switchedOff_isNone() {
-        AnswerCache off = new AnswerCache(time, 512, 0);
+        StatusCache off = new StatusCache(time, 512, 0);
         Charge charge = POLICY.charge("k", 5);
         off.put(charge, List.of(status(charge, 3000 * MILLI, 3000 * MILLI)), 0);
 
@@ -122,33 +122,33 @@ class AnswerCacheTest {
         Charge charge = POLICY.charge("k", 5);
         refused(charge, 3000 * MILLI, 3000 * MILLI);
 
-        assertThat(answerCache.remove(POLICY.charge("k"))).isNotNull();
-        assertThat(answerCache.remove(charge)).isNull();
+        assertThat(statusCache.remove(POLICY.charge("k"))).isNotNull();
+        assertThat(statusCache.remove(charge)).isNull();
         assertThat(refuses(charge)).isFalse();
     }
 
     @Test
     void forget_askedBefore_isNotRememberedAfterwards() {
         Charge charge = POLICY.charge("k", 5);
-        long asked = answerCache.now();
-        answerCache.forget(charge);
+        long asked = statusCache.now();
+        statusCache.forget(charge);
 
-        answerCache.put(charge, List.of(status(charge, 3000 * MILLI, 3000 * MILLI)), asked);
+        statusCache.put(charge, List.of(status(charge, 3000 * MILLI, 3000 * MILLI)), asked);
         assertThat(refuses(charge)).isFalse();
 
-        answerCache.put(charge, List.of(status(charge, 3000 * MILLI, 3000 * MILLI)), answerCache.now());
+        statusCache.put(charge, List.of(status(charge, 3000 * MILLI, 3000 * MILLI)), statusCache.now());
         assertThat(refuses(charge)).isTrue();
     }
 
     @Test
     void remove_forgottenBefore_remembersNoAnswerFromBeforeThat() {
         Charge charge = POLICY.charge("k", 5);
-        long asked = answerCache.now();
-        answerCache.forget(charge);
+        long asked = statusCache.now();
+        statusCache.forget(charge);
         refused(POLICY.charge("k", 1), 3000 * MILLI, 500 * MILLI);
 
-        assertThat(answerCache.remove(charge)).isNotNull();
-        answerCache.put(charge, List.of(status(charge, 3000 * MILLI, 500 * MILLI)), asked);
+        assertThat(statusCache.remove(charge)).isNotNull();
+        statusCache.put(charge, List.of(status(charge, 3000 * MILLI, 500 * MILLI)), asked);
 
         assertThat(refuses(charge)).isFalse();
     }

@@ -12,11 +12,11 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded cache of Redis's latest answers: a key that Redis refused is refused locally until it can be admitted, and
- * a key that must be decided without Redis starts with its last known state. An evicted key costs one more request to
- * Redis, nothing else. Thread-safe and lock-free.
+ * A bounded cache of the statuses that Redis told last: a key that Redis refused is refused locally until it can be
+ * admitted, and a key that must be decided without Redis starts with its last known state. An evicted key costs one more
+ * request to Redis, nothing else. Thread-safe and lock-free.
  */
-final class AnswerCache {
+final class StatusCache {
 
     /** The known statuses of one key; empty if it was forgotten. */
     record Known(Charge charge, List<LimitStatus> statuses, long atNanos, long asked) {
@@ -44,7 +44,7 @@ final class AnswerCache {
      * @param maxKeys the maximum number of keys, a power of two
      * @param maxRefusalNanos how long at most a key is refused without asking Redis; 0 for never
      */
-    AnswerCache(Ticker ticker, int maxKeys, long maxRefusalNanos) {
+    StatusCache(Ticker ticker, int maxKeys, long maxRefusalNanos) {
         this.ticker = ticker;
         this.maxRefusalNanos = maxRefusalNanos;
         this.places = new AtomicReferenceArray<>(maxKeys);
@@ -64,7 +64,7 @@ final class AnswerCache {
         replace(new Known(charge, statuses, ticker.nanos(), asked));
     }
 
-    /** Forgets the key, including answers that are not remembered yet. */
+    /** Forgets the key, including statuses that are not remembered yet. */
     void forget(Charge charge) {
         replace(new Known(charge, List.of(), ticker.nanos(), forgotten.incrementAndGet()));
     }
@@ -91,7 +91,7 @@ final class AnswerCache {
         return other != null && (one == null || one.atNanos - other.atNanos < 0);
     }
 
-    /** Removes and returns the known answer for the key; of several concurrent callers, one gets it. */
+    /** Removes and returns the known statuses of the key; of several concurrent callers, one gets them. */
     @Nullable
     Known remove(Charge charge) {
         Known removed = null;
@@ -99,7 +99,7 @@ final class AnswerCache {
         for (int place = row; place < row + ROW; place++) {
             Known known = places.getAcquire(place);
             boolean its = known != null && !known.statuses.isEmpty() && known.charge.sameBudget(charge);
-            // an older answer may still come
+            // an older reply may still come
             if (its && places.compareAndSet(place, known, known.forgotten())) {
                 removed = known;
             }

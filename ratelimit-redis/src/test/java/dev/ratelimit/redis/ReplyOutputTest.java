@@ -7,9 +7,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
-class AnswerOutputTest {
+class ReplyOutputTest {
 
-    private final AnswerOutput output = new AnswerOutput();
+    private final ReplyOutput output = new ReplyOutput();
 
     private long[] read(long... numbers) {
         output.multi(numbers.length);

@@ -6,7 +6,7 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * The answer of a script to one batch.
+ * The reply of a script to one batch: a part of the whole reply to a command.
  *
  * @param verdict whether all limits admitted, or why the script could not decide
  * @param nowMicros the server's time
@@ -14,7 +14,7 @@ import java.util.List;
  *     its limit
  */
 @SuppressWarnings("ArrayRecordComponent") // read once, never compared
-record Answer(Verdict verdict, long nowMicros, long[] numbers) {
+record Reply(Verdict verdict, long nowMicros, long[] numbers) {
 
     enum Verdict {
         ADMITTED,
@@ -33,40 +33,40 @@ record Answer(Verdict verdict, long nowMicros, long[] numbers) {
     private static final long[] NOTHING = {};
 
     /**
-     * Splits the reply to a call into the answers to its batches.
+     * Splits the whole reply to a call into the replies to its batches.
      *
      * @throws StoreFailure if it is not the reply to this call: something else may have replied in place of the server, or
      *     the connection is out of step
      */
-    static List<Answer> of(long[] reply, Call call, List<Batch> batches, Operation operation) {
-        if (reply.length < 2 || reply[1] != call.question()) {
+    static List<Reply> of(long[] whole, Call call, List<Batch> batches, Operation operation) {
+        if (whole.length < 2 || whole[1] != call.question()) {
             throw unexpected();
         }
-        if (reply.length == 2 && operation == Operation.CHARGE) {
-            return Collections.nCopies(batches.size(), new Answer(Verdict.VOID, reply[0], NOTHING));
+        if (whole.length == 2 && operation == Operation.CHARGE) {
+            return Collections.nCopies(batches.size(), new Reply(Verdict.VOID, whole[0], NOTHING));
         }
-        List<Answer> answers = new ArrayList<>(batches.size());
+        List<Reply> replies = new ArrayList<>(batches.size());
         int at = 2;
         for (Batch batch : batches) {
-            if (at >= reply.length) {
+            if (at >= whole.length) {
                 throw unexpected();
             }
-            Verdict verdict = verdict(reply[at], batch);
+            Verdict verdict = verdict(whole[at], batch);
             boolean decided = verdict == Verdict.ADMITTED || verdict == Verdict.REFUSED;
-            int count = decided && operation.hasStatuses() ? batch.answers() : 0;
-            if (count >= reply.length - at) {
+            int count = decided && operation.hasStatuses() ? batch.numbers() : 0;
+            if (count >= whole.length - at) {
                 throw unexpected();
             }
             long[] numbers = verdict == Verdict.UNUSABLE_KEY
-                    ? new long[] {FIRST_UNUSABLE - reply[at]}
-                    : Arrays.copyOfRange(reply, at + 1, at + 1 + count);
-            answers.add(new Answer(verdict, reply[0], numbers));
+                    ? new long[] {FIRST_UNUSABLE - whole[at]}
+                    : Arrays.copyOfRange(whole, at + 1, at + 1 + count);
+            replies.add(new Reply(verdict, whole[0], numbers));
             at += 1 + count;
         }
-        if (at != reply.length) {
+        if (at != whole.length) {
             throw unexpected();
         }
-        return answers;
+        return replies;
     }
 
     private static Verdict verdict(long number, Batch batch) {
@@ -93,7 +93,7 @@ record Answer(Verdict verdict, long nowMicros, long[] numbers) {
      *
      * @throws StoreFailure if no script can
      */
-    Answer usable(Batch batch) {
+    Reply usable(Batch batch) {
         if (verdict == Verdict.UNUSABLE_KEY) {
             throw new StoreFailure(
                     RedisStoreFailure.WRONG_TYPE,

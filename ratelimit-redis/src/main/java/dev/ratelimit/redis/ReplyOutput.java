@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
  * Reads a script's reply off the wire without allocating an object per number. A reply that does not consist of whole
  * numbers is a failure.
  */
-final class AnswerOutput extends CommandOutput<String, byte[], long[]> {
+final class ReplyOutput extends CommandOutput<String, byte[], long[]> {
 
     /** More numbers than any reply needs. */
     private static final int MAX_ELEMENTS = 1 << 20;
@@ -15,14 +15,14 @@ final class AnswerOutput extends CommandOutput<String, byte[], long[]> {
     private boolean announced;
     private int read;
 
-    AnswerOutput() {
+    ReplyOutput() {
         super(LettuceConnection.CODEC, new long[0]);
     }
 
     @Override
     public void multi(int count) {
         if (announced || count > MAX_ELEMENTS) {
-            throw Answer.unexpected();
+            throw Reply.unexpected();
         }
         announced = true;
         output = new long[Math.max(0, count)];
@@ -31,7 +31,7 @@ final class AnswerOutput extends CommandOutput<String, byte[], long[]> {
     @Override
     public void set(long number) {
         if (read == output.length) {
-            throw Answer.unexpected();
+            throw Reply.unexpected();
         }
         output[read++] = number;
     }
@@ -40,12 +40,12 @@ final class AnswerOutput extends CommandOutput<String, byte[], long[]> {
     @Override
     public void set(ByteBuffer bytes) {
         if (bytes == null) {
-            throw Answer.unexpected();
+            throw Reply.unexpected();
         }
         try {
             set(Long.parseLong(decodeString(bytes)));
         } catch (NumberFormatException e) {
-            throw Answer.unexpected();
+            throw Reply.unexpected();
         }
     }
 }
