@@ -65,10 +65,10 @@ final class Fallback implements AutoCloseable {
     }
 
     /** Decides in memory the charges whose policies choose that; the others do not appear in the answer. */
-    void decide(Round round, boolean take) {
+    void decide(PendingDecision pending, boolean take) {
         List<Charge> decided = new ArrayList<>(1);
         List<Charge> single = new ArrayList<>(1);
-        for (Charge charge : round.unanswered()) {
+        for (Charge charge : pending.unanswered()) {
             if (choice(charge) == OnStoreFailure.LOCAL) {
                 seed(charge, limits.of(charge.policy()));
                 decided.add(charge);
@@ -76,10 +76,10 @@ final class Fallback implements AutoCloseable {
             }
         }
         Decision decision = take ? memory.decide(single) : memory.peek(single);
-        round.decidedHere(decision);
+        pending.decidedHere(decision);
         Iterator<LimitStatus> next = decision.limits().iterator();
         for (Charge charge : decided) {
-            round.decidedHere(
+            pending.decidedHere(
                     charge,
                     charge.policy().limits().stream()
                             .map(limit -> of(charge, next.next()))

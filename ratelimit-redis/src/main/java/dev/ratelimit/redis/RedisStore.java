@@ -137,18 +137,18 @@ public final class RedisStore implements RateLimitStore {
         if (refusal != null) {
             return refusal;
         }
-        Round round = new Round(distinct);
-        return leases == null ? ask(round, distinct, Operation.CHARGE) : pay(round, distinct, leases);
+        PendingDecision pending = new PendingDecision(distinct);
+        return leases == null ? ask(pending, distinct, Operation.CHARGE) : pay(pending, distinct, leases);
     }
 
     @Override
     public Decision peek(List<Charge> charges) {
         List<Charge> distinct = Charge.addUp(charges);
-        return ask(new Round(distinct), distinct, Operation.PEEK);
+        return ask(new PendingDecision(distinct), distinct, Operation.PEEK);
     }
 
     /** Spends leases where possible and asks Redis for the rest. */
-    private Decision pay(Round round, List<Charge> charges, Leases from) {
+    private Decision pay(PendingDecision pending, List<Charge> charges, Leases from) {
         List<Charge> rest = new ArrayList<>(charges.size());
         IdentityHashMap<Charge, Lease> paid = new IdentityHashMap<>();
         boolean admitted = false;
@@ -159,10 +159,10 @@ public final class RedisStore implements RateLimitStore {
                     rest.add(charge);
                 } else {
                     paid.put(charge, lease);
-                    round.paid(charge, lease, ticker.nanos());
+                    pending.paid(charge, lease, ticker.nanos());
                 }
             }
-            Decision decision = rest.isEmpty() ? round.decision(true) : ask(round, rest, Operation.CHARGE);
+            Decision decision = rest.isEmpty() ? pending.decision(true) : ask(pending, rest, Operation.CHARGE);
             admitted = decision.admitted();
             return decision;
         } finally {
@@ -173,7 +173,7 @@ public final class RedisStore implements RateLimitStore {
     }
 
     /** Throws {@link StoreUnavailableException} if a policy that fails closed cannot be decided. */
-    private Decision ask(Round round, List<Charge> charges, Operation operation) {
+    private Decision ask(PendingDecision pending, List<Charge> charges, Operation operation) {
         ensureAlarms();
         long deadline = ticker.nanos() + deadlineNanos;
         long asked = statusCache.now();
@@ -182,15 +182,15 @@ public final class RedisStore implements RateLimitStore {
         List<PendingBatch> open = new ArrayList<>(operation == Operation.CHARGE ? sent : List.of());
         Decision decision;
         try {
-            await(round, sent, open, deadline);
-            decide(round, open, operation, deadline);
-            decision = round.decision(operation == Operation.CHARGE);
+            await(pending, sent, open, deadline);
+            decide(pending, open, operation, deadline);
+            decision = pending.decision(operation == Operation.CHARGE);
         } catch (RuntimeException | Error e) {
             sent.forEach(each -> each.giveUp(e));
             open.forEach(this::undo);
             throw e;
         }
-        learn(round, asked, operation);
+        learn(pending, asked, operation);
         return decision;
     }
 
@@ -202,13 +202,13 @@ public final class RedisStore implements RateLimitStore {
         }
     }
 
-    private void await(Round round, List<PendingBatch> asked, List<PendingBatch> open, long deadline) {
+    private void await(PendingDecision pending, List<PendingBatch> asked, List<PendingBatch> open, long deadline) {
         for (PendingBatch sent : asked) {
             try {
-                round.answered(sent, sent.await(deadline - ticker.nanos()));
+                pending.answered(sent, sent.await(deadline - ticker.nanos()));
             } catch (StoreFailure e) {
                 listener.failed(e.reason());
-                round.unanswered(sent, e);
+                pending.unanswered(sent, e);
                 if (open.contains(sent)) {
                     undo(sent);
                     open.remove(sent);
@@ -218,28 +218,28 @@ public final class RedisStore implements RateLimitStore {
     }
 
     /** Decides what no server has answered, and gives back what servers charged if anything is refused. */
-    private void decide(Round round, List<PendingBatch> open, Operation operation, long deadline) {
-        StoreFailure failure = round.failure();
+    private void decide(PendingDecision pending, List<PendingBatch> open, Operation operation, long deadline) {
+        StoreFailure failure = pending.failure();
         if (failure != null) {
             try {
-                fallback.denyIfChosen(round.unanswered(), failure);
+                fallback.denyIfChosen(pending.unanswered(), failure);
             } catch (StoreUnavailableException e) {
-                giveBack(round, open, deadline);
+                giveBack(pending, open, deadline);
                 throw e;
             }
-            fallback.decide(round, round.admitted() && operation == Operation.CHARGE);
+            fallback.decide(pending, pending.admitted() && operation == Operation.CHARGE);
         }
-        if (!round.admitted()) {
-            giveBack(round, open, deadline);
+        if (!pending.admitted()) {
+            giveBack(pending, open, deadline);
         }
     }
 
     /** A decision stands, whether or not anything is learnt from it: a thread without stack or memory may fail here. */
-    private void learn(Round round, long asked, Operation operation) {
+    private void learn(PendingDecision pending, long asked, Operation operation) {
         try {
-            round.remember(statusCache, asked, operation == Operation.CHARGE);
-            if (leases != null && round.admitted() && operation == Operation.CHARGE) {
-                round.tell(leases);
+            pending.remember(statusCache, asked, operation == Operation.CHARGE);
+            if (leases != null && pending.admitted() && operation == Operation.CHARGE) {
+                pending.tell(leases);
             }
         } catch (RuntimeException | Error e) {
             // the next call asks Redis
@@ -265,9 +265,9 @@ public final class RedisStore implements RateLimitStore {
      * Refunds the slots that admitted if another one refused, and asks for their state afterwards if time is left: a
      * server that hangs may have used up the deadline.
      */
-    private void giveBack(Round round, List<PendingBatch> open, long deadline) {
+    private void giveBack(PendingDecision pending, List<PendingBatch> open, long deadline) {
         List<PendingBatch> questions = new ArrayList<>(1);
-        for (PendingBatch charged : round.charged()) {
+        for (PendingBatch charged : pending.charged()) {
             if (!open.remove(charged)) {
                 // it was only asked
                 continue;
@@ -281,7 +281,7 @@ public final class RedisStore implements RateLimitStore {
         }
         for (PendingBatch question : questions) {
             try {
-                round.corrected(question, question.get(deadline - ticker.nanos()));
+                pending.corrected(question, question.get(deadline - ticker.nanos()));
             } catch (StoreFailure e) {
                 listener.failed(e.reason());
             }

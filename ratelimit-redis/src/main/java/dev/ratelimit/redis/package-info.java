@@ -5,14 +5,14 @@
  *
  * <pre>
  * RedisStore       StatusCache refuses what Redis has refused and cannot have changed; Leases pay from permits that
- *                  were charged before. The rest is one Round of Parts, a part per charge.
+ *                  were charged before. The rest is a PendingDecision, with a Part per charge.
  * Router           KeyNames, and by Topology (OneServer, Cluster) a Batch per slot.
  * Node             its Breaker lets the batch in; PendingBatch is the batch under way, judged once.
  * ScriptExecutor   the Script of the batch's limits (RedisLimits: a RedisLimit per algorithm); follows redirects.
  * Combiner         charges to one slot that wait for the connection go together, as one Letter.
  * Link             the connection, LettuceConnection, which asks for the Call when it writes.
  * ReplyOutput      a Reply for each batch; each RedisLimit reads its numbers; ServerClock learns the server's time.
- * Round            the Decision, with a Receipt of who decided which charge, and when, for refunds.
+ * PendingDecision  the Decision, with a Receipt of who decided which charge, and when, for refunds.
  * </pre>
  *
  * <p>The caller waits only in {@code PendingBatch.await}, until its deadline. What no server has answered by then is decided

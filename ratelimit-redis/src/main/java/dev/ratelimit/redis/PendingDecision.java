@@ -9,8 +9,8 @@ import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Collects the answers of servers and memory into a decision. Used by one thread. */
-final class Round {
+/** A decision under way: collects what servers, leases and memory say. Used by one thread. */
+final class PendingDecision {
 
     private final List<Charge> charges;
     private final List<Part> parts;
@@ -20,7 +20,7 @@ final class Round {
     private @Nullable StoreFailure failure;
     private @Nullable Decision memory;
 
-    Round(List<Charge> charges) {
+    PendingDecision(List<Charge> charges) {
         this.charges = charges;
         this.parts = new ArrayList<>(charges.size());
         charges.forEach(charge -> parts.add(new Part(charge)));
