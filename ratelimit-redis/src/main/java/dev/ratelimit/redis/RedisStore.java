@@ -39,7 +39,7 @@ public final class RedisStore implements RateLimitStore {
     private static final long EXPIRY_ROUNDING_NANOS = 20_000_000;
 
     private final Router router;
-    private final Fallback fallback;
+    private final LocalDecider local;
     private final StatusCache statusCache;
     private final @Nullable Leases leases;
     private final OwedRefunds owed;
@@ -51,9 +51,9 @@ public final class RedisStore implements RateLimitStore {
     private final long voidAfterNanos;
 
     /** Creates a store from these parts, with the builder's settings. */
-    RedisStore(Router router, Fallback fallback, StatusCache statusCache, RedisStoreBuilder settings) {
+    RedisStore(Router router, LocalDecider local, StatusCache statusCache, RedisStoreBuilder settings) {
         this.router = router;
-        this.fallback = fallback;
+        this.local = local;
         this.statusCache = statusCache;
         this.ticker = settings.ticker();
         this.listener = settings.listener();
@@ -222,12 +222,12 @@ public final class RedisStore implements RateLimitStore {
         StoreFailure failure = pending.failure();
         if (failure != null) {
             try {
-                fallback.denyIfChosen(pending.unanswered(), failure);
+                local.denyIfChosen(pending.unanswered(), failure);
             } catch (StoreUnavailableException e) {
                 giveBack(pending, open, deadline);
                 throw e;
             }
-            fallback.decide(pending, pending.admitted() && operation == Operation.CHARGE);
+            local.decide(pending, pending.admitted() && operation == Operation.CHARGE);
         }
         if (!pending.admitted()) {
             giveBack(pending, open, deadline);
@@ -324,7 +324,7 @@ public final class RedisStore implements RateLimitStore {
                 there.computeIfAbsent(debt, same -> new ArrayList<>(1))
                         .add(whole.policy().charge(whole.key(), charge.permits()));
             } else if (receipt != null && paid != null && paid.inMemory()) {
-                fallback.refund(Objects.requireNonNull(receipt.memory()), whole, charge.permits());
+                local.refund(Objects.requireNonNull(receipt.memory()), whole, charge.permits());
             }
         }
         refund(there);
@@ -353,7 +353,7 @@ public final class RedisStore implements RateLimitStore {
         Leases.Reset ended = leases == null ? null : leases.drop(charge);
         long erasedMicros = 0;
         try {
-            fallback.reset(policy, key);
+            local.reset(policy, key);
             List<PendingBatch> sent = router.send(List.of(charge), Operation.RESET);
             boolean reset = settle(sent, ticker.nanos() + deadlineNanos);
             erasedMicros = reset ? sent.get(0).reply().nowMicros() : 0;
@@ -387,7 +387,7 @@ public final class RedisStore implements RateLimitStore {
     /** Refunds leases and closes the connections; later calls are decided as if Redis failed. The client stays open. */
     @Override
     public void close() {
-        try (fallback;
+        try (local;
                 router) {
             if (leases != null) {
                 leases.close(FAREWELL_NANOS);

@@ -269,14 +269,14 @@ public final class RedisStoreBuilder {
         OperatorLog operatorLog = new OperatorLog(listener, servedBy, openFor);
         Router router = new Router(servedBy, new KeyNames(prefix), settings(), operatorLog);
         StatusCache statusCache = new StatusCache(ticker, KNOWN_KEYS, denyCache.toNanos());
-        Fallback fallback = new Fallback(
+        LocalDecider local = new LocalDecider(
                 InMemoryStore.builder().ticker(ticker).scheduler(scheduler()).build(),
                 new LocalLimits(localShare),
                 statusCache,
                 onFailure,
                 otherwise,
                 openFor);
-        RedisStore store = new RedisStore(router, fallback, statusCache, this);
+        RedisStore store = new RedisStore(router, local, statusCache, this);
         try {
             router.warmUp(FIRST.charge(), WARM_UP.toNanos());
         } catch (RuntimeException | Error e) {

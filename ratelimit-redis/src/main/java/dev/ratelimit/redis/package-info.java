@@ -16,7 +16,7 @@
  * </pre>
  *
  * <p>The caller waits only in {@code PendingBatch.await}, until its deadline. What no server has answered by then is decided
- * by Fallback: denied, allowed, or by LocalLimits, this instance's share in memory. What a server may have charged for a
+ * by LocalDecider: denied, allowed, or by LocalLimits, this instance's share in memory. What a server may have charged for a
  * caller who did not get it, and each refund without an answer, is owed by OwedRefunds until a server has executed it.
  *
  * <p>A Breaker belongs to a Node, and a Node to a server: a failing server does not affect the others. While it is open,

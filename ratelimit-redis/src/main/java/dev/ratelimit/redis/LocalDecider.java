@@ -16,10 +16,10 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Applies each policy's {@link OnStoreFailure} while Redis does not decide: decide in memory with a share of the limit,
- * admit, or reject. Thread-safe.
+ * Decides on this instance while Redis does not, as each policy's {@link OnStoreFailure} says: in memory with a share of the
+ * limit, by admitting, or by rejecting. Thread-safe.
  */
-final class Fallback implements AutoCloseable {
+final class LocalDecider implements AutoCloseable {
 
     private final RateLimitStore memory;
     private final LocalLimits limits;
@@ -29,13 +29,13 @@ final class Fallback implements AutoCloseable {
     private final Duration retryAfter;
 
     /**
-     * Creates a fallback with these choices.
+     * Creates a decider with these choices.
      *
      * @param choices by policy name
      * @param otherwise for all other policies
      * @param retryAfter when to retry after a rejection by a policy that fails closed
      */
-    Fallback(
+    LocalDecider(
             RateLimitStore memory,
             LocalLimits limits,
             StatusCache statusCache,
