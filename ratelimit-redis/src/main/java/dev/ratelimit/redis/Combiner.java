@@ -90,7 +90,7 @@ final class Combiner {
             replies.whenComplete((all, failure) -> {
                 // unless it was written
                 take();
-                tell(all, failure);
+                complete(all, failure);
             });
         }
 
@@ -133,7 +133,7 @@ final class Combiner {
             return true;
         }
 
-        private void tell(@Nullable List<Reply> replies, @Nullable Throwable failure) {
+        private void complete(@Nullable List<Reply> replies, @Nullable Throwable failure) {
             for (int i = 0; i < together.size(); i++) {
                 if (replies != null) {
                     together.get(i).reply.complete(replies.get(i));

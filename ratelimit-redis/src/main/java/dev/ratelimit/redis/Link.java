@@ -19,14 +19,14 @@ import org.jspecify.annotations.Nullable;
 final class Link {
 
     /** How long a replaced connection may still deliver replies. */
-    private static final long FAREWELL_NANOS = 1_000_000_000;
+    private static final long CLOSE_DELAY_NANOS = 1_000_000_000;
 
     /** The maximum number of attempts at once: the client may take longer for one than anybody waits. */
     private static final int MAX_ATTEMPTS = 3;
 
     private final Topology topology;
     private final String server;
-    private final Consumer<Connection> greeting;
+    private final Consumer<Connection> opened;
     private final Scheduler scheduler;
     private final Executor threads;
     private final ReentrantLock lock = new ReentrantLock();
@@ -53,13 +53,13 @@ final class Link {
     /**
      * Creates a link to this server, which is not connected yet.
      *
-     * @param greeting receives each new connection
+     * @param opened receives each new connection
      * @param threads runs attempts to connect, which block; may fail to start one
      */
-    Link(Topology topology, String server, Consumer<Connection> greeting, Scheduler scheduler, Executor threads) {
+    Link(Topology topology, String server, Consumer<Connection> opened, Scheduler scheduler, Executor threads) {
         this.topology = topology;
         this.server = server;
-        this.greeting = greeting;
+        this.opened = opened;
         this.scheduler = scheduler;
         this.threads = threads;
     }
@@ -191,7 +191,7 @@ final class Link {
 
     private void closeLater(Connection replaced) {
         try {
-            scheduler.schedule(replaced::close, FAREWELL_NANOS);
+            scheduler.schedule(replaced::close, CLOSE_DELAY_NANOS);
         } catch (RuntimeException | Error e) {
             replaced.close();
         }
@@ -221,7 +221,7 @@ final class Link {
             former.thenAccept(this::closeLater);
         }
         if (live != null) {
-            greeting.accept(live);
+            opened.accept(live);
         }
         if (retry) {
             replace();

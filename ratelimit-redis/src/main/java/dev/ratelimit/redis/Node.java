@@ -46,10 +46,10 @@ final class Node implements Probing.Patient {
         this.heardNanos = ticker.nanos();
         this.breaker = settings.breaker();
         this.probing = new Probing(this, scheduler);
-        this.link = new Link(topology, server, this::greet, scheduler, settings.threads());
+        this.link = new Link(topology, server, this::opened, scheduler, settings.threads());
     }
 
-    private void greet(Connection live) {
+    private void opened(Connection live) {
         // those of slots that are not used any more would keep former connections in memory
         combiners.clear();
         operatorLog.connected(live);

@@ -116,7 +116,7 @@ final class PendingDecision {
                 && part.statuses().stream().anyMatch(status -> !status.admitted());
     }
 
-    void tell(Leases leases) {
+    void reportTo(Leases leases) {
         for (Part part : parts) {
             if (part.byServer()) {
                 leases.asked(part.charge(), part.statuses());

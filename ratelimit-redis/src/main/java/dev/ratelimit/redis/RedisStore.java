@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 public final class RedisStore implements RateLimitStore {
 
     /** The maximum time that closing the store spends on refunding leases. */
-    private static final long FAREWELL_NANOS = 2_000_000_000;
+    private static final long MAX_CLOSE_NANOS = 2_000_000_000;
 
     /** More than an expiry is rounded up by. */
     private static final long EXPIRY_ROUNDING_NANOS = 20_000_000;
@@ -239,7 +239,7 @@ public final class RedisStore implements RateLimitStore {
         try {
             pending.remember(statusCache, asked, operation == Operation.CHARGE);
             if (leases != null && pending.admitted() && operation == Operation.CHARGE) {
-                pending.tell(leases);
+                pending.reportTo(leases);
             }
         } catch (RuntimeException | Error e) {
             // the next call asks Redis
@@ -390,7 +390,7 @@ public final class RedisStore implements RateLimitStore {
         try (local;
                 router) {
             if (leases != null) {
-                leases.close(FAREWELL_NANOS);
+                leases.close(MAX_CLOSE_NANOS);
             }
             owed.close();
         }

@@ -23,7 +23,8 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
     /** The minimum time between two requests for the slots, and the maximum wait for an answer. */
     private static final long REFRESH_NANOS = 1_000_000_000;
 
-    private static final long FAREWELL_NANOS = 500_000_000;
+    /** The maximum time to wait until connections are closed. */
+    private static final long MAX_CLOSE_NANOS = 500_000_000;
 
     /** The maximum number of an id, which Lua keeps exactly. */
     private static final long MAX_ID = (1L << 52) - 1;
@@ -293,7 +294,7 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
                 .toArray(CompletableFuture[]::new);
         try {
             // the client closes the rest
-            Timeout.await(CompletableFuture.allOf(closing), FAREWELL_NANOS, settings.scheduler());
+            Timeout.await(CompletableFuture.allOf(closing), MAX_CLOSE_NANOS, settings.scheduler());
         } catch (StoreFailure e) {
             // nothing else follows
         } catch (InterruptedException e) {

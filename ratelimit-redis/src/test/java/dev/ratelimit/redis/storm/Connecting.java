@@ -23,7 +23,7 @@ final class Connecting {
     private static final long MAX_CONNECTIONS = 5;
 
     /** For how long a connection that was replaced is kept. */
-    private static final double FAREWELL_NANOS = 1.1e9;
+    private static final double CLOSE_DELAY_NANOS = 1.1e9;
 
     /** To a server of a cluster that always answers: its own link, and those that look for any server. */
     private static final int MAX_GOOD_CONNECTIONS = 4;
@@ -149,7 +149,7 @@ final class Connecting {
 
     /** Besides those in use, a connection may be replaced after each probe. */
     private long maxConnections() {
-        return MAX_CONNECTIONS + (long) (FAREWELL_NANOS / setup.openForNanos());
+        return MAX_CONNECTIONS + (long) (CLOSE_DELAY_NANOS / setup.openForNanos());
     }
 
     /** Checks that an instance keeps a connection on which a server answers, whatever it answers. */

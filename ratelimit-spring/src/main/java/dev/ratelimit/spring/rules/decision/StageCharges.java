@@ -278,7 +278,7 @@ public final class StageCharges {
         }
     }
 
-    private void tellHeld(OutcomeCounter outcomes) {
+    private void countHeld(OutcomeCounter outcomes) {
         returns = rules.charged().stream()
                 .filter(one -> one.rule().holds())
                 .map(one -> outcomes.held(one.charge()))
@@ -352,7 +352,7 @@ public final class StageCharges {
             }
         }
         if (holds()) {
-            tellHeld(outcomes);
+            countHeld(outcomes);
         }
     }
 
