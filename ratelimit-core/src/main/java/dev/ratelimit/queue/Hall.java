@@ -367,8 +367,7 @@ final class Hall {
     private Room room(Charge charge) {
         Room room = rooms.get(charge.policy().name());
         if (room == null) {
-            throw new IllegalStateException(
-                    "nobody can wait for policy " + charge.policy().name());
+            throw new IllegalStateException("policy " + charge.policy().name() + " has no queue");
         }
         return room;
     }

@@ -199,7 +199,7 @@ final class ParkedRequest implements AsyncListener {
             }
             failure.addSuppressed(ended);
         }
-        log.warn("A request that has waited for its permits cannot be handled, and is ended", failure);
+        log.warn("Could not resume a request after its wait, so it was ended", failure);
     }
 
     @Override

@@ -57,7 +57,7 @@ final class MisplacedPolicies {
                 throw new RateLimitConfigurationException(
                         name.toString(),
                         null,
-                        "nobody reads this; indent ratelimit less, so that it is not below '"
+                        "this has no effect here; move ratelimit to the top level, out of '"
                                 + name.getElement(0, Form.DASHED) + "'");
             }
         }
@@ -119,7 +119,7 @@ final class MisplacedPolicies {
     private static void checkMisspelt(ConfigurationPropertyName name) {
         ConfigurationPropertyName own = meant(name);
         if (own != null && Spelling.isNear(name.getElement(0, Form.UNIFORM), ROOT.toString())) {
-            throw new RateLimitConfigurationException(name.toString(), null, "nobody reads this; write " + own);
+            throw new RateLimitConfigurationException(name.toString(), null, "this has no effect; write " + own);
         }
     }
 

@@ -183,7 +183,7 @@ public final class StartupReport {
                 .filter(exempt -> proxies.stream().anyMatch(exempt::overlaps))
                 .forEach(exempt -> log.warn(
                         "ratelimit.exempt.addresses: {} includes addresses of ratelimit.trusted-proxies, which are never"
-                                + " exempt: any client behind a proxy can make its own address unreadable",
+                                + " exempt: otherwise a client behind the proxy could become exempt by sending an unreadable address",
                         exempt));
     }
 

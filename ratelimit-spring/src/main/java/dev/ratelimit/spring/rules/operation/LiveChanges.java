@@ -171,7 +171,10 @@ final class LiveChanges {
 
     private static void tell(String policy, PolicyVersion now, PolicyVersion configured) {
         if (now.change() == null) {
-            log.warn("Rate limit {} is as configured again, by another instance: {}", Quotation.of(policy), now);
+            log.warn(
+                    "Rate limit {} was restored to its configuration by another instance: {}",
+                    Quotation.of(policy),
+                    now);
         } else {
             log.warn(
                     "Rate limit {} was changed by another instance: it is {}, and its configuration here, {}, does not"

@@ -38,7 +38,7 @@ class MisplacedPropertiesTest {
                 "ratelimits.policies.login.limit | write ratelimit.policies.login.limit",
                 "rate-limiter.policies.login.key | write ratelimit.policies.login.key",
                 "ratelimits.policies.login | write ratelimit.policies.login",
-                "spring.ratelimit.policies.login.limit | indent ratelimit less, so that it is not below 'spring'"
+                "spring.ratelimit.policies.login.limit | move ratelimit to the top level, out of 'spring'"
             })
     void check_policyElsewhere_isReported(String name, String remedy) {
         environment.setProperty(name, "3/minute");
