@@ -9,19 +9,34 @@ import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 
-/** Budgets of one permit, and a clock that stands still. */
+/**
+ * Budgets of one permit, and a clock that stands still. The kind of limit is drawn anew for each state, because jcstress
+ * finds actors only in the class of a test itself, so that each kind would need a copy of it.
+ */
 class Budgets implements Ticker {
 
-    static final LimitAlgorithm WORD = TokenBucket.of(Rate.parse("1/hour"));
-    static final LimitAlgorithm LONGS = FixedWindow.of(Rate.parse("1/hour"));
-    static final LimitAlgorithm GROWING = SlidingLog.of(Rate.parse("1/hour"));
+    /** What a limit keeps for a key. */
+    enum Kind {
+        WORD(TokenBucket.of(Rate.parse("1/hour"))),
+        LONGS(FixedWindow.of(Rate.parse("1/hour"))),
+        GROWING(SlidingLog.of(Rate.parse("1/hour")));
+
+        final LimitAlgorithm limit;
+
+        Kind(LimitAlgorithm limit) {
+            this.limit = limit;
+        }
+    }
+
+    private static final Kind[] KINDS = Kind.values();
 
     /** As many keys as fit into the first table, which has eight slots. */
     static final int FIRST_TABLE = 5;
 
     private final StoreClock clock = new StoreClock(this);
-    private final LimitAlgorithm limit;
+    private final Kind kind;
     private final Policy policy;
 
     private final StackTransaction chain;
@@ -30,23 +45,27 @@ class Budgets implements Ticker {
 
     final Keyspace keys;
 
-    Budgets(LimitAlgorithm limit, int maxKeys) {
-        this.limit = limit;
-        this.policy = Policy.of("p", limit);
+    Budgets(int maxKeys) {
+        this(maxKeys, KINDS);
+    }
+
+    Budgets(int maxKeys, Kind... kinds) {
+        this.kind = kinds[ThreadLocalRandom.current().nextInt(kinds.length)];
+        this.policy = Policy.of("p", kind.limit);
         this.keys = new Keyspace(maxKeys, clock);
         this.chain = new StackTransaction(clock, any -> List.of(keys));
     }
 
     /** Takes the only permit. */
     boolean take(String key) {
-        return take(key, limit);
+        return take(key, kind);
     }
 
-    /** Takes the only permit under this limit. */
-    boolean take(String key, LimitAlgorithm by) {
-        Outcome outcome = keys.tryCharge(key, by, 1);
+    /** Takes the only permit under the limit of this kind. */
+    boolean take(String key, Kind by) {
+        Outcome outcome = keys.tryCharge(key, by.limit, 1);
         return outcome == Outcome.OTHER_LIMIT
-                ? takeLocked(List.of(Policy.of("p", by).charge(key)))
+                ? takeLocked(List.of(Policy.of("p", by.limit).charge(key)))
                 : outcome == Outcome.ADMITTED;
     }
 
@@ -80,7 +99,7 @@ class Budgets implements Ticker {
 
     /** Adds a key that has its permit. */
     void prepare(String key) {
-        keys.add(KeyHash.of(key), limit, none -> false);
+        keys.add(KeyHash.of(key), kind.limit, none -> false);
     }
 
     /** Adds this number of exhausted keys. */
@@ -88,6 +107,11 @@ class Budgets implements Ticker {
         for (int i = 0; i < exhausted; i++) {
             take("exhausted" + i);
         }
+    }
+
+    /** The last part of a result: the kind of limit, alone if nothing is left that should not be. */
+    String left(boolean tooMuch) {
+        return tooMuch ? kind + " and too much is left" : kind.name();
     }
 
     @Override
