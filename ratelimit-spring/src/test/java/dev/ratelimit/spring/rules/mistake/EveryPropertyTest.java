@@ -3,7 +3,6 @@ package dev.ratelimit.spring.rules.mistake;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.spring.rules.config.PolicyProperties;
-import dev.ratelimit.spring.rules.config.PolicyRules;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import java.lang.reflect.RecordComponent;
 import java.util.List;
@@ -14,12 +13,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.beans.factory.support.DefaultListableBeanFactory;
-import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
-import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
-import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.mock.env.MockEnvironment;
@@ -62,22 +57,7 @@ class EveryPropertyTest {
             environment.setProperty(LIMIT, "5/minute");
         }
         environment.setProperty(name, value);
-        try {
-            WrittenProperties.check(environment);
-            ConfigurationPropertySources.attach(environment);
-            RateLimitProperties properties = Binder.get(
-                            environment, new NoUnboundElementsBindHandler(BindHandler.DEFAULT))
-                    .bind("ratelimit", RateLimitProperties.class)
-                    .get();
-            new PolicyRules(properties, Map.of(), new DefaultListableBeanFactory(), limit -> {});
-            return null;
-        } catch (RuntimeException failure) {
-            FailureAnalysis analysis = new ConfigurationFailureAnalyzer(environment).analyze(failure);
-            if (analysis == null) {
-                throw failure;
-            }
-            return analysis;
-        }
+        return Start.report(environment);
     }
 
     @ParameterizedTest
