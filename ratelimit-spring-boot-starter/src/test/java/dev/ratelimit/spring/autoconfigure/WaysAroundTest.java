@@ -81,7 +81,8 @@ class WaysAroundTest extends AppPerTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "&%zz", "&%"})
     void parameterThatCannotBeRead_isNoWayToAnotherEndpointsBudget(String broken) {
-        start(List.of(Account.class), "p.limit=1000/hour");
+        share(List.of(Account.class), "p.limit=1000/hour");
+        app.bean(Account.class).logins.set(0);
 
         fiveTimes("POST /account?action=login" + broken + " HTTP/1.1", "Content-Length: 0");
 
@@ -135,22 +136,23 @@ class WaysAroundTest extends AppPerTest {
     @ParameterizedTest
     @CsvSource({
         "header:X-Api-Key, /orders/1, X-Api-Key: guess",
+        "header:Referer, /orders/1, Referer: guess",
+        "query:key, /orders/1?key=guess, Accept: */*",
+        "query:key, /orders/1?key=guess&key=x, Accept: */*",
         "ip, /orders/1, X-Api-Key: guess",
         "ip, /orders/1, Authorization: Bearer guess",
         "ip, /orders/1, Cookie: key=guess",
         "ip, /orders/1, Sec-WebSocket-Protocol: guess",
-        "header:Referer, /orders/1, Referer: guess",
-        "query:key, /orders/1?key=guess, Accept: */*",
-        "query:key, /orders/1?key=guess&key=x, Accept: */*",
         "ip, /orders/1?access_token=guess, Accept: */*",
         "ip, /orders/1;jsessionid=guess, Accept: */*"
     })
     void preflight_withAnythingThatMayBeACredential_isCharged(String key, String path, String header) {
-        start(
+        share(
                 List.of(RunningApp.WithSecurity.class, ApiKeys.class, TestApi.class),
                 "p.limit=2/hour",
                 "p.key=" + key,
                 "ratelimit.policies.all.limit=3/hour");
+        app.bean(ApiKeys.class).checks.set(0);
 
         List<Integer> statuses = fiveTimes(
                 "OPTIONS " + path + " HTTP/1.1",
@@ -165,7 +167,7 @@ class WaysAroundTest extends AppPerTest {
     @ParameterizedTest
     @ValueSource(strings = {"/orders/1", "/orders/1?page=2"})
     void preflight_asBrowsersAndProxiesSendIt_isFree(String path) {
-        start(
+        share(
                 List.of(TestApi.class),
                 "p.limit=1/hour",
                 "p.key=header:X-Api-Key",
@@ -221,7 +223,7 @@ class WaysAroundTest extends AppPerTest {
         "GET /actuator/health, Cookie: token=guess",
     })
     void exemptPlace_isNoneToTryKeysAt(String request, String header) {
-        start(
+        share(
                 List.of(RunningApp.WithSecurity.class, ApiKeys.class, Account.class),
                 "p.limit=2/hour",
                 "p.key=ip",
@@ -252,7 +254,7 @@ class WaysAroundTest extends AppPerTest {
         "/actuator/health?x=1, Cookie: seen=1"
     })
     void exemptPlace_withAQueryOrACookie_costsNothingOnceSpringSecurityHasLetItPass(String path, String header) {
-        start(
+        share(
                 List.of(RunningApp.WithSecurity.class, StagesTest.Users.class, Account.class),
                 "p.limit=2/hour",
                 "p.key=ip",
@@ -302,12 +304,15 @@ class WaysAroundTest extends AppPerTest {
     @ParameterizedTest
     @ValueSource(strings = {"http://[", "http://a:b", "http://a:99999999999", "%%%", "://", "null"})
     void originThatIsNone_isRefusedLikeOthers(String origin) {
-        start(List.of(TestApi.class), "p.limit=1/hour");
+        share(List.of(TestApi.class), "p.limit=1/hour");
 
         assertThat(fiveTimes("GET /any HTTP/1.1", "Origin: " + origin))
                 .contains(429)
                 .doesNotContain(500);
     }
+
+    @TempDir
+    static Path directory;
 
     @ParameterizedTest
     @CsvSource({
@@ -320,11 +325,10 @@ class WaysAroundTest extends AppPerTest {
         "JETTY, /./files/big.txt",
         "JETTY, /x/../files/big.txt"
     })
-    void staticFile_inAnySpelling_isLimited(RunningApp.Server server, String path, @TempDir Path directory)
-            throws IOException {
+    void staticFile_inAnySpelling_isLimited(RunningApp.Server server, String path) throws IOException {
         Files.createDirectories(directory.resolve("files"));
         Files.writeString(directory.resolve("files/big.txt"), "the file");
-        start(
+        share(
                 server,
                 List.of(TestApi.class),
                 "spring.web.resources.static-locations=" + directory.toUri(),
