@@ -1,23 +1,16 @@
 package dev.ratelimit.faults;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.util.function.Function;
-import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
-import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Handle;
-import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
-import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
  * Loads a package a second time, such that the memory may end at each of its allocations: there, and before and after
- * each call of a collection, it passes the {@link Fuse} that is armed on the thread. The package knows nothing of this.
+ * each call of a collection, it passes the {@link Fuse} that is armed on the thread.
  */
-public final class Starvation extends ClassLoader {
+public final class Starvation extends Weaving {
 
     private static final String FUSE = Type.getInternalName(Fuse.class);
 
@@ -45,99 +38,36 @@ public final class Starvation extends ClassLoader {
     }
 
     @Override
-    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-        synchronized (getClassLoadingLock(name)) {
-            Class<?> known = findLoadedClass(name);
-            if (known != null) {
-                return known;
-            }
-            if (!name.startsWith(prefix) || name.indexOf('.', prefix.length()) >= 0) {
-                return super.loadClass(name, resolve);
-            }
-            byte[] bytes = name.startsWith(test) ? bytes(name) : starving(bytes(name));
-            return defineClass(name, bytes, 0, bytes.length);
-        }
+    protected boolean loads(String name) {
+        return name.startsWith(prefix) && name.indexOf('.', prefix.length()) < 0;
     }
 
-    private byte[] bytes(String name) throws ClassNotFoundException {
-        try (InputStream in = getParent().getResourceAsStream(name.replace('.', '/') + ".class")) {
-            if (in == null) {
-                throw new ClassNotFoundException(name);
-            }
-            return in.readAllBytes();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    @Override
+    protected ClassVisitor weaver(String name, ClassVisitor writer) {
+        return name.startsWith(test) ? writer : new StarvingClass(writer);
     }
 
-    private static byte[] starving(byte[] bytes) {
-        ClassReader reader = new ClassReader(bytes);
-        ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
-        reader.accept(new StarvingClass(writer), 0);
-        return writer.toByteArray();
-    }
-
-    private static String simple(String internalName) {
-        return internalName.substring(internalName.lastIndexOf('/') + 1).replace('$', '.');
-    }
-
-    private static final class StarvingClass extends ClassVisitor {
-
-        private String owner = "";
+    private static final class StarvingClass extends Methods {
 
         StarvingClass(ClassVisitor writer) {
-            super(Opcodes.ASM9, writer);
+            super(writer);
         }
 
         @Override
-        public void visit(int version, int access, String name, String signature, String parent, String[] interfaces) {
-            owner = name;
-            super.visit(version, access, name, signature, parent, interfaces);
-        }
-
-        @Override
-        public MethodVisitor visitMethod(int access, String name, String type, String signature, String[] thrown) {
-            MethodVisitor writer = super.visitMethod(access, name, type, signature, thrown);
-            return name.equals("<clinit>") ? writer : new StarvingMethod(writer, simple(owner) + "." + name);
+        protected MethodVisitor method(MethodVisitor writer, String owner, String name, int access) {
+            return name.equals("<clinit>") ? writer : new StarvingMethod(writer, owner, name);
         }
     }
 
-    private static final class StarvingMethod extends MethodVisitor {
+    private static final class StarvingMethod extends Method {
 
-        private final String place;
-        private int line;
-
-        StarvingMethod(MethodVisitor writer, String place) {
-            super(Opcodes.ASM9, writer);
-            this.place = place;
-        }
-
-        private void allocates() {
-            super.visitLdcInsn(place + ":" + line);
-            super.visitMethodInsn(Opcodes.INVOKESTATIC, FUSE, "allocates", "(Ljava/lang/String;)V", false);
+        StarvingMethod(MethodVisitor writer, String owner, String name) {
+            super(writer, owner, name);
         }
 
         @Override
-        public void visitLineNumber(int number, Label start) {
-            line = number;
-            super.visitLineNumber(number, start);
-        }
-
-        @Override
-        public void visitTypeInsn(int opcode, String type) {
-            super.visitTypeInsn(opcode, type);
-            if (opcode == Opcodes.NEW || opcode == Opcodes.ANEWARRAY) {
-                // afterwards, because frames refer to the position of this instruction
-                allocates();
-            }
-        }
-
-        @Override
-        public void visitIntInsn(int opcode, int operand) {
-            super.visitIntInsn(opcode, operand);
-            if (opcode == Opcodes.NEWARRAY) {
-                allocates();
-            }
+        protected void allocates() {
+            call(FUSE, "allocates");
         }
 
         @Override

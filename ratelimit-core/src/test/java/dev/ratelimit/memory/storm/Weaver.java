@@ -4,10 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.faults.Weaving;
 import dev.ratelimit.memory.InMemoryStore;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -20,18 +19,16 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
-import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.FieldVisitor;
-import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
  * Loads the in-memory store a second time, with calls of {@link Points} before each access to memory that threads share,
- * and before each call. The store itself knows nothing of this.
+ * and before each call.
  */
-final class Weaver extends ClassLoader {
+final class Weaver extends Weaving {
 
     private static final String PACKAGE = "dev.ratelimit.memory.";
     private static final String POINTS = Type.getInternalName(Points.class);
@@ -44,7 +41,7 @@ final class Weaver extends ClassLoader {
 
     private static final Weaver WOVEN = new Weaver();
 
-    private final Path classes;
+    private final List<String> names;
     private final Set<String> volatiles = new HashSet<>();
 
     private Weaver() {
@@ -55,14 +52,13 @@ final class Weaver extends ClassLoader {
                     .getCodeSource()
                     .getLocation()
                     .toURI();
-            classes = Path.of(source).resolve(PACKAGE.replace('.', '/'));
-            List<String> names = names();
+            names = names(Path.of(source).resolve(PACKAGE.replace('.', '/')));
             for (String name : names) {
                 new ClassReader(bytes(name)).accept(new Volatiles(), ClassReader.SKIP_CODE);
             }
             for (String name : names) {
                 // initialized now: a thread that initializes a class must not pass the baton on
-                Class.forName(PACKAGE + name, true, this);
+                Class.forName(name, true, this);
             }
         } catch (IOException | URISyntaxException | ClassNotFoundException e) {
             throw new IllegalStateException(e);
@@ -111,45 +107,25 @@ final class Weaver extends ClassLoader {
         }
     }
 
-    private List<String> names() throws IOException {
+    /** The classes of the store, without those of its tests in the same package. */
+    private static List<String> names(Path classes) throws IOException {
         try (Stream<Path> files = Files.list(classes)) {
             return files.map(file -> file.getFileName().toString())
                     .filter(name -> name.endsWith(".class") && !name.startsWith("package-info"))
-                    .map(name -> name.substring(0, name.length() - ".class".length()))
+                    .map(name -> PACKAGE + name.substring(0, name.length() - ".class".length()))
                     .sorted()
                     .toList();
         }
     }
 
-    private byte[] bytes(String name) {
-        try (InputStream in = Files.newInputStream(classes.resolve(name + ".class"))) {
-            return in.readAllBytes();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    @Override
+    protected boolean loads(String name) {
+        return names.contains(name);
     }
 
     @Override
-    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-        synchronized (getClassLoadingLock(name)) {
-            Class<?> known = findLoadedClass(name);
-            if (known != null) {
-                return known;
-            }
-            String simple = name.startsWith(PACKAGE) ? name.substring(PACKAGE.length()) : "";
-            if (simple.isEmpty() || simple.contains(".") || !Files.exists(classes.resolve(simple + ".class"))) {
-                return super.loadClass(name, resolve);
-            }
-            ClassReader reader = new ClassReader(bytes(simple));
-            ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
-            reader.accept(new WovenClass(writer), 0);
-            byte[] woven = writer.toByteArray();
-            return defineClass(name, woven, 0, woven.length);
-        }
-    }
-
-    private static String simple(String internalName) {
-        return internalName.substring(internalName.lastIndexOf('/') + 1).replace('$', '.');
+    protected ClassVisitor weaver(String name, ClassVisitor writer) {
+        return new WovenClass(writer);
     }
 
     /** Collects the volatile fields. */
@@ -175,48 +151,39 @@ final class Weaver extends ClassLoader {
         }
     }
 
-    private final class WovenClass extends ClassVisitor {
-
-        private String owner = "";
+    private final class WovenClass extends Methods {
 
         WovenClass(ClassVisitor writer) {
-            super(Opcodes.ASM9, writer);
+            super(writer);
         }
 
         @Override
-        public void visit(int version, int access, String name, String signature, String parent, String[] interfaces) {
-            owner = name;
-            super.visit(version, access, name, signature, parent, interfaces);
-        }
-
-        @Override
-        public MethodVisitor visitMethod(int access, String name, String type, String signature, String[] thrown) {
-            MethodVisitor writer = super.visitMethod(access, name, type, signature, thrown);
+        protected MethodVisitor method(MethodVisitor writer, String owner, String name, int access) {
             return new WovenMethod(writer, owner, name, (access & Opcodes.ACC_SYNCHRONIZED) != 0);
         }
     }
 
-    private final class WovenMethod extends MethodVisitor {
-
-        private final String place;
+    private final class WovenMethod extends Method {
 
         /** An object under construction is not shared, and initializing a class holds a lock. */
         private final boolean constructs;
 
         private final boolean locks;
-        private int line;
 
         WovenMethod(MethodVisitor writer, String owner, String name, boolean locks) {
-            super(Opcodes.ASM9, writer);
-            this.place = simple(owner) + "." + name;
+            super(writer, owner, name);
             this.constructs = name.startsWith("<");
             this.locks = locks;
         }
 
+        @Override
+        protected void allocates() {
+            point("allocation");
+        }
+
         private void point(String kind) {
             if (!constructs) {
-                super.visitLdcInsn(place + ":" + line);
-                super.visitMethodInsn(Opcodes.INVOKESTATIC, POINTS, kind, "(Ljava/lang/String;)V", false);
+                call(POINTS, kind);
             }
         }
 
@@ -233,12 +200,6 @@ final class Weaver extends ClassLoader {
         }
 
         @Override
-        public void visitLineNumber(int number, Label start) {
-            line = number;
-            super.visitLineNumber(number, start);
-        }
-
-        @Override
         public void visitInsn(int opcode) {
             if (opcode == Opcodes.LASTORE) {
                 point("access");
@@ -249,20 +210,8 @@ final class Weaver extends ClassLoader {
         }
 
         @Override
-        public void visitIntInsn(int opcode, int operand) {
-            if (opcode == Opcodes.NEWARRAY) {
-                point("allocation");
-            }
-            super.visitIntInsn(opcode, operand);
-        }
-
-        @Override
         public void visitTypeInsn(int opcode, String type) {
             super.visitTypeInsn(opcode, type.equals(SECURE_RANDOM) ? RANDOM : type);
-            if (opcode == Opcodes.NEW || opcode == Opcodes.ANEWARRAY) {
-                // afterwards, because frames refer to the position of this instruction
-                point("allocation");
-            }
         }
 
         @Override
