@@ -106,7 +106,8 @@ public final class LimitOverrides {
         }
         IpAddress address = networks.isEmpty() ? null : context.address();
         LimitOverride override = address == null ? null : ofAddress(address);
-        return override == LimitOverride.Fixed.BLOCKED || !context.hasProxyAddress() ? override : null;
+        boolean privilege = override != null && override != LimitOverride.Fixed.BLOCKED;
+        return privilege && context.hasProxyAddress() ? null : override;
     }
 
     private @Nullable LimitOverride ofAddress(IpAddress address) {
