@@ -194,21 +194,22 @@ public final class Endpoints implements EndpointResolver {
         // the filter creates only requests of this type
         ServletWebRequest web = (ServletWebRequest) request;
         try {
+            if (!dispatchers.isForSpringMvc(web.request())) {
+                return Endpoint.UNMAPPED;
+            }
             Endpoint known = watch.sawChange() ? null : findLiteral(web.request());
-            return known != null ? known : find(web.request(), web.path());
+            return known != null ? known : findMapped(web.request(), web.path());
         } catch (RuntimeException e) {
             web.fail(e);
             return closestTo(web.request());
         }
     }
 
-    /** The endpoint of a path without variables; {@code null} if it must be parsed. The same result as {@link #find}. */
+    /** The endpoint of a path without variables; {@code null} if it must be parsed. The same result as {@link #findMapped}. */
     private @Nullable Endpoint findLiteral(HttpServletRequest request) {
         String path = ServletPaths.writtenPathOf(request);
         List<MappedRoutes.Route> candidates = path == null ? null : literal.get(path);
-        return candidates == null || !dispatchers.isForSpringMvc(request)
-                ? null
-                : MappedRoutes.plainEndpoint(candidates, request);
+        return candidates == null ? null : MappedRoutes.plainEndpoint(candidates, request);
     }
 
     /**
@@ -218,9 +219,10 @@ public final class Endpoints implements EndpointResolver {
      * @throws RuntimeException if the request cannot be read, and the dispatcher would not notice
      */
     public Endpoint find(HttpServletRequest request, PathContainer path) {
-        if (!dispatchers.isForSpringMvc(request)) {
-            return Endpoint.UNMAPPED;
-        }
+        return dispatchers.isForSpringMvc(request) ? findMapped(request, path) : Endpoint.UNMAPPED;
+    }
+
+    private Endpoint findMapped(HttpServletRequest request, PathContainer path) {
         try {
             return lookUp(request, path);
         } catch (RuntimeException e) {
