@@ -20,6 +20,15 @@ import org.jspecify.annotations.Nullable;
 /** The rules that apply to a request at one stage, each with what it charges or why it charges nothing. Not thread-safe. */
 public final class AppliedRules {
 
+    /** What is charged after these rules have admitted the request. */
+    enum Next {
+        /** The rules of the next stage. */
+        STAGE,
+        /** The call of the handler. */
+        CALL,
+        NOTHING
+    }
+
     /** A required part of the rule's key that the request has no value for. */
     record Lack(Rule rule, KeyPart part) {}
 
@@ -66,6 +75,7 @@ public final class AppliedRules {
             Rule rule, Outcome outcome, @Nullable String key, boolean counted) {}
 
     private final Exemption exemption;
+    private final Next next;
 
     /** One for each budget; without the policies in shadow mode that have refused. */
     private final List<Charged> charged = new ArrayList<>(4);
@@ -85,8 +95,9 @@ public final class AppliedRules {
     /** Whether a rule is free for some statuses of the response. */
     private boolean dependent;
 
-    AppliedRules(Exemption exemption) {
+    AppliedRules(Exemption exemption, Next next) {
         this.exemption = exemption;
+        this.next = next;
     }
 
     /** Applies a rule to a matching request. */
@@ -109,8 +120,7 @@ public final class AppliedRules {
     private void charge(Rule rule, LimitOverride.Limited limits, RequestContext context) {
         String key = rule.key().of(context);
         if (key != null) {
-            Charge charge = limits.charge(key, rule.cost().permits().applyAsLong(context));
-            add(new Charged(rule, charge, rule.shadow(), !rule.cost().isOne() && !rule.holds()));
+            add(rule, limits.charge(key, rule.permitsOf(context)));
         } else if (rule.key().missing() == MissingKey.REJECT) {
             if (lack == null && !rule.shadow()) {
                 KeyPart part = rule.key().missingPart(context);
@@ -120,13 +130,14 @@ public final class AppliedRules {
         }
     }
 
-    private void add(Charged one) {
-        asksMore |= one.shadow();
-        holding |= one.rule().holds();
-        metered |= one.metered();
-        dependent |= one.rule().free() != null;
+    private void add(Rule rule, Charge charge) {
+        asksMore |= rule.shadow();
+        holding |= rule.holds();
+        metered |= rule.metered();
+        dependent |= rule.free() != null;
+        Charged one = new Charged(rule, charge, rule.shadow(), rule.metered());
         for (int i = 0; i < charged.size(); i++) {
-            if (charged.get(i).charge().sameBudget(one.charge())) {
+            if (charged.get(i).charge().sameBudget(charge)) {
                 charged.set(i, charged.get(i).plus(one));
                 return;
             }
@@ -234,6 +245,10 @@ public final class AppliedRules {
 
     public Exemption exemption() {
         return exemption;
+    }
+
+    Next next() {
+        return next;
     }
 
     /** The required part that the request lacks; {@code null} if it lacks none. */

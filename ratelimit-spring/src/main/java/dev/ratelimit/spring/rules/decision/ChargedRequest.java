@@ -30,7 +30,7 @@ public final class ChargedRequest {
     /** Those passed so far, at most two before the handler is called, and its call. */
     private List<StageCharges> stages = List.of();
 
-    /** Whether the call of the handler will be charged, too. */
+    /** Whether the call of the handler is still to be charged. */
     private boolean awaitsCall;
 
     /** What the request waits for; {@code null} if it does not wait. */
@@ -74,23 +74,20 @@ public final class ChargedRequest {
         context = later;
     }
 
-    /** Charges the request to the rules of its stage, and refuses it if one of them does. */
-    void charge(StageCharges charges, boolean last) {
-        end(charges, charges.charge(), last);
-    }
-
     /** Makes the request admitted or refused at this stage. */
-    void end(StageCharges charges, boolean admitted, boolean last) {
+    void end(StageCharges charges, boolean admitted) {
         if (!admitted) {
             refuse(charges);
             return;
         }
-        if (!charges.rules().exemption().equals(AppliedRules.Exemption.NONE)) {
+        AppliedRules rules = charges.rules();
+        if (!rules.exemption().equals(AppliedRules.Exemption.NONE)) {
             // earlier stages could not know this
-            stages.forEach(stage -> stage.exempt(charges.rules().exemption()));
+            stages.forEach(stage -> stage.exempt(rules.exemption()));
         }
         add(charges);
-        if (last) {
+        awaitsCall = rules.next() == AppliedRules.Next.CALL;
+        if (rules.next() == AppliedRules.Next.NOTHING) {
             countAdmitted();
         }
     }
@@ -110,11 +107,6 @@ public final class ChargedRequest {
         return stages;
     }
 
-    /** Leaves the request open until its handler is called, or has not been called. */
-    void awaitCall() {
-        awaitsCall = true;
-    }
-
     /** Whether the call of the handler is still to be charged. */
     public boolean awaitsCall() {
         return awaitsCall;
@@ -130,11 +122,11 @@ public final class ChargedRequest {
     boolean chargeCall(RequestContext called, StageCharges charges, boolean fallback) {
         awaitsCall = false;
         context = called;
-        if (!fallback) {
-            charge(charges, true);
-            return !refused;
-        }
         boolean admitted = charges.charge();
+        if (!fallback) {
+            end(charges, admitted);
+            return admitted;
+        }
         if (admitted) {
             add(charges);
         } else {
@@ -194,7 +186,7 @@ public final class ChargedRequest {
     }
 
     /** Ends the wait: the request is admitted or refused now. */
-    void resume(boolean last) {
+    void resume() {
         Wait waiting = wait;
         if (waiting == null) {
             return;
@@ -206,7 +198,7 @@ public final class ChargedRequest {
             return;
         }
         if (!refused) {
-            end(charges, charges.decided(waiting.over()), last);
+            end(charges, charges.decided(waiting.over()));
         }
         if (refused) {
             charges.refresh();

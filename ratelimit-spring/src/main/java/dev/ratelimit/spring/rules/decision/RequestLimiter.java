@@ -120,24 +120,20 @@ public final class RequestLimiter {
     }
 
     private void chargeAtStage(ChargedRequest charged, boolean canWait) {
-        boolean last = stage != Stage.BEFORE_SECURITY;
-        boolean awaitsCall = last && charged.rules().limitCallAt(charged.context());
         if (charged.isWaitingAt(stage)) {
-            charged.resume(last && !awaitsCall);
-        } else {
-            charge(charged, canWait, last && !awaitsCall);
+            charged.resume();
+            return;
         }
-        if (awaitsCall && !charged.isRefused() && !charged.isWaiting()) {
-            charged.awaitCall();
+        StageCharges charges = charged.rules().applyTo(charged.context(), stage, waiting.store());
+        if (canWait) {
+            charge(charged, charges);
+        } else {
+            charged.end(charges, charges.charge());
         }
     }
 
-    private void charge(ChargedRequest charged, boolean canWait, boolean last) {
-        StageCharges charges = charged.rules().applyTo(charged.context(), stage, waiting.store());
-        if (!canWait) {
-            charged.charge(charges, last);
-            return;
-        }
+    /** Charges a request that may have to wait, for its permits or for its refusal. */
+    private void charge(ChargedRequest charged, StageCharges charges) {
         boolean admitted;
         if (charges.rules().mayWait()) {
             CompletableFuture<Decision> decision = waiting.decide(charges);
@@ -154,7 +150,7 @@ public final class RequestLimiter {
         if (delay != null) {
             charges.delay();
         }
-        charged.end(charges, admitted, last);
+        charged.end(charges, admitted);
         if (delay != null) {
             charged.await(stage, charges, delay);
         }

@@ -102,12 +102,14 @@ public final class RequestRules {
             List<KeyPart> parts = byPolicy.values().stream()
                     .flatMap(rule -> rule.key().parts().stream())
                     .toList();
+            Map<Endpoint, EndpointRules> withConfigured = new HashMap<>(byEndpoint);
+            withConfigured.replaceAll((endpoint, own) -> own.with(configured.rules()));
             return new RulesInForce(
-                    configured.rules(),
+                    EndpointRules.NONE.with(configured.rules()),
                     byPolicy,
                     byPolicy.keySet().stream().collect(Collectors.toUnmodifiableMap(name -> name, this::modeOf)),
                     configured.changes(),
-                    Map.copyOf(byEndpoint),
+                    Map.copyOf(withConfigured),
                     byMethod,
                     configured.exemptions(),
                     new Credentials(parts),

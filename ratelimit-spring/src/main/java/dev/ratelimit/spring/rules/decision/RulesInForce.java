@@ -6,6 +6,7 @@ import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.config.MethodRules;
 import dev.ratelimit.spring.rules.decision.AppliedRules.Exemption;
+import dev.ratelimit.spring.rules.decision.AppliedRules.Next;
 import dev.ratelimit.spring.rules.key.Credentials;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.NoRequest;
@@ -18,7 +19,6 @@ import dev.ratelimit.spring.rules.rule.Stage;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
@@ -26,18 +26,19 @@ import org.springframework.http.HttpHeaders;
  * The rules that are in force at one moment. A request keeps those of its first stage, so that a change never gives it
  * some of the old rules and some of the new ones. Immutable.
  *
- * @param configured the configured rules that are not off, the most specific first
+ * @param anywhere the rules of endpoints without annotations: the configured ones that are not off, the most specific
+ *     first
  * @param byPolicy all rules, including those of annotations and those that are off, by the names of their policies
  * @param modes whether each of them is applied
  * @param changes what operators have changed of them, by policy
- * @param byEndpoint the annotations, by endpoint
+ * @param byEndpoint the rules of endpoints with annotations
  * @param byMethod the annotations, by method
  * @param exemptions which requests are exempt from all rules
  * @param credentials where requests may carry one
  * @param sources what requests need to find their address, endpoint and keys
  */
 public record RulesInForce(
-        List<Rule> configured,
+        EndpointRules anywhere,
         Map<String, Rule> byPolicy,
         Map<String, Mode> modes,
         Map<String, Change> changes,
@@ -50,7 +51,7 @@ public record RulesInForce(
     /** No rules for requests. */
     static RulesInForce none(MethodRules byMethod, RequestContext.Sources sources) {
         return new RulesInForce(
-                List.of(),
+                EndpointRules.NONE,
                 Map.of(),
                 Map.of(),
                 Map.of(),
@@ -112,56 +113,34 @@ public record RulesInForce(
                 && request.header(HttpHeaders.ACCESS_CONTROL_REQUEST_METHOD) != null;
     }
 
-    /** The rules that may apply to the request, in the order in which they are asked. */
-    public List<Rule> inOrder(RequestContext context) {
-        EndpointRules own = ownOf(context);
-        return Stream.concat(own.rules().stream(), configured.stream().filter(rule -> !own.names(rule.policy())))
-                .toList();
-    }
-
     /** The rules of this stage, or of all stages, that apply to the request. */
     public StageCharges applyTo(RequestContext context, @Nullable Stage stage, RateLimitStore store) {
-        EndpointRules own = ownOf(context);
-        AppliedRules applied = new AppliedRules(exemptions(own, context, stage));
-        for (int i = 0; i < own.rules().size(); i++) {
-            Rule rule = own.rules().get(i);
-            if (isOf(rule, stage) && rule.match().conditionHolds(context)) {
-                applied.add(rule, context);
-            }
-        }
-        for (int i = 0; i < configured.size(); i++) {
-            Rule rule = configured.get(i);
-            // the endpoint has its own cost for a policy that its annotation names
-            if (isOf(rule, stage) && !own.names(rule.policy()) && rule.match().matches(context)) {
+        EndpointRules rules = of(context);
+        Next next = rules.call().isEmpty() ? Next.NOTHING : Next.CALL;
+        AppliedRules applied =
+                new AppliedRules(exemptions(rules, context, stage), stage == Stage.BEFORE_SECURITY ? Next.STAGE : next);
+        List<Rule> before = rules.rules();
+        for (int i = 0; i < before.size(); i++) {
+            Rule rule = before.get(i);
+            if ((stage == null || rule.stage() == stage) && rule.match().matches(context)) {
                 applied.add(rule, context);
             }
         }
         return new StageCharges(store, applied, byPolicy);
     }
 
-    private EndpointRules ownOf(RequestContext context) {
-        return context.mayLeadToAnnotated()
-                ? byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE)
-                : EndpointRules.NONE;
-    }
-
-    /** The rules that are charged when the request's handler is called. */
-    public List<Rule> atCall(RequestContext context) {
-        return ownOf(context).call();
-    }
-
-    /** Whether the call of the request's handler is charged, too. */
-    boolean limitCallAt(RequestContext context) {
-        return !atCall(context).isEmpty();
+    /** The rules of the request's endpoint. */
+    public EndpointRules of(RequestContext context) {
+        return context.mayLeadToAnnotated() ? byEndpoint.getOrDefault(context.endpoint(), anywhere) : anywhere;
     }
 
     /** The rules that apply to the call of a method; nothing exempts calls outside of requests. */
     StageCharges applyTo(CallRules called, RequestContext context, RateLimitStore store) {
-        EndpointRules own = byEndpoint.getOrDefault(context.endpoint(), EndpointRules.NONE);
+        EndpointRules own = byEndpoint.getOrDefault(context.endpoint(), anywhere);
         boolean exempt = !(context.request() instanceof NoRequest) && isExempt(own, context, null);
-        AppliedRules applied = new AppliedRules(exempt ? Exemption.ALL : Exemption.NONE);
+        AppliedRules applied = new AppliedRules(exempt ? Exemption.ALL : Exemption.NONE, Next.NOTHING);
         for (Rule rule : called.rules()) {
-            if (rule.match().conditionHolds(context)) {
+            if (rule.match().matches(context)) {
                 applied.add(rule, context);
             }
         }
@@ -204,9 +183,5 @@ public record RulesInForce(
     /** Whether the request is charged only by rules that name its management endpoint. */
     public boolean isFreeManagement(RequestContext context) {
         return exemptions.includeManagement(context);
-    }
-
-    private static boolean isOf(Rule rule, @Nullable Stage stage) {
-        return stage == null || rule.stage() == stage;
     }
 }

@@ -59,8 +59,8 @@ final class UnansweredPatterns {
     void warnOf(RulesInForce rules) {
         // the two rules of a policy with a rate and a concurrency have one matcher
         Set<RequestMatcher> seen = Collections.newSetFromMap(new IdentityHashMap<>());
-        for (Rule rule : rules.configured()) {
-            if (!rule.match().annotated() && seen.add(rule.match())) {
+        for (Rule rule : rules.anywhere().rules()) {
+            if (seen.add(rule.match())) {
                 warnOfPaths(rule);
                 warnOfExclusions(rule);
                 warnOfVariables(rule);

@@ -113,7 +113,7 @@ final class Explanation {
             }
         }
         if (!refused) {
-            rules.atCall(context).forEach(rule -> steps.add(new Step(rule, AT_CALL, null, List.of())));
+            rules.of(context).call().forEach(rule -> steps.add(new Step(rule, AT_CALL, null, List.of())));
         }
         return result(context, rules.isFreeManagement(context) ? FREE_MANAGEMENT : null, keys, plain);
     }
@@ -164,7 +164,7 @@ final class Explanation {
     /** First the rules of annotations, then the configured ones, in the order in which they apply. */
     private List<Step> inOrder(Map<String, Step> found, RequestContext context) {
         List<Step> ordered = new ArrayList<>();
-        for (Rule rule : rules.inOrder(context)) {
+        for (Rule rule : rules.of(context).rules()) {
             Step step = found.remove(rule.policy().name());
             if (step != null) {
                 ordered.add(step);

@@ -2,11 +2,12 @@ package dev.ratelimit.spring.rules.rule;
 
 import dev.ratelimit.Policy;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
- * The annotations of an endpoint's handler.
+ * The rules of an endpoint.
  *
- * @param rules the rules that are charged before the handler is called
+ * @param rules those that may apply before the handler is called, in the order in which they are asked
  * @param call those that are charged when it is called, because they depend on its arguments
  * @param exempt whether the endpoint is exempt from all rules
  */
@@ -18,16 +19,18 @@ public record EndpointRules(List<Rule> rules, List<Rule> call, boolean exempt) {
         return rules.isEmpty() && call.isEmpty() && !exempt;
     }
 
+    /** Whether one of them is of a policy with the same name. */
     public boolean names(Policy policy) {
-        return include(rules, policy) || include(call, policy);
+        return Stream.concat(rules.stream(), call.stream())
+                .anyMatch(rule -> rule.policy().name().equals(policy.name()));
     }
 
-    private static boolean include(List<Rule> rules, Policy policy) {
-        for (int i = 0; i < rules.size(); i++) {
-            if (rules.get(i).policy().name().equals(policy.name())) {
-                return true;
-            }
-        }
-        return false;
+    /**
+     * These, and after them the configured ones that all endpoints have. The endpoint has its own cost for a policy that
+     * its annotation names.
+     */
+    public EndpointRules with(List<Rule> configured) {
+        Stream<Rule> others = configured.stream().filter(rule -> !rule.match().annotated() && !names(rule.policy()));
+        return new EndpointRules(Stream.concat(rules.stream(), others).toList(), call, exempt);
     }
 }

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param exceptPaths the excluded paths
  * @param methods the matching methods, in upper case and without {@code HEAD}; empty for all
  * @param when a condition, or {@code null}
- * @param annotated whether only endpoints match whose annotation names the policy
+ * @param annotated whether only endpoints have the rule whose annotation names the policy, whatever their paths and
+ *     methods
  */
 public record RequestMatcher(
         PathPatterns paths,
@@ -42,13 +43,12 @@ public record RequestMatcher(
         return new RequestMatcher(PathPatterns.NONE, PathPatterns.NONE, Set.of(), when, true);
     }
 
-    /** Whether the request matches, whatever its endpoint. */
+    /** Whether a request matches whose endpoint has the rule. */
     public boolean matches(RequestContext context) {
-        return !annotated
-                && matchesMethod(HttpMethods.seenAs(context.request().method()))
+        return matchesMethod(context)
                 && (paths.isEmpty() || paths.matchAnyForm(context))
                 && !exceptPaths.matchEveryForm(context)
-                && conditionHolds(context);
+                && (when == null || when.test().test(context));
     }
 
     /** Whether it is meant for the request's path or endpoint in particular, and not for requests in general. */
@@ -57,13 +57,12 @@ public record RequestMatcher(
     }
 
     /** An unknown method may reach a handler of any method. */
-    private boolean matchesMethod(String method) {
-        return methods.isEmpty() || methods.contains(method) || !HttpMethods.ALL.contains(method);
-    }
-
-    /** Whether the condition holds, if there is one. */
-    public boolean conditionHolds(RequestContext context) {
-        return when == null || when.test().test(context);
+    private boolean matchesMethod(RequestContext context) {
+        if (methods.isEmpty()) {
+            return true;
+        }
+        String method = HttpMethods.seenAs(context.request().method());
+        return methods.contains(method) || !HttpMethods.ALL.contains(method);
     }
 
     /** Whether {@code exceptPaths} covers every path in {@code paths}. */

@@ -94,9 +94,19 @@ public record Rule(
         return !cost.arguments().isEmpty() || !key.arguments().isEmpty();
     }
 
+    /** Whether its permits do not count requests, so that the application may settle them. */
+    public boolean metered() {
+        return !cost.isOne() && !holds();
+    }
+
     /** The limits of the request. */
     public LimitOverride override(RequestContext context) {
         return overrides.of(context);
+    }
+
+    /** How many permits the request costs. */
+    public long permitsOf(RequestContext context) {
+        return cost.permits().applyAsLong(context);
     }
 
     /** One line for logs. */
