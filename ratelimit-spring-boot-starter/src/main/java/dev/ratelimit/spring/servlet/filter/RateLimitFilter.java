@@ -15,6 +15,7 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.filter.OncePerRequestFilter;
 
@@ -33,6 +34,9 @@ public final class RateLimitFilter extends OncePerRequestFilter {
     private final ServletPaths paths;
     private final CorsHeaders cors;
 
+    /** Whether any request may wait. */
+    private final boolean letsWait;
+
     /**
      * Creates a filter for one stage or for all rules.
      *
@@ -43,6 +47,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         this.limiter = limiter;
         this.paths = paths;
         this.cors = cors;
+        this.letsWait = limiter.letsRequestsWait();
     }
 
     /** What the request was charged; {@code null} if no filter has seen it. */
@@ -64,12 +69,12 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 
     @Override
     protected boolean shouldNotFilterAsyncDispatch() {
-        return !limiter.letsRequestsWait();
+        return !letsWait;
     }
 
     /** Whether the request has waited here. */
     private boolean isResumed(HttpServletRequest request) {
-        return limiter.letsRequestsWait() && limiter.hasWaiting(chargedOf(request));
+        return letsWait && limiter.hasWaiting(chargedOf(request));
     }
 
     /** Distinguishes two filters of the same class. */
@@ -100,10 +105,10 @@ public final class RateLimitFilter extends OncePerRequestFilter {
                 request.setAttribute(Reservation.class.getName(), reservation);
             }
             web.rethrowFailure();
-            boolean hasHeaders = charged.writeHeaders(new ServletWebResponse(response));
+            List<String> headers = charged.writeHeaders(new ServletWebResponse(response));
             HttpServletResponse answer = HeldPermits.watched(request, response, charged);
-            if (hasHeaders) {
-                answer = WatchedResponse.watch(answer, new RedirectWithout(limiter.headers(), answer));
+            if (!headers.isEmpty()) {
+                answer = WatchedResponse.watch(answer, new RedirectWithout(headers, answer));
             }
             chain.doFilter(HeldPermits.shown(request), answer);
             if (first && mayBePreflight(request) && limiter.isRefundedPreflight(web) && succeeded(request, response)) {
@@ -124,7 +129,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
     /** Refuses without {@code sendError}: in an error dispatch, Spring Security may turn it into a 401. */
     private ChargedRequest charge(ServletWebRequest web, HttpServletResponse response) throws IOException {
         HttpServletRequest request = web.request();
-        boolean canWait = limiter.letsRequestsWait() && ParkedRequest.isPossible(request);
+        boolean canWait = letsWait && ParkedRequest.isPossible(request);
         ChargedRequest charged = limiter.charge(chargedOf(request), web, canWait);
         try {
             request.setAttribute(CHARGED, charged);

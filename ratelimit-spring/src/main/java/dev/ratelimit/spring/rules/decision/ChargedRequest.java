@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +31,12 @@ public final class ChargedRequest {
 
     /** Whether the call of the handler is still to be charged. */
     private boolean awaitsCall;
+
+    /** Whether a charge depends on the status of the response. */
+    private boolean dependsOnStatus;
+
+    /** Whether a stage has charged permits that the request holds until it is complete. */
+    private boolean holds;
 
     /** What the request waits for; {@code null} if it does not wait. */
     private volatile @Nullable Wait wait;
@@ -100,6 +105,8 @@ public final class ChargedRequest {
             all.add(charges);
             stages = all;
         }
+        dependsOnStatus |= charges.rules().dependent();
+        holds |= charges.holds();
     }
 
     /** What the request was charged at each stage. */
@@ -232,9 +239,10 @@ public final class ChargedRequest {
         release();
     }
 
-    /** Writes the caller's budgets to response headers; returns whether there are any, or may be later. */
-    public boolean writeHeaders(WebResponse response) {
-        return refusals.writeHeaders(stages, context, response) || awaitsCall;
+    /** Writes the caller's budgets to response headers; returns the names of those that it has now, or may get later. */
+    public List<String> writeHeaders(WebResponse response) {
+        List<String> written = refusals.writeHeaders(stages, context, response);
+        return awaitsCall ? refusals.headers() : written;
     }
 
     /**
@@ -261,21 +269,12 @@ public final class ChargedRequest {
 
     /** Whether the charge depends on the status of the response, so that it must be settled. */
     public boolean dependsOnStatus() {
-        return anyStage(StageCharges::dependsOnStatus);
+        return dependsOnStatus;
     }
 
-    private boolean anyStage(Predicate<StageCharges> condition) {
-        for (int i = 0; i < stages.size(); i++) {
-            if (condition.test(stages.get(i))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Whether the request holds permits until it is complete. */
+    /** Whether the request may hold permits until it is complete. */
     public boolean holds() {
-        return anyStage(StageCharges::holds);
+        return holds;
     }
 
     /** Returns the permits that the request holds. Idempotent; may be called by any thread. */

@@ -74,34 +74,32 @@ final class RateLimitHeaders {
         return names;
     }
 
-    /** Writes the limits of all stages; returns whether there were any. */
-    boolean write(List<StageCharges> stages, RequestContext context, WebResponse response) {
+    /** Writes the limits of all stages; returns the names of the headers, none if there are no limits to show. */
+    List<String> write(List<StageCharges> stages, RequestContext context, WebResponse response) {
         if (!draft && !legacy) {
-            return false;
+            return List.of();
         }
         Fields fields = fields();
         for (int i = 0; i < stages.size(); i++) {
-            List<LimitStatus> statuses = stages.get(i).statuses();
+            StageCharges stage = stages.get(i);
+            List<LimitStatus> statuses = stage.statuses();
             for (int j = 0; j < statuses.size(); j++) {
                 LimitStatus status = statuses.get(j);
-                if (status.limit().capacity() <= MAX_INTEGER
-                        && (exposeShared
-                                || stages.get(i)
-                                        .rules()
-                                        .ruleOf(status.charge())
-                                        .key()
-                                        .identifiesCaller(context))) {
+                if ((exposeShared || stage.isOfCaller(status, context))
+                        && status.limit().capacity() <= MAX_INTEGER) {
                     fields.add(status);
                 }
             }
         }
         if (!fields.areEmpty()) {
             fields.write(response);
-        } else if (stages.size() > 1) {
+            return names;
+        }
+        if (stages.size() > 1) {
             // an earlier stage has written headers that no longer apply
             names.forEach(name -> response.setHeader(name, null));
         }
-        return !fields.areEmpty();
+        return List.of();
     }
 
     /** Creates the fields of one response. */
@@ -119,19 +117,17 @@ final class RateLimitHeaders {
         private Fields() {}
 
         void add(LimitStatus status) {
+            // nobody knows when a request will be complete
+            boolean timeless = status.limit().concurrency();
             if (draft) {
                 sequence = after(sequence, status);
-                String limit = sequence.name + ";r=" + status.remaining();
-                if (!status.limit().concurrency()) {
-                    // nobody knows when a request will be complete
-                    limit += ";t=" + seconds(status.nextAvailableNanos());
-                }
+                String limit = sequence.name + ";r=" + status.remaining()
+                        + (timeless ? "" : ";t=" + seconds(status.nextAvailableNanos()));
                 limits = limits.isEmpty() ? limit : limits + ", " + limit;
             }
-            if (status.limit().concurrency()) {
-                return;
+            if (legacy && !timeless) {
+                tightest = tightest == null || TIGHTEST_FIRST.compare(status, tightest) < 0 ? status : tightest;
             }
-            tightest = tightest == null || TIGHTEST_FIRST.compare(status, tightest) < 0 ? status : tightest;
         }
 
         boolean areEmpty() {
@@ -143,7 +139,7 @@ final class RateLimitHeaders {
                 response.setHeader("RateLimit-Policy", sequence.policies);
                 response.setHeader("RateLimit", limits);
             }
-            if (legacy && tightest != null) {
+            if (tightest != null) {
                 response.setHeader(
                         "X-RateLimit-Limit", Long.toString(tightest.limit().capacity()));
                 response.setHeader("X-RateLimit-Remaining", Long.toString(tightest.remaining()));
@@ -153,9 +149,10 @@ final class RateLimitHeaders {
     }
 
     private Sequence after(Sequence before, LimitStatus status) {
-        List<Sequence> known = before.next.getOrDefault(status.policy().name(), List.of());
+        Policy policy = status.policy();
+        List<Sequence> known = before.next.getOrDefault(policy.name(), List.of());
         for (int i = 0; i < known.size(); i++) {
-            if (known.get(i).endsWith(status)) {
+            if (known.get(i).endsWith(policy, status.limit())) {
                 return known.get(i);
             }
         }
@@ -165,7 +162,7 @@ final class RateLimitHeaders {
             sequences.incrementAndGet();
             List<Sequence> more = new ArrayList<>(known);
             more.add(next);
-            before.next.put(status.policy().name(), more);
+            before.next.put(policy.name(), more);
         }
         return next;
     }
@@ -207,8 +204,8 @@ final class RateLimitHeaders {
         }
 
         @SuppressWarnings("ReferenceEquality") // an equal policy is written again
-        boolean endsWith(LimitStatus status) {
-            return policy == status.policy() && limit == status.limit();
+        boolean endsWith(Policy lastPolicy, Limit lastLimit) {
+            return policy == lastPolicy && limit == lastLimit;
         }
     }
 

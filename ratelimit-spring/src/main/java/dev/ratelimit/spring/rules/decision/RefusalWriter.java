@@ -76,8 +76,8 @@ final class RefusalWriter {
         return names;
     }
 
-    /** Writes the limits of all stages to headers; returns whether there were any. */
-    boolean writeHeaders(List<StageCharges> stages, RequestContext context, WebResponse to) {
+    /** Writes the limits of all stages to headers; returns the names of those headers. */
+    List<String> writeHeaders(List<StageCharges> stages, RequestContext context, WebResponse to) {
         return headers.write(stages, context, to);
     }
 

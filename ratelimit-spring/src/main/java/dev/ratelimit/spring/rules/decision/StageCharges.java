@@ -8,6 +8,7 @@ import dev.ratelimit.Reservation;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.FreeStatuses;
 import dev.ratelimit.spring.rules.rule.Rule;
 import java.util.List;
@@ -244,11 +245,6 @@ public final class StageCharges {
         }
     }
 
-    /** Whether the charge depends on the status of the response. */
-    boolean dependsOnStatus() {
-        return rules.dependent();
-    }
-
     /** Refunds the charges of rules for which all these statuses are free, unless they are settled. */
     void settle(List<Integer> statuses) {
         refund(charge -> {
@@ -318,6 +314,11 @@ public final class StageCharges {
     /** The state of each limit that was asked; without those that the store could not read. */
     List<LimitStatus> statuses() {
         return decision == null ? List.of() : rules.enforced(decision.limits());
+    }
+
+    /** Whether the limit's budget belongs to the caller alone, so that showing it reveals nothing about others. */
+    boolean isOfCaller(LimitStatus limit, RequestContext context) {
+        return rules.ruleOf(limit.charge()).key().identifiesCaller(context);
     }
 
     /** The enforced limits that refused, longest wait first. */
