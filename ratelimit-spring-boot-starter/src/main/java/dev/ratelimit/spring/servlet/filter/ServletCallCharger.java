@@ -44,7 +44,7 @@ public final class ServletCallCharger implements CallCharger {
         HttpServletRequest request = current.getRequest();
         ServletWebRequest web = new ServletWebRequest(request, paths);
         ChargedRequest charged = RateLimitFilter.chargedOf(request);
-        if (charged == null || !charged.awaitsCall() || !isHandledBy(target, request)) {
+        if (charged == null || !charged.callFollows() || !isHandledBy(target, request)) {
             call.chargeWithin(web, charged);
             return;
         }

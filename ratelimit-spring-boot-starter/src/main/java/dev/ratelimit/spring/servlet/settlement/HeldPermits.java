@@ -30,7 +30,7 @@ public final class HeldPermits implements AsyncListener, WatchedResponse.Watcher
     /** The response of a request that holds permits or may do so when its handler is called; otherwise the same. */
     public static HttpServletResponse watched(
             HttpServletRequest request, HttpServletResponse response, ChargedRequest charged) {
-        boolean holds = charged.holds() || charged.awaitsCall();
+        boolean holds = charged.holds() || charged.callFollows();
         if (!holds || request.getAttribute(ATTRIBUTE) != null) {
             return response;
         }

@@ -30,7 +30,7 @@ public final class ChargedRequest {
     private List<StageCharges> stages = List.of();
 
     /** Whether the call of the handler is still to be charged. */
-    private boolean awaitsCall;
+    private boolean callFollows;
 
     /** Whether a charge depends on the status of the response. */
     private boolean dependsOnStatus;
@@ -79,8 +79,8 @@ public final class ChargedRequest {
         context = later;
     }
 
-    /** Makes the request admitted or refused at this stage. */
-    void end(StageCharges charges, boolean admitted) {
+    /** Lets the request pass a stage that has admitted it, or refuses it. */
+    void pass(StageCharges charges, boolean admitted) {
         if (!admitted) {
             refuse(charges);
             return;
@@ -91,7 +91,7 @@ public final class ChargedRequest {
             stages.forEach(stage -> stage.exempt(rules.exemption()));
         }
         add(charges);
-        awaitsCall = rules.next() == AppliedRules.Next.CALL;
+        callFollows = rules.next() == AppliedRules.Next.CALL;
         if (rules.next() == AppliedRules.Next.NOTHING) {
             countAdmitted();
         }
@@ -115,8 +115,8 @@ public final class ChargedRequest {
     }
 
     /** Whether the call of the handler is still to be charged. */
-    public boolean awaitsCall() {
-        return awaitsCall;
+    public boolean callFollows() {
+        return callFollows;
     }
 
     /**
@@ -127,11 +127,11 @@ public final class ChargedRequest {
      * @return whether it was admitted
      */
     boolean chargeCall(RequestContext called, StageCharges charges, boolean fallback) {
-        awaitsCall = false;
+        callFollows = false;
         context = called;
         boolean admitted = charges.charge();
         if (!fallback) {
-            end(charges, admitted);
+            pass(charges, admitted);
             return admitted;
         }
         if (admitted) {
@@ -159,7 +159,7 @@ public final class ChargedRequest {
     }
 
     /** Lets the request wait. */
-    synchronized void await(@Nullable Stage stage, StageCharges charges, CompletableFuture<?> over) {
+    synchronized void beginWait(@Nullable Stage stage, StageCharges charges, CompletableFuture<?> over) {
         wait = new Wait(stage, charges, over);
     }
 
@@ -193,27 +193,27 @@ public final class ChargedRequest {
     }
 
     /** Ends the wait: the request is admitted or refused now. */
-    void resume() {
+    void endWait() {
         Wait waiting = wait;
         if (waiting == null) {
             return;
         }
         // before it ends: if the clock fails, the request leaves and gives back what it got
         StageCharges charges = waiting.charges();
-        charges.measureWait();
-        if (!endWait()) {
+        charges.endWait();
+        if (!stopWaiting()) {
             return;
         }
         if (!refused) {
-            end(charges, charges.decided(waiting.over()));
+            pass(charges, charges.finish(waiting.over()));
         }
         if (refused) {
             charges.refresh();
         }
     }
 
-    /** Ends the wait, unless that has happened or its client has left. */
-    private synchronized boolean endWait() {
+    /** Returns whether the request waited until now: its wait has not ended before, and its client has not left. */
+    private synchronized boolean stopWaiting() {
         boolean waits = wait != null && !left;
         wait = left ? wait : null;
         return waits;
@@ -234,7 +234,7 @@ public final class ChargedRequest {
             counted = true;
         }
         if (!waiting.over().cancel(false)) {
-            waiting.charges().giveBackAfter(waiting.over());
+            waiting.charges().refundLate(waiting.over());
         }
         release();
     }
@@ -242,7 +242,7 @@ public final class ChargedRequest {
     /** Writes the caller's budgets to response headers; returns the names of those that it has now, or may get later. */
     public List<String> writeHeaders(WebResponse response) {
         List<String> written = refusals.writeHeaders(stages, context, response);
-        return awaitsCall ? refusals.headers() : written;
+        return callFollows ? refusals.headers() : written;
     }
 
     /**

@@ -121,28 +121,28 @@ public final class RequestLimiter {
 
     private void chargeAtStage(ChargedRequest charged, boolean canWait) {
         if (charged.isWaitingAt(stage)) {
-            charged.resume();
+            charged.endWait();
             return;
         }
         StageCharges charges = charged.rules().applyTo(charged.context(), stage, waiting.store());
         if (canWait) {
-            charge(charged, charges);
+            chargeOrWait(charged, charges);
         } else {
-            charged.end(charges, charges.charge());
+            charged.pass(charges, charges.charge());
         }
     }
 
     /** Charges a request that may have to wait, for its permits or for its refusal. */
-    private void charge(ChargedRequest charged, StageCharges charges) {
+    private void chargeOrWait(ChargedRequest charged, StageCharges charges) {
         boolean admitted;
         if (charges.rules().mayWait()) {
-            CompletableFuture<Decision> decision = waiting.decide(charges);
-            if (!decision.isDone()) {
+            CompletableFuture<Decision> attempts = waiting.acquire(charges);
+            if (!attempts.isDone()) {
                 charges.beginWait(waiting.ticker());
-                charged.await(stage, charges, decision);
+                charged.beginWait(stage, charges, attempts);
                 return;
             }
-            admitted = charges.decided(decision);
+            admitted = charges.finish(attempts);
         } else {
             admitted = charges.charge();
         }
@@ -150,9 +150,9 @@ public final class RequestLimiter {
         if (delay != null) {
             charges.delay();
         }
-        charged.end(charges, admitted);
+        charged.pass(charges, admitted);
         if (delay != null) {
-            charged.await(stage, charges, delay);
+            charged.beginWait(stage, charges, delay);
         }
     }
 

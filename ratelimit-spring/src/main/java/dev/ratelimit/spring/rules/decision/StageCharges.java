@@ -78,7 +78,7 @@ public final class StageCharges {
         if (!violatedPolicies.isEmpty()) {
             return false;
         }
-        decide();
+        askStore();
         return isAdmitted();
     }
 
@@ -86,7 +86,8 @@ public final class StageCharges {
         return unavailable == null && (decision == null || decision.admitted());
     }
 
-    private void decide() {
+    /** Asks the store, and again without each policy in shadow mode that refuses. */
+    private void askStore() {
         List<Charge> charges = rules.charges();
         boolean again = true;
         while (again && !charges.isEmpty()) {
@@ -111,16 +112,16 @@ public final class StageCharges {
     }
 
     /**
-     * Charges a request that may have waited to all rules or to none, at their present limits.
+     * Tries to charge a request that may wait, to all rules or to none, at their present limits.
      *
      * @throws StoreUnavailableException if the store does not answer and a policy then refuses the request
      */
-    Decision decide(RulesInForce now) {
+    Decision attempt(RulesInForce now) {
         if (now.byPolicy() != inForce) {
             rules.renew(now);
             inForce = now.byPolicy();
         }
-        decide();
+        askStore();
         if (unavailable != null) {
             throw unavailable;
         }
@@ -133,10 +134,10 @@ public final class StageCharges {
                 : new Decision(false, decision.charges(), rules.enforced(decision.limits()), null);
     }
 
-    /** Takes over what was decided, at once or after a wait. Returns whether the request is admitted. */
-    boolean decided(CompletableFuture<?> decided) {
+    /** Takes over the result of the last attempt, at once or after a wait. Returns whether the request is admitted. */
+    boolean finish(CompletableFuture<?> attempts) {
         try {
-            decision = (Decision) decided.join();
+            decision = (Decision) attempts.join();
         } catch (CompletionException e) {
             if (!(e.getCause() instanceof StoreUnavailableException down)) {
                 throw e.getCause() instanceof RuntimeException own ? own : e;
@@ -158,19 +159,19 @@ public final class StageCharges {
     }
 
     /** Notes how long the request has waited. */
-    void measureWait() {
+    void endWait() {
         waitNanos = ticker == null ? 0 : ticker.nanos() - waitNanos;
         waited = true;
     }
 
-    /** Refunds what was charged after a wait. */
-    void giveBackAfter(CompletableFuture<?> decided) {
-        if (!decided.isCompletedExceptionally() && decided.join() instanceof Decision late && late.admitted()) {
+    /** Refunds what was charged to a request that does not wait any more. */
+    void refundLate(CompletableFuture<?> attempts) {
+        if (!attempts.isCompletedExceptionally() && attempts.join() instanceof Decision late && late.admitted()) {
             store.refund(late);
         }
     }
 
-    /** Notes that the refusal was held back. */
+    /** Notes that the refusal is held back. */
     void delay() {
         delayed = true;
     }

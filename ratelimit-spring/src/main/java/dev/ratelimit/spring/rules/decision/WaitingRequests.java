@@ -123,8 +123,8 @@ public final class WaitingRequests implements AutoCloseable {
     }
 
     /** Charges a request to all its rules, now or after waiting. Cancelling the result ends the wait. */
-    CompletableFuture<Decision> decide(StageCharges charges) {
-        return queue.acquire(charges.rules().enforced(), () -> charges.decide(rules.inForce()));
+    CompletableFuture<Decision> acquire(StageCharges charges) {
+        return queue.acquire(charges.rules().enforced(), () -> charges.attempt(rules.inForce()));
     }
 
     /**
