@@ -23,6 +23,7 @@ final class ConcurrencyParser {
     private final String name;
     private final PolicyProperties properties;
     private final RuleContext context;
+    private final Section section;
     private final Duration maxHold;
 
     /**
@@ -34,20 +35,21 @@ final class ConcurrencyParser {
         this.name = name;
         this.properties = properties;
         this.context = context;
+        this.section = Section.ofPolicy(name);
         boolean algorithm = properties.algorithm().equals(Algorithm.CONCURRENCY.toString());
         if (properties.concurrency() != null && algorithm) {
-            throw mistake(
+            throw section.mistake(
                     "concurrency",
                     properties.concurrency(),
                     "algorithm: concurrency makes limit the number of requests at once; write only one of the two");
         }
         if (properties.maxHold() != null && properties.concurrency() == null && !algorithm) {
-            throw mistake(
+            throw section.mistake(
                     "max-hold", properties.maxHold(), "only concurrency limits hold permits; write concurrency: 20");
         }
         this.maxHold = properties.maxHold() == null ? Concurrency.DEFAULT_MAX_HOLD : properties.maxHold();
         if (maxHold.compareTo(MIN_HOLD) < 0 || maxHold.compareTo(MAX_HOLD) > 0) {
-            throw mistake(
+            throw section.mistake(
                     "max-hold", maxHold, "max-hold must be from 1s to 365d, and longer than any request; write 10m");
         }
         if (isAlone() || algorithm) {
@@ -58,7 +60,7 @@ final class ConcurrencyParser {
 
     private void rejectStatuses(String property, List<String> statuses) {
         if (!statuses.isEmpty()) {
-            throw mistake(
+            throw section.mistake(
                     property,
                     String.join(", ", statuses),
                     "a request holds its permit until it is complete, whatever its status; remove it, or add a limit"
@@ -81,7 +83,7 @@ final class ConcurrencyParser {
     /** The algorithm of the policy's own limit, which is written as this or left out. */
     Algorithm algorithm(Algorithm written) {
         if (isAlone() && written != Algorithm.TOKEN_BUCKET) {
-            throw mistake(
+            throw section.mistake(
                     "algorithm",
                     written,
                     "the algorithm is that of limit, which is missing; write limit: 100/minute as well, or remove the"
@@ -131,17 +133,9 @@ final class ConcurrencyParser {
         Change change = context.changeOf(half);
         Long burst = change.burst();
         if (burst != null && burst != 0) {
-            throw PolicyParser.mistake(half, "burst", burst, "a limit of requests at once has no burst; remove it");
+            throw Section.ofPolicy(half).mistake("burst", burst, "a limit of requests at once has no burst; remove it");
         }
         String written = Objects.requireNonNullElse(change.limit(), String.valueOf(properties.concurrency()));
-        try {
-            return new Policy(half, parser.parse(written));
-        } catch (IllegalArgumentException e) {
-            throw mistake("concurrency", written, String.valueOf(e.getMessage()));
-        }
-    }
-
-    private RateLimitConfigurationException mistake(String property, Object written, String reason) {
-        return PolicyParser.mistake(name, property, written, reason);
+        return section.checked("concurrency", written, () -> new Policy(half, parser.parse(written)));
     }
 }

@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
 /** Reads which requests a policy applies to; a mistake is reported with its property. */
 final class MatchParser {
 
-    private final String policy;
+    private final Section section;
     private final PolicyProperties.Match written;
 
-    MatchParser(String policy, PolicyProperties.Match written) {
-        this.policy = policy;
+    MatchParser(Section section, PolicyProperties.Match written) {
+        this.section = section;
         this.written = written;
     }
 
@@ -44,7 +44,7 @@ final class MatchParser {
 
     private void checkAnnotated(String property, List<String> values) {
         if (written.annotated() && !values.isEmpty()) {
-            throw mistake(
+            throw section.mistake(
                     property,
                     String.join(", ", values),
                     "with match.annotated: true, the policy applies where annotations name it, whatever their paths and"
@@ -54,7 +54,7 @@ final class MatchParser {
 
     private void checkMethod(String method) {
         if (!HttpMethods.ALL.contains(HttpMethods.seenAs(method.strip()))) {
-            throw mistake(
+            throw section.mistake(
                     "methods",
                     method,
                     Quotation.of(method)
@@ -65,11 +65,7 @@ final class MatchParser {
     private PathPatterns patterns(String property, List<String> values, boolean exact) {
         List<String> texts = PathPatterns.rejoined(values);
         for (String text : texts) {
-            try {
-                new PathPatterns(List.of(text), exact);
-            } catch (IllegalArgumentException e) {
-                throw mistake(property, text, String.valueOf(e.getMessage()));
-            }
+            section.checked(property, text, () -> new PathPatterns(List.of(text), exact));
         }
         return new PathPatterns(texts, exact);
     }
@@ -78,19 +74,10 @@ final class MatchParser {
         if (when == null) {
             return null;
         }
-        Condition condition;
-        try {
-            condition = RequestExpression.condition(when, true);
-        } catch (IllegalArgumentException e) {
-            throw mistake("when", when, String.valueOf(e.getMessage()));
-        }
+        Condition condition = section.checked("when", when, () -> RequestExpression.condition(when, true));
         if (condition.isAlways(false)) {
-            throw mistake("when", when, "it is never true, so nothing is limited; write mode: off");
+            throw section.mistake("when", when, "it is never true, so nothing is limited; write mode: off");
         }
         return condition;
-    }
-
-    private RateLimitConfigurationException mistake(String property, String value, String reason) {
-        return PolicyParser.mistake(policy, "match." + property, value, reason);
     }
 }

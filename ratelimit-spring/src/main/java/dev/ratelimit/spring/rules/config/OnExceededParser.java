@@ -14,14 +14,19 @@ final class OnExceededParser {
     private static final Duration MAX_TIME = Duration.ofHours(1);
     private static final int MAX_REQUESTS = 1_000_000;
 
-    private final String policy;
-    private final PolicyProperties properties;
+    private final Section section;
     private final PolicyProperties.OnExceeded written;
+    private final boolean penalty;
 
-    OnExceededParser(String policy, PolicyProperties properties) {
-        this.policy = policy;
-        this.properties = properties;
-        this.written = properties.onExceeded();
+    /**
+     * Creates a parser.
+     *
+     * @param penalty whether the policy has one
+     */
+    OnExceededParser(Section section, PolicyProperties.OnExceeded written, boolean penalty) {
+        this.section = section;
+        this.written = written;
+        this.penalty = penalty;
     }
 
     /**
@@ -35,8 +40,8 @@ final class OnExceededParser {
         belongsTo(Action.WAIT, "order", written.order());
         belongsTo(Action.DELAY, "delay", written.delay());
         belongsTo(Action.DELAY, "delayed", written.delayed());
-        if (written.action() == Action.WAIT && properties.penalty() != null) {
-            throw mistake(
+        if (written.action() == Action.WAIT && penalty) {
+            throw section.mistake(
                     "action",
                     "wait",
                     "requests cannot wait for a policy with a penalty, which begins with the first refusal;"
@@ -59,7 +64,7 @@ final class OnExceededParser {
         if (value != null && written.action() != action) {
             String needed = PropertyName.of(action);
             String other = PropertyName.of(written.action());
-            throw mistake(
+            throw section.mistake(
                     property,
                     value instanceof Enum<?> choice ? PropertyName.of(choice) : value,
                     property + " belongs to action: " + needed + ", but the action is " + other
@@ -69,20 +74,16 @@ final class OnExceededParser {
 
     private Duration time(String property, @Nullable Duration value, Duration otherwise) {
         if (value != null && (value.isNegative() || value.isZero() || value.compareTo(MAX_TIME) > 0)) {
-            throw mistake(property, value, property + " must be above 0 and at most 1h; write 1s");
+            throw section.mistake(property, value, property + " must be above 0 and at most 1h; write 1s");
         }
         return value == null ? otherwise : value;
     }
 
     private int requests(String property, @Nullable Integer value, int otherwise) {
         if (value != null && (value < 1 || value > MAX_REQUESTS)) {
-            throw mistake(
+            throw section.mistake(
                     property, value, property + " must be from 1 to 1000000 requests but was " + value + "; write 100");
         }
         return value == null ? otherwise : value;
-    }
-
-    private RateLimitConfigurationException mistake(String property, Object value, String reason) {
-        return PolicyParser.mistake(policy, "on-exceeded." + property, value, reason);
     }
 }

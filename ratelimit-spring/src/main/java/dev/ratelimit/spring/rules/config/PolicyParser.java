@@ -39,6 +39,7 @@ final class PolicyParser {
     private final String name;
     private final PolicyProperties properties;
     private final RuleContext context;
+    private final Section section;
     private final ConcurrencyParser concurrency;
 
     private final WrittenLimit written;
@@ -48,6 +49,7 @@ final class PolicyParser {
         this.name = name;
         this.properties = properties;
         this.context = context;
+        this.section = Section.ofPolicy(name);
         this.concurrency = new ConcurrencyParser(name, properties, context);
         this.written = WrittenLimit.of(properties, context.changeOf(name));
         this.burst = written.burst();
@@ -74,10 +76,12 @@ final class PolicyParser {
         overrides(limits, overrides);
         context.exemptKeys().forEach(overrides::exempt);
         Policy policy = otherwise instanceof LimitOverride.Limited limited ? limited.policy() : anyPolicy(limits);
-        RequestMatcher match = new MatchParser(name, properties.match()).parse();
+        RequestMatcher match = new MatchParser(section.below("match"), properties.match()).parse();
         RetryJitter jitter = jitter();
         Cost cost = cost();
-        OnExceeded onExceeded = new OnExceededParser(name, properties).parse();
+        OnExceeded onExceeded = new OnExceededParser(
+                        section.below("on-exceeded"), properties.onExceeded(), properties.penalty() != null)
+                .parse();
         Rule rule = new Rule(
                 policy,
                 match,
@@ -87,8 +91,7 @@ final class PolicyParser {
                 stage(key, match, cost),
                 free(),
                 jitter,
-                ResponseParser.parse(
-                        "ratelimit.policies." + name + ".response", properties.response(), context.format()),
+                ResponseParser.parse(section.below("response").path(), properties.response(), context.format()),
                 onExceeded,
                 context.modeOf(name, properties.mode()) == Mode.SHADOW);
         return concurrency.withRule(rule);
@@ -378,21 +381,10 @@ final class PolicyParser {
     }
 
     private <T> T checked(String property, @Nullable String written, Supplier<T> parse) {
-        try {
-            return parse.get();
-        } catch (IllegalArgumentException e) {
-            throw mistake(property, written, String.valueOf(e.getMessage()));
-        }
+        return section.checked(property, written, parse);
     }
 
     private RateLimitConfigurationException mistake(String property, @Nullable Object written, String reason) {
-        return mistake(name, property, written, reason);
-    }
-
-    /** A mistake in a property of a policy, or in the policy itself if the property is empty. */
-    static RateLimitConfigurationException mistake(
-            String policy, String property, @Nullable Object written, String reason) {
-        String where = "ratelimit.policies." + policy + (property.isEmpty() ? "" : "." + property);
-        return new RateLimitConfigurationException(where, written == null ? null : written.toString(), reason);
+        return section.mistake(property, written, reason);
     }
 }

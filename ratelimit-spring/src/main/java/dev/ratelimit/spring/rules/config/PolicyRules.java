@@ -23,7 +23,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -64,7 +63,8 @@ public final class PolicyRules {
                 changes);
         parseRules();
         this.clientAddress = new ClientAddress(
-                ranges("ratelimit.trusted-proxies", properties.trustedProxies()), properties.forwardedHeader());
+                ranges(new Section("ratelimit"), "trusted-proxies", properties.trustedProxies()),
+                properties.forwardedHeader());
         this.exemptions = parseExemptions();
     }
 
@@ -78,12 +78,12 @@ public final class PolicyRules {
                         .filter(rule -> modeOf(rule.policy().name()) != Mode.OFF)
                         .forEach(rules::add);
                 if (own.size() > 1 && properties.policies().containsKey(Rule.concurrencyOf(name))) {
-                    throw PolicyParser.mistake(
-                            Rule.concurrencyOf(name),
-                            "",
-                            null,
-                            "this is also the name of the concurrency limit of policy " + Quotation.of(name)
-                                    + "; rename one of the two");
+                    throw Section.ofPolicy(Rule.concurrencyOf(name))
+                            .mistake(
+                                    "",
+                                    null,
+                                    "this is also the name of the concurrency limit of policy " + Quotation.of(name)
+                                            + "; rename one of the two");
                 }
             } catch (RateLimitConfigurationException e) {
                 mistakes.add(e);
@@ -107,34 +107,25 @@ public final class PolicyRules {
 
     private Exemptions parseExemptions() {
         RateLimitProperties.Exempt exempt = properties.exempt();
+        Section section = new Section("ratelimit.exempt");
         String when = exempt.when();
         return new Exemptions(
-                ranges("ratelimit.exempt.addresses", exempt.addresses()),
-                exemptPaths(),
-                when == null
-                        ? null
-                        : checked("ratelimit.exempt.when", when, text -> RequestExpression.condition(text, false)),
+                ranges(section, "addresses", exempt.addresses()),
+                exemptPaths(section),
+                when == null ? null : section.checked("when", when, () -> RequestExpression.condition(when, false)),
                 exempt.management());
     }
 
-    private PathPatterns exemptPaths() {
+    private PathPatterns exemptPaths(Section section) {
         List<String> texts = PathPatterns.rejoined(properties.exempt().paths());
-        texts.forEach(text -> checked("ratelimit.exempt.paths", text, path -> new PathPatterns(List.of(path), true)));
+        texts.forEach(text -> section.checked("paths", text, () -> new PathPatterns(List.of(text), true)));
         return new PathPatterns(texts, true);
     }
 
-    private static List<AddressRange> ranges(String property, List<String> texts) {
+    private static List<AddressRange> ranges(Section section, String property, List<String> texts) {
         return texts.stream()
-                .map(text -> checked(property, text, AddressRange::parse))
+                .map(text -> section.checked(property, text, () -> AddressRange.parse(text)))
                 .toList();
-    }
-
-    private static <T> T checked(String property, String written, Function<String, T> parse) {
-        try {
-            return parse.apply(written);
-        } catch (IllegalArgumentException e) {
-            throw new RateLimitConfigurationException(property, written, String.valueOf(e.getMessage()));
-        }
     }
 
     /** What replaces the properties of policies, by policy. */

@@ -21,15 +21,12 @@ public final class ResponseParser {
      * @throws RateLimitConfigurationException at the first mistake
      */
     public static RefusalFormat parse(String where, RateLimitProperties.Response written, RefusalFormat otherwise) {
+        Section section = new Section(where);
         Integer status = written.status();
         if (status != null && (status < 400 || status > 599)) {
-            throw mistake(
-                    where,
-                    "status",
-                    status.toString(),
-                    "status must be from 400 to 599 but was " + status + "; write 429");
+            throw section.mistake("status", status, "status must be from 400 to 599 but was " + status + "; write 429");
         }
-        RefusalFormat.Content content = content(where, written);
+        RefusalFormat.Content content = content(section, written);
         return new RefusalFormat(
                 status == null ? otherwise.status() : status,
                 written.body() == null ? otherwise.body() : written.body(),
@@ -37,12 +34,11 @@ public final class ResponseParser {
                 content == null && written.body() == null && written.detail() == null ? otherwise.content() : content);
     }
 
-    private static RefusalFormat.@Nullable Content content(String where, RateLimitProperties.Response written) {
+    private static RefusalFormat.@Nullable Content content(Section section, RateLimitProperties.Response written) {
         String text = written.content();
         if (text == null) {
             if (written.contentType() != null) {
-                throw mistake(
-                        where,
+                throw section.mistake(
                         "content-type",
                         written.contentType(),
                         "content-type belongs to content, which is missing; write content, or remove it");
@@ -51,12 +47,12 @@ public final class ResponseParser {
         }
         if (written.body() != null || written.detail() != null) {
             String other = written.body() != null ? "body" : "detail";
-            throw mistake(where, other, null, "content is the whole body; write either content or " + other);
+            throw section.mistake(other, null, "content is the whole body; write either content or " + other);
         }
-        return new RefusalFormat.Content(type(where, written.contentType(), text), text);
+        return new RefusalFormat.Content(type(section, written.contentType(), text), text);
     }
 
-    private static String type(String where, @Nullable String written, String text) {
+    private static String type(Section section, @Nullable String written, String text) {
         if (written == null) {
             return text.startsWith("{") || text.startsWith("[") ? "application/json" : "text/plain;charset=UTF-8";
         }
@@ -66,16 +62,10 @@ public final class ResponseParser {
                     ? new MediaType(type, StandardCharsets.UTF_8).toString()
                     : type.toString();
         } catch (InvalidMediaTypeException e) {
-            throw mistake(
-                    where,
+            throw section.mistake(
                     "content-type",
                     written,
                     Quotation.of(written) + " is not a content type; write application/json, for example");
         }
-    }
-
-    private static RateLimitConfigurationException mistake(
-            String where, String property, @Nullable String written, String reason) {
-        return new RateLimitConfigurationException(where + "." + property, written, reason);
     }
 }
