@@ -14,17 +14,12 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.springframework.util.ClassUtils;
 
 /**
  * Charges calls of methods with {@link RateLimited} to all limits of the method, or to none. Calls of a controller's
  * handler belong to the request: if they are refused, the request gets back what it was charged before. Thread-safe.
  */
 public final class CallLimiter {
-
-    /** Whether Spring Security is present. */
-    static final boolean SECURITY = ClassUtils.isPresent(
-            "org.springframework.security.core.context.SecurityContextHolder", CallLimiter.class.getClassLoader());
 
     private final RequestRules rules;
     private final RateLimitStore store;
@@ -138,7 +133,7 @@ public final class CallLimiter {
          * @throws RateLimitExceededException if a limit refuses it
          */
         public void chargeOutside() {
-            charge(new NoRequest(SECURITY ? SecurityCaller.principal() : null), null);
+            charge(new NoRequest(SecurityCaller.principal()), null);
         }
 
         private void charge(WebRequest request, @Nullable ChargedRequest within) {

@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -171,13 +170,6 @@ public final class ChargedRequest {
     /** Whether the request waits at this stage, or waited there when its client left. */
     synchronized boolean isWaitingAt(@Nullable Stage stage) {
         return wait != null && wait.stage() == stage;
-    }
-
-    /** Passes on the attributes that a waiting request must have, so that Spring Security knows its caller later. */
-    public void keepCaller(BiConsumer<String, Object> attributes) {
-        if (CallLimiter.SECURITY) {
-            SecurityCaller.keep(attributes);
-        }
     }
 
     /** Runs the task when the request is to be charged again because its wait is over, unless its client has left. */

@@ -7,9 +7,13 @@ import org.springframework.security.authentication.AnonymousAuthenticationToken;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.context.SecurityContext;
 import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.util.ClassUtils;
 
-/** The caller in Spring Security's context. Only used if Spring Security is present. */
-final class SecurityCaller {
+/** The caller in Spring Security's context. Without Spring Security, there is none. */
+public final class SecurityCaller {
+
+    private static final boolean PRESENT = ClassUtils.isPresent(
+            "org.springframework.security.core.context.SecurityContextHolder", SecurityCaller.class.getClassLoader());
 
     /** Where Spring Security looks for the caller in asynchronous dispatches: RequestAttributeSecurityContextRepository. */
     private static final String ATTRIBUTE = "org.springframework.security.web.context"
@@ -21,17 +25,32 @@ final class SecurityCaller {
      * Keeps the caller in an attribute of a request that is going to wait. Filters of applications often set it for their
      * thread only; it would be unknown when Spring Security sees the request again.
      */
-    static void keep(BiConsumer<String, Object> attributes) {
-        SecurityContext context = SecurityContextHolder.getContext();
-        if (context.getAuthentication() != null) {
-            attributes.accept(ATTRIBUTE, context);
+    public static void keep(BiConsumer<String, Object> attributes) {
+        if (PRESENT) {
+            OfThread.keep(attributes);
         }
     }
 
     /** The authenticated caller of the current thread; {@code null} if there is none. */
     static @Nullable Principal principal() {
-        Authentication caller = SecurityContextHolder.getContext().getAuthentication();
-        boolean known = caller != null && caller.isAuthenticated() && !(caller instanceof AnonymousAuthenticationToken);
-        return known ? caller : null;
+        return PRESENT ? OfThread.principal() : null;
+    }
+
+    /** Only loaded if Spring Security is present. */
+    private static final class OfThread {
+
+        static void keep(BiConsumer<String, Object> attributes) {
+            SecurityContext context = SecurityContextHolder.getContext();
+            if (context.getAuthentication() != null) {
+                attributes.accept(ATTRIBUTE, context);
+            }
+        }
+
+        static @Nullable Principal principal() {
+            Authentication caller = SecurityContextHolder.getContext().getAuthentication();
+            boolean known =
+                    caller != null && caller.isAuthenticated() && !(caller instanceof AnonymousAuthenticationToken);
+            return known ? caller : null;
+        }
     }
 }
