@@ -2,9 +2,9 @@ package dev.ratelimit.spring.rules.key;
 
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.text.PropertyName;
 import java.security.Principal;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -159,7 +159,7 @@ public enum KeyKind {
     /** As it is written. */
     @Override
     public String toString() {
-        return name().toLowerCase(Locale.ROOT);
+        return PropertyName.of(this);
     }
 
     private static @Nullable String principal(RequestContext context) {

@@ -2,10 +2,10 @@ package dev.ratelimit.spring.rules.mistake;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
+import dev.ratelimit.spring.rules.text.PropertyName;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
@@ -62,8 +62,8 @@ final class GroupValue {
     private static boolean isOneOf(Class<?> type, String value) {
         return type.isEnum()
                 && Arrays.stream(type.getEnumConstants())
-                        .anyMatch(constant ->
-                                constant.toString().toLowerCase(Locale.ROOT).equals(value.strip()));
+                        .anyMatch(
+                                constant -> PropertyName.of((Enum<?>) constant).equals(value.strip()));
     }
 
     private static String nameOf(RecordComponent component) {

@@ -7,10 +7,10 @@ import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.key.MissingKey;
 import dev.ratelimit.spring.rules.request.KeyEncoder;
 import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.Collection;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -39,7 +39,7 @@ final class UnintendedKeys {
                 || !key.parts().stream().allMatch(part -> part.kind().isNeverMissing())) {
             return Stream.of();
         }
-        String effect = "missing-key: " + key.missing().name().toLowerCase(Locale.ROOT) + " has no effect";
+        String effect = "missing-key: " + PropertyName.of(key.missing()) + " has no effect";
         return Stream.of(
                 key.parts().isEmpty()
                         ? name + " has no key, so " + effect + ". Write a key, or remove missing-key"
