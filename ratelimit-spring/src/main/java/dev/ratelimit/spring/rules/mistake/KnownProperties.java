@@ -9,11 +9,15 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.env.Environment;
 
 /** The names under {@code ratelimit} that bind to a property, and their types. */
 final class KnownProperties {
@@ -72,6 +76,14 @@ final class KnownProperties {
                     ? closest
                     : null;
         }
+    }
+
+    /** The names of all properties that can be listed, those with higher precedence first. */
+    static Stream<ConfigurationPropertyName> listed(Environment environment) {
+        return StreamSupport.stream(
+                        ConfigurationPropertySources.get(environment).spliterator(), false)
+                .filter(IterableConfigurationPropertySource.class::isInstance)
+                .flatMap(source -> ((IterableConfigurationPropertySource) source).stream());
     }
 
     /** The type of a property or a group, or {@code null} if there is none of this name. */

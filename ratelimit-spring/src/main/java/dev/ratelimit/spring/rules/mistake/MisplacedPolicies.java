@@ -37,7 +37,7 @@ final class MisplacedPolicies {
      */
     static void check(Environment environment) {
         List<ConfigurationPropertyName> names =
-                WrittenProperties.names(environment).toList();
+                KnownProperties.listed(environment).toList();
         boolean policies = names.stream().anyMatch(POLICIES::isAncestorOf);
         for (ConfigurationPropertyName name : names) {
             checkBelowAnother(name);

@@ -91,14 +91,6 @@ public final class WrittenProperties {
         return environment instanceof ConfigurableEnvironment all ? all.getPropertySources() : List.of();
     }
 
-    /** The names of all properties that can be listed, those with higher precedence first. */
-    static Stream<ConfigurationPropertyName> names(Environment environment) {
-        return StreamSupport.stream(
-                        ConfigurationPropertySources.get(environment).spliterator(), false)
-                .filter(IterableConfigurationPropertySource.class::isInstance)
-                .flatMap(source -> ((IterableConfigurationPropertySource) source).stream());
-    }
-
     private static String resolved(Environment environment, ConfigurationPropertyName name, String value) {
         try {
             return environment.resolveRequiredPlaceholders(value);
@@ -280,7 +272,7 @@ public final class WrittenProperties {
     private static void checkPolicyNames(Environment environment) {
         Map<ConfigurationPropertyName, String> spellings = new HashMap<>();
         int place = POLICIES.getNumberOfElements();
-        names(environment)
+        KnownProperties.listed(environment)
                 .filter(name -> POLICIES.isAncestorOf(name) && KnownProperties.typeOf(name) != null)
                 .map(name -> name.chop(place + 1))
                 .filter(policy -> !policy.isLastElementIndexed())
