@@ -1,7 +1,7 @@
 package dev.ratelimit.spring.servlet.filter;
 
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
-import dev.ratelimit.spring.rules.decision.SecurityCaller;
+import dev.ratelimit.spring.rules.decision.CurrentCaller;
 import dev.ratelimit.spring.servlet.request.ServletWebRequest;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
@@ -106,7 +106,7 @@ final class ParkedRequest implements AsyncListener {
 
     private static void start(ServletWebRequest web, HttpServletResponse response, ChargedRequest charged) {
         HttpServletRequest request = web.request();
-        SecurityCaller.keep(request::setAttribute);
+        CurrentCaller.keep(request::setAttribute);
         // with what other filters have wrapped around them
         AsyncContext context = request.startAsync(request, response);
         try {

@@ -133,7 +133,7 @@ public final class CallLimiter {
          * @throws RateLimitExceededException if a limit refuses it
          */
         public void chargeOutside() {
-            charge(new NoRequest(SecurityCaller.principal()), null);
+            charge(new NoRequest(CurrentCaller.principal()), null);
         }
 
         private void charge(WebRequest request, @Nullable ChargedRequest within) {

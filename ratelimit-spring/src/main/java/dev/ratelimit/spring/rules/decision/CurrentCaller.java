@@ -9,17 +9,17 @@ import org.springframework.security.core.context.SecurityContext;
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.util.ClassUtils;
 
-/** The caller in Spring Security's context. Without Spring Security, there is none. */
-public final class SecurityCaller {
+/** The caller of the current thread, as Spring Security knows it. Without Spring Security, there is none. */
+public final class CurrentCaller {
 
     private static final boolean PRESENT = ClassUtils.isPresent(
-            "org.springframework.security.core.context.SecurityContextHolder", SecurityCaller.class.getClassLoader());
+            "org.springframework.security.core.context.SecurityContextHolder", CurrentCaller.class.getClassLoader());
 
     /** Where Spring Security looks for the caller in asynchronous dispatches: RequestAttributeSecurityContextRepository. */
     private static final String ATTRIBUTE = "org.springframework.security.web.context"
             + ".RequestAttributeSecurityContextRepository.SPRING_SECURITY_CONTEXT";
 
-    private SecurityCaller() {}
+    private CurrentCaller() {}
 
     /**
      * Keeps the caller in an attribute of a request that is going to wait. Filters of applications often set it for their
@@ -27,17 +27,17 @@ public final class SecurityCaller {
      */
     public static void keep(BiConsumer<String, Object> attributes) {
         if (PRESENT) {
-            OfThread.keep(attributes);
+            SecurityCaller.keep(attributes);
         }
     }
 
     /** The authenticated caller of the current thread; {@code null} if there is none. */
     static @Nullable Principal principal() {
-        return PRESENT ? OfThread.principal() : null;
+        return PRESENT ? SecurityCaller.principal() : null;
     }
 
-    /** Only loaded if Spring Security is present. */
-    private static final class OfThread {
+    /** The caller in the context of Spring Security. Only loaded if that is present. */
+    private static final class SecurityCaller {
 
         static void keep(BiConsumer<String, Object> attributes) {
             SecurityContext context = SecurityContextHolder.getContext();
