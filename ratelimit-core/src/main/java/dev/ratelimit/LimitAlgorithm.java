@@ -78,7 +78,8 @@ public non-sealed interface LimitAlgorithm extends Limit {
      * <p>On {@linkplain #wallClock() wall time} this method may write: if the clock was set back, so that the state is
      * in the future, it moves the state to the period that begins now. Results for the same time do not depend on that.
      * A store guards the state as for a charge, and keeps the written state whatever the result, even after a refusal
-     * or a peek, and before the state is converted to another limit. Otherwise each question would restart the wait.
+     * or a peek. Otherwise each question would restart the wait. {@link LimitState} does the same before it refunds or
+     * converts.
      *
      * @param state the array that contains the key's state
      * @param at the index of the state's first long

@@ -71,6 +71,7 @@ public final class LimitState {
      * @param now the time in nanoseconds, on this limit's timeline
      */
     public void refund(Limit paid, long permits, long ageNanos, long now) {
+        rememberStep(now);
         if (limit.concurrency() && paid.concurrency()) {
             limit.refund(state, at, permits, ageNanos, now);
             return;
@@ -91,6 +92,7 @@ public final class LimitState {
      * @return a state of the other limit, in a new array
      */
     public long[] carriedTo(LimitAlgorithm other, long ownNow, long otherNow) {
+        rememberStep(ownNow);
         if (other instanceof Penalty penalty) {
             long[] inside = carriedTo(penalty.limit(), ownNow, otherNow);
             long[] carried = new long[1 + inside.length];
@@ -117,6 +119,13 @@ public final class LimitState {
         other.clear(cleared, 0, now);
         long[] grown = other.grow(cleared, 0, permits, now);
         return grown.length > cleared.length ? grown : cleared;
+    }
+
+    /** A refund or a conversion may be the first to see that the wall clock was set back. */
+    private void rememberStep(long now) {
+        if (limit.wallClock()) {
+            limit.admits(state, at, 0, now);
+        }
     }
 
     private long share(LimitAlgorithm other, long remaining) {

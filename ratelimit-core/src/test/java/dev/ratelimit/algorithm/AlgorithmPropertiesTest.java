@@ -310,7 +310,7 @@ class AlgorithmPropertiesTest {
                     continue;
                 }
                 Key key = new Key(limit, 0);
-                assertThat(key.charge(permits, 0)).as(limit::toString).isTrue();
+                assertThat(key.charge(limit.capacity(), 0)).as(limit::toString).isTrue();
                 assertThat(key.remaining(0)).as(limit::toString).isZero();
                 assertThat(key.admits(1, 0)).as(limit::toString).isFalse();
                 long wait = key.retryAfter(1, 0);

@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The simplest store: a map under one lock, which forgets nothing. It shows what a store must do, as one on a database
@@ -92,7 +91,7 @@ class LockedStore implements RateLimitStore {
     private Asked ask(Charge charge, int number, Moment moment) {
         LimitAlgorithm limit = charge.policy().algorithms().get(number);
         Object budget = budget(charge.policy().name(), number, charge.key());
-        Kept kept = known(budget, moment);
+        Kept kept = budgets.get(budget);
         long now = moment.on(limit);
         long[] state;
         if (kept == null) {
@@ -126,15 +125,6 @@ class LockedStore implements RateLimitStore {
         }
     }
 
-    /** The stored state, which records a step back of the wall clock. */
-    private @Nullable Kept known(Object budget, Moment moment) {
-        Kept kept = budgets.get(budget);
-        if (kept != null) {
-            kept.limit().admits(kept.state(), 0, 0, moment.on(kept.limit()));
-        }
-        return kept;
-    }
-
     @Override
     public synchronized void refund(Decision decision, List<Charge> part) {
         List<Charge> distinct = Charge.addUp(part);
@@ -144,7 +134,7 @@ class LockedStore implements RateLimitStore {
             for (Charge charge : distinct) {
                 List<LimitAlgorithm> paid = charge.policy().algorithms();
                 for (int i = 0; i < paid.size(); i++) {
-                    Kept kept = known(budget(charge.policy().name(), i, charge.key()), moment);
+                    Kept kept = budgets.get(budget(charge.policy().name(), i, charge.key()));
                     if (kept != null) {
                         long now = moment.on(kept.limit());
                         new LimitState(kept.limit(), kept.state(), 0)
