@@ -45,6 +45,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -61,6 +62,7 @@ import org.springframework.mock.web.MockHttpServletResponse;
  * Every call that the filters make, to the server, a store or a scheduler, fails once. Afterwards no permits are held,
  * nobody waits, each request is answered, and the next ones are limited as ever.
  */
+@Tag("slow")
 class FilterFaultsTest {
 
     private static final Map<String, String> PROPERTIES = Map.ofEntries(

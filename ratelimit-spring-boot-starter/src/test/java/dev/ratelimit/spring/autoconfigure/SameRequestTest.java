@@ -49,6 +49,7 @@ import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /** A request that has waited is, for all that come after, the request that came: every getter answers the same. */
+@Tag("slow")
 @ParameterizedClass
 @MethodSource("servers")
 @Tag("servers")
