@@ -117,6 +117,14 @@ public final class WatchedResponse extends HttpServletResponseWrapper {
         return writer;
     }
 
+    /** The next writer may have another charset. */
+    @Override
+    public void reset() {
+        super.reset();
+        stream = null;
+        writer = null;
+    }
+
     @Override
     public void setStatus(int status) {
         watchers.forEach(watcher -> watcher.beforeStatus(status));
