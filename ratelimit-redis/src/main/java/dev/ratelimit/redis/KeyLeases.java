@@ -1,6 +1,7 @@
 package dev.ratelimit.redis;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.ratelimit.Charge;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -33,8 +34,13 @@ final class KeyLeases {
     /** See {@link Lease#due}. */
     final AtomicLong overdueNanos = new AtomicLong();
 
-    /** The reset of the key since these leases were charged, if any: what arrives now belongs to nobody. Set once. */
-    volatile Leases.@Nullable Reset reset;
+    /** The reset before these leases were charged, if what it has dropped may still be on its way. */
+    @GuardedBy("this")
+    private @Nullable Reset before;
+
+    /** The reset of the key since these leases were charged, if any: it decides what becomes of them. */
+    @GuardedBy("this")
+    private @Nullable Reset reset;
 
     /** Written under the monitor, and read without it: a lease that was taken away meanwhile has ended, and refuses. */
     private volatile @Nullable Lease lease;
@@ -46,6 +52,17 @@ final class KeyLeases {
 
     @GuardedBy("this")
     private boolean retired;
+
+    /** The first leases of a key. */
+    KeyLeases() {
+        this.before = null;
+    }
+
+    /** The leases of a key after a reset. */
+    KeyLeases(Reset before, long nowNanos) {
+        this.before = before;
+        this.sinceNanos = nowNanos;
+    }
 
     /** The lease to spend from. */
     @Nullable
@@ -76,9 +93,11 @@ final class KeyLeases {
         return expected;
     }
 
-    /** Stores a lease that has arrived. */
+    /** Stores a lease that has arrived; after a reset, it belongs to nobody. */
     synchronized void receive(Lease arrived) {
-        if (lease == null) {
+        if (reset != null) {
+            reset.add(arrived);
+        } else if (lease == null) {
             lease = arrived;
         } else {
             next = arrived;
@@ -104,13 +123,36 @@ final class KeyLeases {
     }
 
     /**
+     * Hands both leases to a reset that is about to be sent; requests nothing from now on. Whatever is refunded was
+     * sent before that reset, or is left to it.
+     */
+    synchronized void drop(Reset next) {
+        if (before != null) {
+            before.followedBy(next);
+            before = null;
+        }
+        reset = next;
+        retired = true;
+        empty().forEach(next::add);
+    }
+
+    /** Refunds the rest of a lease that has ended. */
+    synchronized void refund(Leases.LeaseSource source, Charge due, long paidNanos) {
+        if (reset == null) {
+            source.refund(due, paidNanos);
+        } else {
+            reset.refund(due, paidNanos);
+        }
+    }
+
+    /**
      * Requests nothing from now on, if nothing is leased or requested: a thread that still has these leases when their key
      * is forgotten would request one that nobody ends.
      *
      * @return whether the key may be forgotten
      */
     synchronized boolean retire() {
-        retired = lease == null && !asking();
+        retired |= lease == null && !asking() && (before == null || before.isOver());
         return retired;
     }
 }

@@ -1,6 +1,5 @@
 package dev.ratelimit.redis;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
@@ -31,57 +30,6 @@ final class Leases {
 
         /** Refunds a charge of this server time without waiting. */
         PendingBatch refund(Charge charge, long atNanos);
-    }
-
-    /** A reset of a key, which erases what was charged for its leases, or fails. Thread-safe. */
-    final class Reset {
-
-        /** The leases whose charge may be erased. */
-        @GuardedBy("this")
-        private final List<Lease> leases = new ArrayList<>(2);
-
-        private final AtomicLong overdueNanos;
-
-        /** The time of the reset by the server's clock, 0 if it has failed; negative until that is known. */
-        @GuardedBy("this")
-        private long erasedNanos = -1;
-
-        private Reset(AtomicLong overdueNanos) {
-            this.overdueNanos = overdueNanos;
-        }
-
-        /**
-         * Refunds leases that were charged later.
-         *
-         * @param atMicros the time of the reset by the server's clock; 0 if it has failed
-         */
-        void ended(long atMicros) {
-            long atNanos = atMicros * 1000;
-            List<Lease> known;
-            synchronized (this) {
-                erasedNanos = atNanos;
-                known = List.copyOf(leases);
-            }
-            known.forEach(lease -> settle(lease, atNanos));
-        }
-
-        private void add(Lease lease) {
-            long atNanos;
-            synchronized (this) {
-                leases.add(lease);
-                atNanos = erasedNanos;
-            }
-            if (atNanos >= 0) {
-                settle(lease, atNanos);
-            }
-        }
-
-        private void settle(Lease lease, long atNanos) {
-            Charge due = lease.end(ticker.nanos(), overdueNanos);
-            if (due != null && lease.paidNanos() > atNanos) {
-                source.refund(due, lease.paidNanos());
-            }
-        }
     }
 
     private record Budget(String policy, String key) {}
@@ -198,15 +146,21 @@ final class Leases {
         }
     }
 
-    /** Ends the leases of a key that is about to be reset. The caller must tell how that has ended. */
+    /** Takes the leases of a key that is about to be reset. The caller must tell how that has ended. */
     Reset drop(Charge charge) {
-        KeyLeases leases = byBudget.remove(budget(charge));
-        Reset reset = new Reset(leases == null ? new AtomicLong() : leases.overdueNanos);
-        if (leases != null) {
-            leases.reset = reset;
-            leases.empty().forEach(reset::add);
+        Budget budget = budget(charge);
+        while (true) {
+            KeyLeases leases = byBudget.get(budget);
+            Reset reset = new Reset(source, ticker, leases);
+            if (leases == null) {
+                return reset;
+            }
+            // the next leases know of this reset, so that another one finds what is still on its way
+            if (byBudget.replace(budget, leases, new KeyLeases(reset, ticker.nanos()))) {
+                leases.drop(reset);
+                return reset;
+            }
         }
-        return reset;
     }
 
     /** Ends all leases and refunds the rest, in batches small enough for the client's queue. */
@@ -319,10 +273,6 @@ final class Leases {
         leases.remaining = fewestRemaining(statuses);
         if (reply.admitted()) {
             leases.receive(new Lease(whole, statuses, reply.nowMicros() * 1000, sentNanos, maxAgeNanos));
-            Reset reset = leases.reset;
-            if (reset != null) {
-                leases.empty().forEach(reset::add);
-            }
         } else {
             leases.wanted = Math.max(FIRST, whole.permits() / 2);
         }
@@ -331,7 +281,7 @@ final class Leases {
     private void end(KeyLeases leases, @Nullable Lease lease, long now) {
         Charge due = lease == null ? null : lease.end(now, leases.overdueNanos);
         if (lease != null && due != null) {
-            source.refund(due, lease.paidNanos());
+            leases.refund(source, due, lease.paidNanos());
         }
     }
 

@@ -350,7 +350,7 @@ public final class RedisStore implements RateLimitStore {
     @Override
     public boolean reset(Policy policy, String key) {
         Charge charge = policy.charge(key);
-        Leases.Reset ended = leases == null ? null : leases.drop(charge);
+        Reset ended = leases == null ? null : leases.drop(charge);
         long erasedMicros = 0;
         try {
             local.reset(policy, key);

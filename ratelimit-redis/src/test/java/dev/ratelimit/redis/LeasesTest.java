@@ -23,6 +23,8 @@ class LeasesTest {
 
     private final FakeTicker time = new FakeTicker();
     private final List<Charge> requested = new ArrayList<>();
+    private final List<PendingBatch> underWay = new ArrayList<>();
+    private final List<Charge> refunded = new ArrayList<>();
     private Duration stall = Duration.ZERO;
 
     private final Leases leases = new Leases(
@@ -30,12 +32,17 @@ class LeasesTest {
                 @Override
                 public PendingBatch charge(Charge charge) {
                     requested.add(charge);
-                    return new PendingBatch(new Batch(0, 0), false, time, time);
+                    Batch batch = new Batch(0, 0);
+                    batch.add(charge, List.of(RedisLimits.of(LIMIT)), "k");
+                    PendingBatch pending = new PendingBatch(batch, false, time, time);
+                    underWay.add(pending);
+                    return pending;
                 }
 
                 @Override
                 public PendingBatch refund(Charge charge, long atNanos) {
-                    throw new AssertionError("nothing was leased");
+                    refunded.add(charge);
+                    return new PendingBatch(new Batch(0, 0), true, time, time);
                 }
             },
             new StallingTicker(),
@@ -77,5 +84,50 @@ class LeasesTest {
 
         ask(8);
         assertThat(requested).hasSize(1);
+    }
+
+    /** The first lease has been charged at this time by the server's clock. */
+    private void arrive(long atMicros) {
+        PendingBatch sent = underWay.get(0);
+        sent.arrived(
+                new Reply(
+                        Reply.Verdict.ADMITTED, atMicros, new long[sent.batch().numbers()]),
+                null);
+    }
+
+    @Test
+    void drop_leaseArrivesLater_isRefundedUnlessItWasErased() {
+        ask(8);
+        Reset reset = leases.drop(CHARGE);
+        reset.ended(100);
+
+        arrive(200);
+
+        assertThat(refunded).isEqualTo(requested);
+    }
+
+    @Test
+    void drop_leaseOfBeforeIsErasedByTheNextReset_isNotRefunded() {
+        ask(8);
+        leases.drop(CHARGE).ended(100);
+        Reset second = leases.drop(CHARGE);
+
+        arrive(200);
+        second.ended(300);
+
+        assertThat(refunded).isEmpty();
+    }
+
+    @Test
+    void drop_nextResetFails_leaseOfBeforeIsRefunded() {
+        ask(8);
+        Reset first = leases.drop(CHARGE);
+        Reset second = leases.drop(CHARGE);
+        first.ended(100);
+        second.ended(0);
+
+        arrive(200);
+
+        assertThat(refunded).isEqualTo(requested);
     }
 }
