@@ -29,7 +29,7 @@ class QueueStormTest {
     @Test
     @Tag("slow")
     void manyHistories_holdWhatIsPromised() {
-        HISTORIES.run(1_000_000, 200_000);
+        HISTORIES.run(1_000_000, 60_000);
     }
 
     /** A failing history without the steps that do not matter. */

@@ -58,14 +58,31 @@ final class LimitOverrideParser {
                             + "; change the key or remove the overrides");
         }
         if (subjects.get(0).kind() == KeyKind.IP) {
-            networks.add(new LimitOverrides.Network(range(value), override));
+            overrideNetwork(value, override);
             return;
         }
         String encoded = encode(subjects.get(0), value);
-        if (encoded == null || byKey.put(encoded, override) != null) {
-            throw new IllegalArgumentException(Quotation.of(value) + " is "
-                    + (encoded == null ? "blank; write a value" : "written twice, in two spellings; write it once"));
+        if (encoded == null) {
+            throw new IllegalArgumentException(Quotation.of(value) + " is blank; write a value");
         }
+        if (byKey.put(encoded, override) != null) {
+            throw isWrittenTwice(value);
+        }
+    }
+
+    private void overrideNetwork(String value, LimitOverride override) {
+        AddressRange range = range(value);
+        boolean known = networks.stream()
+                .anyMatch(network -> network.override() != LimitOverride.Fixed.EXEMPT
+                        && network.range().equals(range));
+        if (known) {
+            throw isWrittenTwice(value);
+        }
+        networks.add(new LimitOverrides.Network(range, override));
+    }
+
+    private static IllegalArgumentException isWrittenTwice(String value) {
+        return new IllegalArgumentException(Quotation.of(value) + " is written twice, in two spellings; write it once");
     }
 
     private static AddressRange range(String value) {

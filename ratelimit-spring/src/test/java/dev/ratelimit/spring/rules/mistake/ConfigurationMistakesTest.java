@@ -110,6 +110,8 @@ class ConfigurationMistakesTest {
                 "limit=9/s,plans.pro=9 | login.plans.pro: '9' has no period; write 9/second",
                 "limit=9/s,plans.pro=2/s,permits=3 | login.plans.pro: permits must be from 0 to 2",
                 "limit=9/s,overrides.x=9/s | login.overrides[x]: overrides need a key with exactly one part besides endpoint",
+                "limit=9/s,key=ip,overrides[10.0.0.7]=blocked,overrides[::ffff:10.0.0.7/128]=9/s | is written twice, in two spellings; write it once",
+                "limit=9/s,key=ip,overrides[10.0.0.0/8]=9/s,overrides[10.1.2.3/8]=blocked | is written twice, in two spellings; write it once",
                 "limit=9/s,key=user,overrides.x=lots | login.overrides[x]: 'lots' is not a limit",
                 "limit=9/s,key=user,overrides.evil@user=blocked | Spring Boot drops characters of 'evil@user'; write it in brackets",
                 "limit=9/s,plans.gold+plus.limit=9/s | Spring Boot drops characters of 'gold+plus'; write it in brackets",
