@@ -34,7 +34,7 @@ final class KeyLeases {
     /** See {@link Lease#due}. */
     final AtomicLong overdueNanos = new AtomicLong();
 
-    /** The reset before these leases were charged, if what it has dropped may still be on its way. */
+    /** The reset before these leases are charged, if what it has dropped may still be on its way. */
     @GuardedBy("this")
     private @Nullable Reset before;
 
@@ -83,9 +83,12 @@ final class KeyLeases {
         return !awaited.isDone();
     }
 
-    /** The future to complete when a lease arrives; {@code null} if no lease should be requested. */
+    /**
+     * The future to complete when a lease arrives; {@code null} if no lease should be requested, also because a reset that
+     * has not ended could erase it.
+     */
     synchronized @Nullable CompletableFuture<Void> expect() {
-        if (retired || next != null || asking()) {
+        if (retired || next != null || asking() || (before != null && !before.hasEnded())) {
             return null;
         }
         CompletableFuture<Void> expected = new CompletableFuture<>();

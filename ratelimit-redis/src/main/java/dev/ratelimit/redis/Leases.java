@@ -152,12 +152,16 @@ final class Leases {
         while (true) {
             KeyLeases leases = byBudget.get(budget);
             Reset reset = new Reset(source, ticker, leases);
-            if (leases == null) {
+            if (leases == null && (!eligible(charge.policy()) || byBudget.size() >= MAX_KEYS)) {
                 return reset;
             }
-            // the next leases know of this reset, so that another one finds what is still on its way
-            if (byBudget.replace(budget, leases, new KeyLeases(reset, ticker.nanos()))) {
-                leases.drop(reset);
+            // the next leases wait for this reset, and tell another one what is still on its way
+            KeyLeases next = new KeyLeases(reset, ticker.nanos());
+            if (leases == null ? byBudget.putIfAbsent(budget, next) == null : byBudget.replace(budget, leases, next)) {
+                if (leases != null) {
+                    leases.drop(reset);
+                }
+                sweepLater();
                 return reset;
             }
         }

@@ -91,8 +91,13 @@ final class Reset {
         next = later;
     }
 
+    /** Whether it has erased what it erases. */
+    synchronized boolean hasEnded() {
+        return erasedNanos >= 0;
+    }
+
     /** Whether nothing will be refunded any more. */
-    synchronized boolean isOver() {
-        return erasedNanos >= 0 && (dropped == null || !dropped.asking());
+    boolean isOver() {
+        return hasEnded() && (dropped == null || !dropped.asking());
     }
 }

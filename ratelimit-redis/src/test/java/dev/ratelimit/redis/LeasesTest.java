@@ -130,4 +130,15 @@ class LeasesTest {
 
         assertThat(refunded).isEqualTo(requested);
     }
+
+    @Test
+    void asked_resetIsOnItsWay_requestsNoLeaseThatItWouldErase() {
+        Reset first = leases.drop(CHARGE);
+        ask(8);
+        assertThat(requested).isEmpty();
+
+        first.ended(100);
+        ask(8);
+        assertThat(requested).hasSize(1);
+    }
 }
