@@ -129,14 +129,14 @@ final class KeyLeases {
      * Hands both leases to a reset that is about to be sent; requests nothing from now on. Whatever is refunded was
      * sent before that reset, or is left to it.
      */
-    synchronized void drop(Reset next) {
+    synchronized void drop(Reset by) {
         if (before != null) {
-            before.followedBy(next);
+            before.followedBy(by);
             before = null;
         }
-        reset = next;
+        reset = by;
         retired = true;
-        empty().forEach(next::add);
+        by.take(this, empty());
     }
 
     /** Refunds the rest of a lease that has ended. */

@@ -148,23 +148,19 @@ final class Leases {
 
     /** Takes the leases of a key that is about to be reset. The caller must tell how that has ended. */
     Reset drop(Charge charge) {
-        Budget budget = budget(charge);
-        while (true) {
-            KeyLeases leases = byBudget.get(budget);
-            Reset reset = new Reset(source, ticker, leases);
-            if (leases == null && (!eligible(charge.policy()) || byBudget.size() >= MAX_KEYS)) {
-                return reset;
+        Reset reset = new Reset(source, ticker);
+        boolean mayLease = eligible(charge.policy()) && byBudget.size() < MAX_KEYS;
+        // at once, or another reset could be sent before this one has taken the leases
+        KeyLeases next = byBudget.compute(budget(charge), (budget, leases) -> {
+            if (leases != null) {
+                leases.drop(reset);
             }
-            // the next leases wait for this reset, and tell another one what is still on its way
-            KeyLeases next = new KeyLeases(reset, ticker.nanos());
-            if (leases == null ? byBudget.putIfAbsent(budget, next) == null : byBudget.replace(budget, leases, next)) {
-                if (leases != null) {
-                    leases.drop(reset);
-                }
-                sweepLater();
-                return reset;
-            }
+            return leases != null || mayLease ? new KeyLeases(reset, ticker.nanos()) : null;
+        });
+        if (next != null) {
+            sweepLater();
         }
+        return reset;
     }
 
     /** Ends all leases and refunds the rest, in batches small enough for the client's queue. */

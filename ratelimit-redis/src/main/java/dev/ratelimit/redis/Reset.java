@@ -18,8 +18,10 @@ final class Reset {
 
     private final Leases.LeaseSource source;
     private final Ticker ticker;
-    private final AtomicLong overdueNanos;
-    private final @Nullable KeyLeases dropped;
+
+    /** The leases of the key until now; {@code null} if it had none. */
+    @GuardedBy("this")
+    private @Nullable KeyLeases dropped;
 
     /** The leases whose charge may be erased. */
     @GuardedBy("this")
@@ -36,15 +38,18 @@ final class Reset {
     @GuardedBy("this")
     private @Nullable Reset next;
 
-    /** A reset of a key that has these leases, or none. */
-    Reset(Leases.LeaseSource source, Ticker ticker, @Nullable KeyLeases dropped) {
+    Reset(Leases.LeaseSource source, Ticker ticker) {
         this.source = source;
         this.ticker = ticker;
-        this.overdueNanos = dropped == null ? new AtomicLong() : dropped.overdueNanos;
-        this.dropped = dropped;
     }
 
-    /** Takes a lease whose charge may be erased. */
+    /** Takes the leases of a key, whose charges may be erased. */
+    synchronized void take(KeyLeases from, List<Lease> both) {
+        dropped = from;
+        leases.addAll(both);
+    }
+
+    /** Takes a lease that has arrived since. */
     synchronized void add(Lease lease) {
         if (erasedNanos < 0) {
             leases.add(lease);
@@ -79,8 +84,10 @@ final class Reset {
         rests.clear();
     }
 
+    @GuardedBy("this")
     private void end(Lease lease) {
-        Charge due = lease.end(ticker.nanos(), overdueNanos);
+        AtomicLong overdue = dropped == null ? new AtomicLong() : dropped.overdueNanos;
+        Charge due = lease.end(ticker.nanos(), overdue);
         if (due != null) {
             refund(due, lease.paidNanos());
         }
@@ -97,7 +104,7 @@ final class Reset {
     }
 
     /** Whether nothing will be refunded any more. */
-    boolean isOver() {
+    synchronized boolean isOver() {
         return hasEnded() && (dropped == null || !dropped.asking());
     }
 }
