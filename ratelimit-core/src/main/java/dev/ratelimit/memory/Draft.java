@@ -112,7 +112,6 @@ final class Draft {
     void readAsWritten(Table table, int slot, Moment moment) {
         interpret(table.limit(slot), moment);
         stateIs(table.state(slot), table.offset(slot));
-        StoreClock.rememberStep(by, state, at, now);
     }
 
     private void interpret(LimitAlgorithm limit, Moment moment) {
@@ -129,9 +128,8 @@ final class Draft {
     }
 
     private void convert(LimitAlgorithm former, long then) {
-        StoreClock.rememberStep(former, state, at, then);
-        long fullAfter = former.fullAfterNanos(state, at, then);
         copy = new LimitState(former, state, at).carriedTo(by, then, now);
+        long fullAfter = former.fullAfterNanos(state, at, then);
         stateIs(copy, 0);
         converted = true;
         sooner = !by.admits(copy, 0, asked, now) && by.fullAfterNanos(copy, 0, now) < fullAfter;
