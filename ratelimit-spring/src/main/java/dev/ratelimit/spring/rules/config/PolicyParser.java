@@ -28,7 +28,6 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Creates the rule of one configured policy; a mistake is reported with its property. */
@@ -61,13 +60,13 @@ final class PolicyParser {
      * @throws RateLimitConfigurationException at the first mistake
      */
     List<Rule> parse() {
-        checked("", name, () -> {
+        section.checked("", name, () -> {
             Rule.checkName(name);
             return name;
         });
         LimitParser limits = limitParser();
         LimitOverride.Limited own = own(limits);
-        BudgetKey key = checked(
+        BudgetKey key = section.checked(
                 "key",
                 String.join(", ", properties.key()),
                 () -> context.keys().parse(properties.key(), properties.missingKey(), parameters()));
@@ -103,8 +102,8 @@ final class PolicyParser {
     }
 
     private LimitParser limitParser() {
-        Algorithm named =
-                checked("algorithm", properties.algorithm(), () -> LimitParser.algorithm(properties.algorithm()));
+        Algorithm named = section.checked(
+                "algorithm", properties.algorithm(), () -> LimitParser.algorithm(properties.algorithm()));
         Algorithm algorithm = concurrency.algorithm(named);
         LimitOptions options = LimitOptions.NONE
                 .with("burst", burst)
@@ -114,7 +113,7 @@ final class PolicyParser {
                 .with("rounding", properties.rounding());
         String foreign = algorithm.foreignOption(options);
         if (foreign != null) {
-            checked(foreign, null, () -> algorithm.limit(Rate.parse("1/second"), options));
+            section.checked(foreign, null, () -> algorithm.limit(Rate.parse("1/second"), options));
         }
         checkBurst("burst", burst);
         if (properties.zone() != null) {
@@ -127,13 +126,13 @@ final class PolicyParser {
     private void checkPenalty(@Nullable Duration penalty) {
         if (penalty != null) {
             if (!penalty.isNegative() && !penalty.isZero() && penalty.compareTo(MIN_PENALTY) < 0) {
-                throw mistake("penalty", penalty, "penalty must be at least 1s; write 10m, for example");
+                throw section.mistake("penalty", penalty, "penalty must be at least 1s; write 10m, for example");
             }
             try {
                 Policy any = Policy.of(name, TokenBucket.of(Rate.parse("1/second")));
                 context.store().accept(any.withPenalty(penalty).limits().get(0));
             } catch (IllegalArgumentException e) {
-                throw mistake("penalty", penalty, e.getMessage() + "; write 10m, for example");
+                throw section.mistake("penalty", penalty, e.getMessage() + "; write 10m, for example");
             }
         }
     }
@@ -150,7 +149,7 @@ final class PolicyParser {
 
     private void checkBurst(String property, @Nullable Long burst) {
         if (burst != null && burst < 1) {
-            throw mistake(
+            throw section.mistake(
                     property,
                     burst,
                     "burst must be at least 1 but was " + burst + "; write how many permits the bucket holds");
@@ -165,19 +164,21 @@ final class PolicyParser {
                 return own(limits, "concurrency", String.valueOf(properties.concurrency()));
             }
             if (properties.plans().isEmpty()) {
-                throw mistake("limit", null, "a policy needs a limit; write 10/second, 100/minute or 1000/hour");
+                throw section.mistake(
+                        "limit", null, "a policy needs a limit; write 10/second, 100/minute or 1000/hour");
             }
             if (burst != null) {
-                throw mistake(
+                throw section.mistake(
                         "burst", burst, "burst belongs to limit, which is missing; write plans.<name>.burst instead");
             }
             return null;
         }
         // Spring Boot has split the number at its commas
         String written = String.join("; ", texts).replaceAll("(?<=\\d); (?=\\d{3}\\b)", ",");
-        int count = checked("limit", written, () -> limits.rates(written)).size();
+        int count =
+                section.checked("limit", written, () -> limits.rates(written)).size();
         if (count > 1 && burst != null) {
-            throw mistake(
+            throw section.mistake(
                     "burst",
                     burst,
                     "burst needs a policy with a single limit, but this one has " + count
@@ -189,8 +190,8 @@ final class PolicyParser {
     }
 
     private LimitOverride.Limited own(LimitParser limits, String property, String written) {
-        List<Limit> own = checked(property, written, () -> limits.parse(written));
-        Policy policy = checked("", name, () -> penalized(new Policy(name, own)));
+        List<Limit> own = section.checked(property, written, () -> limits.parse(written));
+        Policy policy = section.checked("", name, () -> penalized(new Policy(name, own)));
         return checkCost("permits", new LimitOverride.Limited(policy));
     }
 
@@ -208,20 +209,22 @@ final class PolicyParser {
             if (!entry.getKey().equals(LimitOverrides.NO_PLAN)) {
                 overrides.plan(entry.getKey(), override);
             } else if (own != null) {
-                throw mistake(property, null, "callers on no plan already have 'limit'; write only one of the two");
+                throw section.mistake(
+                        property, null, "callers on no plan already have 'limit'; write only one of the two");
             } else {
                 otherwise = override;
             }
         }
         if (otherwise == null) {
-            throw mistake("plans", null, "callers without a plan need a limit; write plans.default or limit");
+            throw section.mistake("plans", null, "callers without a plan need a limit; write plans.default or limit");
         }
         String resolver = properties.planResolver();
         if (plans.isEmpty() && resolver != null) {
-            throw mistake("plan-resolver", resolver, "there are no plans to choose from; write plans.pro: 100/minute");
+            throw section.mistake(
+                    "plan-resolver", resolver, "there are no plans to choose from; write plans.pro: 100/minute");
         }
         if (!plans.isEmpty()) {
-            overrides.resolvePlansBy(checked(
+            overrides.resolvePlansBy(section.checked(
                     "plan-resolver",
                     resolver,
                     () -> resolver == null
@@ -234,38 +237,39 @@ final class PolicyParser {
     private LimitOverride plan(String property, PolicyProperties.Plan plan, LimitParser limits) {
         String written = plan.limit();
         if (written == null) {
-            throw mistake(property + ".limit", null, "a plan needs a limit; write 100/minute, unlimited or blocked");
+            throw section.mistake(
+                    property + ".limit", null, "a plan needs a limit; write 100/minute, unlimited or blocked");
         }
         checkBurst(property + ".burst", plan.burst());
         if (plan.zone() != null) {
             checkZone(property + ".zone", plan.zone());
         }
         if (limits.isFixed(written) && (plan.burst() != null || plan.zone() != null)) {
-            throw mistake(
+            throw section.mistake(
                     property + (plan.burst() != null ? ".burst" : ".zone"),
                     null,
                     "it has no effect on a plan that is " + written.strip() + "; remove it");
         }
         LimitParser own = limits.with("burst", plan.burst());
         LimitParser ofPlan = plan.zone() == null ? own : own.with("zone", plan.zone());
-        return checkCost(property, checked(property, written, () -> penalized(ofPlan.override(name, written))));
+        return checkCost(property, section.checked(property, written, () -> penalized(ofPlan.override(name, written))));
     }
 
     private void checkZone(String property, ZoneId zone) {
         if (properties.align() != FixedWindow.Align.CLOCK) {
-            throw mistake(property, zone, "a zone needs windows aligned with the clock; write align: clock");
+            throw section.mistake(property, zone, "a zone needs windows aligned with the clock; write align: clock");
         }
     }
 
     private void overrides(LimitParser limits, LimitOverrideParser overrides) {
         properties.overrides().forEach((value, written) -> {
             String property = "overrides[" + value + "]";
-            LimitOverride override = checked(
+            LimitOverride override = section.checked(
                     property,
                     written,
                     () -> penalized(limits.with("burst", null).override(name, written)));
             checkCost(property, override);
-            checked(property, written, () -> {
+            section.checked(property, written, () -> {
                 overrides.override(value, override);
                 return value;
             });
@@ -279,13 +283,13 @@ final class PolicyParser {
                 .filter(LimitOverride.Limited.class::isInstance)
                 .map(override -> ((LimitOverride.Limited) override).policy())
                 .findFirst()
-                .orElseThrow(() -> mistake("plans", null, "at least one plan needs a limit"));
+                .orElseThrow(() -> section.mistake("plans", null, "at least one plan needs a limit"));
     }
 
     private Cost cost() {
         String written = properties.permits().strip();
         return written.startsWith("#")
-                ? checked("permits", written, () -> RequestExpression.cost(written, Parameters.NONE))
+                ? section.checked("permits", written, () -> RequestExpression.cost(written, Parameters.NONE))
                 : Cost.of(fixedPermits());
     }
 
@@ -298,7 +302,7 @@ final class PolicyParser {
         try {
             return Long.parseLong(written);
         } catch (NumberFormatException e) {
-            throw mistake(
+            throw section.mistake(
                     "permits",
                     written,
                     "permits must be a whole number or an expression; write 1, 5, or an expression that starts with #");
@@ -308,7 +312,7 @@ final class PolicyParser {
     private <T extends LimitOverride> T checkCost(String property, T override) {
         if (isFixedCost() && override instanceof LimitOverride.Limited limited) {
             long permits = fixedPermits();
-            checked(property, property.equals("permits") ? properties.permits() : null, () -> {
+            section.checked(property, property.equals("permits") ? properties.permits() : null, () -> {
                 LimitParser.checkPermits(permits, limited.policy());
                 return permits;
             });
@@ -322,14 +326,14 @@ final class PolicyParser {
                 || !isFixedCost()
                 || !properties.plans().isEmpty();
         if (properties.stage() == Stage.BEFORE_SECURITY && key.needsPrincipal()) {
-            throw mistake(
+            throw section.mistake(
                     "stage",
                     "before-security",
                     "the key " + Quotation.of(String.join(", ", properties.key()))
                             + " is not known before Spring Security has run; write after-security or auto");
         }
         if (properties.stage() == Stage.BEFORE_SECURITY && !key.arguments().isEmpty()) {
-            throw mistake(
+            throw section.mistake(
                     "stage",
                     "before-security",
                     "the key " + Quotation.of(String.join(", ", properties.key()))
@@ -348,7 +352,7 @@ final class PolicyParser {
     }
 
     private RateLimitConfigurationException dependsOnPrincipal(String what) {
-        return mistake(
+        return section.mistake(
                 "stage",
                 "before-security",
                 what + " depends on the principal, who is not known before Spring Security has run;"
@@ -359,32 +363,24 @@ final class PolicyParser {
         List<String> count = properties.count();
         List<String> free = properties.free();
         if (!count.isEmpty() && !free.isEmpty()) {
-            throw mistake(
+            throw section.mistake(
                     "free",
                     String.join(", ", free),
                     "write count (what is charged) or free (what is not charged), not both");
         }
         if (!count.isEmpty()) {
-            return checked("count", String.join(", ", count), () -> FreeStatuses.allBut(new StatusSet(count)));
+            return section.checked("count", String.join(", ", count), () -> FreeStatuses.allBut(new StatusSet(count)));
         }
         return free.isEmpty()
                 ? null
-                : checked("free", String.join(", ", free), () -> FreeStatuses.of(new StatusSet(free)));
+                : section.checked("free", String.join(", ", free), () -> FreeStatuses.of(new StatusSet(free)));
     }
 
     private RetryJitter jitter() {
         PolicyProperties.Jitter jitter = properties.retryJitter();
-        return checked(
+        return section.checked(
                 "retry-jitter",
                 jitter.min() + " to " + jitter.max(),
                 () -> new RetryJitter(jitter.min(), jitter.max()));
-    }
-
-    private <T> T checked(String property, @Nullable String written, Supplier<T> parse) {
-        return section.checked(property, written, parse);
-    }
-
-    private RateLimitConfigurationException mistake(String property, @Nullable Object written, String reason) {
-        return section.mistake(property, written, reason);
     }
 }
