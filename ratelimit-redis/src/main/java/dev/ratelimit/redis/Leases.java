@@ -150,12 +150,13 @@ final class Leases {
     Reset drop(Charge charge) {
         Reset reset = new Reset(source, ticker);
         boolean mayLease = eligible(charge.policy()) && byBudget.size() < MAX_KEYS;
+        long now = ticker.nanos();
         // at once, or another reset could be sent before this one has taken the leases
         KeyLeases next = byBudget.compute(budget(charge), (budget, leases) -> {
             if (leases != null) {
                 leases.drop(reset);
             }
-            return leases != null || mayLease ? new KeyLeases(reset, ticker.nanos()) : null;
+            return leases != null || mayLease ? new KeyLeases(reset, now) : null;
         });
         if (next != null) {
             sweepLater();
