@@ -1,41 +1,24 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.RateLimitStore;
-import dev.ratelimit.RateLimiter;
-import dev.ratelimit.Scheduler;
-import dev.ratelimit.Ticker;
-import dev.ratelimit.memory.InMemoryStore;
-import dev.ratelimit.spring.boot.actuate.Operator;
-import dev.ratelimit.spring.boot.spi.ChangeObserver;
-import dev.ratelimit.spring.boot.spi.LimitValidator;
-import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsEnabled;
+import dev.ratelimit.spring.boot.autoconfigure.RateLimitsConfiguration;
+import dev.ratelimit.spring.boot.spi.Operator;
 import dev.ratelimit.spring.rules.decision.RequestRules;
-import dev.ratelimit.spring.rules.decision.WaitingRequests;
-import dev.ratelimit.spring.rules.mistake.UnreadVariables;
-import dev.ratelimit.spring.rules.mistake.WrittenProperties;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
-import dev.ratelimit.spring.rules.operation.SharedChanges;
 import dev.ratelimit.spring.servlet.endpoint.AnnotationCheck;
 import dev.ratelimit.spring.servlet.filter.ReservationArgumentResolver;
+import dev.ratelimit.spring.servlet.request.ServletOperator;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.web.server.WebServerFactory;
-import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.context.annotation.Lazy;
-import org.springframework.context.aot.AbstractAotProcessor;
-import org.springframework.core.env.Environment;
 import org.springframework.web.method.support.HandlerMethodArgumentResolver;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
@@ -54,100 +37,12 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
             "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration"
         })
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
-@EnableConfigurationProperties(RateLimitProperties.class)
-@Import({
-    RedisStoreConfiguration.class,
-    RateLimitObservabilityConfiguration.class,
-    RateLimitFilterConfiguration.class,
-    RedisChangesConfiguration.class,
-    MethodLimitsConfiguration.class,
-    RateLimitsEndpointConfiguration.class,
-    OpenApiConfiguration.class,
-    NoPolicyConfiguration.class
-})
+@Import({RateLimitFilterConfiguration.class, RateLimitsConfiguration.class})
 public final class RateLimitAutoConfiguration {
 
-    @Bean("dev.ratelimit.writtenProperties")
-    static BeanFactoryPostProcessor rateLimitWrittenProperties(Environment environment) {
-        return beans -> {
-            // the properties at run time may differ from those while code is generated
-            if (!Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING) && OnRateLimitsEnabled.in(environment)) {
-                WrittenProperties.check(environment);
-            }
-        };
-    }
-
-    @Bean("dev.ratelimit.store")
-    @ConditionalOnMissingBean(RateLimitStore.class)
-    InMemoryStore rateLimitStore(
-            RateLimitProperties properties,
-            ObjectProvider<Ticker> ticker,
-            ObjectProvider<Scheduler> scheduler,
-            ApplicationContext context) {
-        if (properties.store().type() == RateLimitProperties.Store.Type.REDIS) {
-            throw RedisDependencyCheck.mistake(context.getClassLoader());
-        }
-        InMemoryStore.Builder store = InMemoryStore.builder().ticker(ticker.getIfAvailable(Ticker::system));
-        scheduler.ifAvailable(store::scheduler);
-        properties.maxKeys().forEach(store::maxKeys);
-        return store.build();
-    }
-
-    @Bean("dev.ratelimit.limiter")
-    @ConditionalOnMissingBean
-    RateLimiter rateLimiter(RateLimitStore store, ObjectProvider<Ticker> ticker, ObjectProvider<Scheduler> scheduler) {
-        Ticker time = ticker.getIfAvailable(Ticker::system);
-        return new RateLimiter(store, time, scheduler.getIfAvailable(() -> Scheduler.of(time)));
-    }
-
-    /** Lazy, so that mistakes in policies that are disabled do not stop the start. */
-    @Bean("dev.ratelimit.policies")
-    @Lazy
-    RateLimitOperations rateLimitPolicies(
-            ObjectProvider<RequestRules> rules,
-            RateLimitStore store,
-            RateLimitProperties properties,
-            ApplicationContext context) {
-        RequestRules active = properties.enabled() ? rules.getIfAvailable() : null;
-        RateLimitOperations operations = new RateLimitOperations(
-                active != null
-                        ? active
-                        : RequestRules.withoutRequests(
-                                properties,
-                                context,
-                                context.getEnvironment()::resolveRequiredPlaceholders,
-                                context.getBeanProvider(LimitValidator.class).getIfAvailable(() -> limit -> {})),
-                store);
-        operations.identify(Operator::name);
-        context.getBeanProvider(WaitingRequests.class).ifAvailable(operations::watch);
-        context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
-        context.getBeanProvider(SharedChanges.class).ifAvailable(operations::share);
-        return operations;
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(WebServerFactoryCustomizer.class)
-    static class BeforeTheServer {
-
-        /**
-         * Customizes nothing. Its parameters are created before the server starts, so that mistakes are found earlier.
-         */
-        @Bean("dev.ratelimit.rulesBeforeTheServer")
-        WebServerFactoryCustomizer<WebServerFactory> rateLimitRulesBeforeTheServer(
-                RateLimitProperties properties,
-                ObjectProvider<RequestRules> rules,
-                ObjectProvider<InMemoryStore> memory,
-                ApplicationContext context) {
-            if (properties.store().type() == RateLimitProperties.Store.Type.REDIS) {
-                // without the dependencies, this is the starter's, which then refuses to be created
-                memory.ifAvailable(store -> {});
-            }
-            if (properties.enabled()) {
-                UnreadVariables.check(context);
-            }
-            rules.ifAvailable(made -> {});
-            return server -> {};
-        }
+    @Bean("dev.ratelimit.operator")
+    static Operator rateLimitOperator() {
+        return new ServletOperator();
     }
 
     @Configuration(proxyBeanMethods = false)

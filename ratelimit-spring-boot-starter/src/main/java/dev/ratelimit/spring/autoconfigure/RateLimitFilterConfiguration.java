@@ -1,23 +1,20 @@
 package dev.ratelimit.spring.autoconfigure;
 
-import dev.ratelimit.RateLimitStore;
-import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RejectionHandler;
-import dev.ratelimit.spring.boot.spi.LimitValidator;
-import dev.ratelimit.spring.boot.spi.PolicyObserver;
+import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsCondition;
+import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsEnabled;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
-import dev.ratelimit.spring.boot.spi.StoreDecorator;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
-import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
-import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.servlet.filter.DispatchedRequest;
 import dev.ratelimit.spring.servlet.filter.RateLimitFilter;
 import dev.ratelimit.spring.servlet.filter.RateLimitFilters;
+import dev.ratelimit.spring.servlet.filter.RefusalHandlers;
+import dev.ratelimit.spring.servlet.filter.RefusalResolver;
+import dev.ratelimit.spring.servlet.filter.ServletCallCharger;
 import dev.ratelimit.spring.servlet.request.Dispatchers;
 import dev.ratelimit.spring.servlet.request.ExplainedRequest;
 import dev.ratelimit.spring.servlet.request.ServletPaths;
@@ -41,7 +38,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.servlet.DispatcherServlet;
 
-/** The filter, either before and after Spring Security or once without it, and its rules. */
+/** The filter, either before and after Spring Security or once without it, and what it knows of requests. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(DispatcherServlet.class)
 @Conditional({OnRateLimitsEnabled.class, OnRateLimitsCondition.class})
@@ -65,17 +62,6 @@ class RateLimitFilterConfiguration {
     /** The name of the bean of Spring Security's filter. */
     private static final String SECURITY_FILTER = "springSecurityFilterChain";
 
-    /** Those of the configuration; those of annotations are added at the end of the start. */
-    @Bean("dev.ratelimit.rules")
-    RequestRules rateLimitRules(
-            ApplicationContext context, RateLimitProperties properties, ObjectProvider<LimitValidator> store) {
-        return new RequestRules(
-                properties,
-                context,
-                context.getEnvironment()::resolveRequiredPlaceholders,
-                store.getIfAvailable(() -> limit -> {}));
-    }
-
     @Bean("dev.ratelimit.dispatchers")
     Dispatchers rateLimitDispatchers() {
         return new Dispatchers();
@@ -86,14 +72,13 @@ class RateLimitFilterConfiguration {
         return new ServletPaths(dispatchers);
     }
 
-    @Bean("dev.ratelimit.rulesAtStart")
-    RulesAtStart rateLimitRulesAtStart(
+    @Bean("dev.ratelimit.stack")
+    ServletStack rateLimitStack(
             ApplicationContext context,
             RateLimitProperties properties,
-            RequestRules rules,
             Dispatchers dispatchers,
             ObjectProvider<Ticker> ticker) {
-        return new RulesAtStart(context, properties, rules, dispatchers, ticker.getIfAvailable(Ticker::system));
+        return new ServletStack(context, properties, dispatchers, ticker.getIfAvailable(Ticker::system));
     }
 
     @Bean("dev.ratelimit.explainer")
@@ -109,70 +94,36 @@ class RateLimitFilterConfiguration {
                         showKeys);
     }
 
-    @Bean("dev.ratelimit.configurationRefresh")
-    ConfigurationRefresh rateLimitConfigurationRefresh(
-            Environment environment,
-            ObjectProvider<RateLimitOperations> operations,
-            ObjectProvider<PolicyObserver> observers,
-            RulesAtStart start) {
-        return new ConfigurationRefresh(environment, operations, observers, start);
-    }
-
-    @Bean("dev.ratelimit.requestLimiter")
-    RequestLimiter rateLimitRequestLimiter(
-            RequestRules rules,
-            RateLimitProperties properties,
-            WaitingRequests waiting,
-            ObjectProvider<OutcomeCounter> outcomes,
-            ObjectProvider<RejectionHandler> handler) {
-        return new RequestLimiter(
-                rules,
-                properties,
-                waiting,
-                OutcomeCounter.of(outcomes.orderedStream().toList()),
-                waiting.ticker(),
-                handler.getIfAvailable());
-    }
-
-    @Bean("dev.ratelimit.waitingRequests")
-    WaitingRequests rateLimitWaitingRequests(
-            RequestRules rules,
-            RateLimitStore store,
-            ObjectProvider<StoreDecorator> decorators,
-            ObjectProvider<Ticker> ticker,
-            ObjectProvider<Scheduler> scheduler) {
-        RateLimitStore decorated = store;
-        for (StoreDecorator decorator : decorators) {
-            decorated = decorator.apply(decorated);
-        }
-        Ticker time = ticker.getIfAvailable(Ticker::system);
-        return new WaitingRequests(rules, decorated, time, scheduler.getIfAvailable(() -> Scheduler.of(time)));
-    }
-
-    @Bean("dev.ratelimit.waitingLifecycle")
-    WaitingLifecycle rateLimitWaitingLifecycle(WaitingRequests waiting) {
-        return new WaitingLifecycle(waiting);
-    }
-
     @Bean("dev.ratelimit.filters")
     RateLimitFilters rateLimitFilters(
             RequestLimiter limiter,
             ServletPaths paths,
-            RulesAtStart start,
+            ServletStack stack,
             ObjectProvider<CorsConfigurationSource> beans) {
-        return new RateLimitFilters(limiter, paths, () -> corsSources(beans, start));
+        return new RateLimitFilters(limiter, paths, () -> corsSources(beans, stack));
     }
 
     /** First the sources of the application, such as Spring Security's, then those of the handlers. */
     private static List<CorsConfigurationSource> corsSources(
-            ObjectProvider<CorsConfigurationSource> beans, RulesAtStart start) {
+            ObjectProvider<CorsConfigurationSource> beans, ServletStack stack) {
         List<CorsConfigurationSource> sources = new ArrayList<>();
         // Spring MVC's own bean also asks the handlers, and is deprecated
         beans.orderedStream()
                 .filter(source -> !source.getClass().getName().startsWith("org.springframework.web.servlet."))
                 .forEach(sources::add);
-        sources.add(request -> start.endpoints().corsConfiguration(request));
+        sources.add(request -> stack.endpoints().corsConfiguration(request));
         return sources;
+    }
+
+    @Bean("dev.ratelimit.callCharger")
+    ServletCallCharger rateLimitCallCharger(RequestLimiter limiter, ServletPaths paths) {
+        return new ServletCallCharger(limiter.calls(), paths);
+    }
+
+    @Bean("dev.ratelimit.refusalResolver")
+    RefusalResolver rateLimitRefusalResolver(
+            RequestLimiter limiter, ServletPaths paths, RateLimitFilters filters, ApplicationContext context) {
+        return new RefusalResolver(limiter.calls(), paths, filters.cors(), new RefusalHandlers(context));
     }
 
     @Bean(FILTER)

@@ -1,6 +1,8 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsCondition;
+import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsEnabled;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;

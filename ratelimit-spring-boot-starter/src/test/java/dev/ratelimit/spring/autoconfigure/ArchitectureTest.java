@@ -25,6 +25,7 @@ class ArchitectureTest {
 
     private static final String WIRING = "dev.ratelimit.spring.autoconfigure";
     private static final String ANY_STACK = "dev.ratelimit.spring.boot..";
+    private static final String SHARED_WIRING = "dev.ratelimit.spring.boot.autoconfigure";
     private static final String SERVLETS = "dev.ratelimit.spring.servlet..";
 
     @ArchTest
@@ -47,16 +48,21 @@ class ArchitectureTest {
             .resideInAPackage(WIRING);
 
     @ArchTest
+    static final ArchRule sharedWiring_isKnownByTheWiringOfStartersOnly = noClasses()
+            .that()
+            .resideOutsideOfPackages(WIRING, SHARED_WIRING)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage(SHARED_WIRING);
+
+    @ArchTest
     static final ArchRule packages_haveNoCycles =
             slices().matching("dev.ratelimit.spring.(**)").should().beFreeOfCycles();
 
-    /** The actuator endpoint still reads its request from the servlet. */
     @ArchTest
     static final ArchRule anyStack_knowsNoServlets = noClasses()
             .that()
             .resideInAPackage(ANY_STACK)
-            .and()
-            .resideOutsideOfPackage("dev.ratelimit.spring.boot.actuate")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(SERVLETS, "jakarta.servlet..", "org.springframework.web.servlet..");

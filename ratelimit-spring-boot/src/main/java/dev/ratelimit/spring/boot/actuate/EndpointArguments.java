@@ -1,0 +1,108 @@
+package dev.ratelimit.spring.boot.actuate;
+
+import dev.ratelimit.spring.boot.spi.Operator;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.EndpointId;
+import org.springframework.boot.actuate.endpoint.OperationType;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.invoke.OperationInvoker;
+import org.springframework.boot.actuate.endpoint.invoke.OperationInvokerAdvisor;
+import org.springframework.boot.actuate.endpoint.invoke.OperationParameter;
+import org.springframework.boot.actuate.endpoint.invoke.OperationParameters;
+import org.springframework.http.HttpHeaders;
+
+/**
+ * Refuses requests to the endpoint {@code ratelimits} with anything that it would ignore. Spring Boot makes one map of
+ * the path, the body and the query of a request, in which the later ones replace the earlier. Here, only the path names
+ * a policy and only the body says what to change, so that whoever controls access by paths sees what is changed.
+ */
+public final class EndpointArguments implements OperationInvokerAdvisor {
+
+    private static final EndpointId ENDPOINT = EndpointId.of(RateLimitsEndpoint.ID);
+
+    /** Spring Security adds it to the address to which it returns after a login. */
+    private static final String AFTER_LOGIN = "continue";
+
+    private final Operator operator;
+    private final Supplier<RateLimitsEndpoint> endpoint;
+
+    /**
+     * Creates the guard.
+     *
+     * @param endpoint what it guards, obtained at the first request
+     */
+    public EndpointArguments(Operator operator, Supplier<RateLimitsEndpoint> endpoint) {
+        this.operator = operator;
+        this.endpoint = endpoint;
+    }
+
+    @Override
+    public OperationInvoker apply(
+            EndpointId id, OperationType type, OperationParameters parameters, OperationInvoker invoker) {
+        if (!id.equals(ENDPOINT)) {
+            return invoker;
+        }
+        Set<String> declared = StreamSupport.stream(parameters.spliterator(), false)
+                .map(OperationParameter::getName)
+                .collect(Collectors.toCollection(TreeSet::new));
+        return context -> {
+            keepPrivate();
+            Map<String, Object> arguments = context.getArguments();
+            String mistake = mistake(type, declared, arguments);
+            if (mistake != null) {
+                return RateLimitsEndpoint.mistake(mistake);
+            }
+            return type == OperationType.READ && isExplanation(arguments)
+                    ? endpoint.get().explain(context.resolveArgument(SecurityContext.class), arguments)
+                    : invoker.invoke(context);
+        };
+    }
+
+    private static boolean isExplanation(Map<String, Object> arguments) {
+        return RateLimitsEndpoint.EXPLAIN.equals(RateLimitsEndpoint.nameOf(arguments.get(RateLimitsEndpoint.POLICY)));
+    }
+
+    private @Nullable String mistake(OperationType type, Set<String> declared, Map<String, Object> arguments) {
+        Object path = arguments.get(RateLimitsEndpoint.POLICY);
+        if (path != null && !(path instanceof String[])) {
+            return "there is no field '" + RateLimitsEndpoint.POLICY + "': the path names the policy";
+        }
+        if (type == OperationType.WRITE && operator.sentQuery()) {
+            return "a change has no parameters in the query; write its fields as JSON in the body";
+        }
+        String name = RateLimitsEndpoint.nameOf(path);
+        if (type == OperationType.READ && RateLimitsEndpoint.PAGE.equals(name)) {
+            return null;
+        }
+        Set<String> known =
+                new TreeSet<>(type == OperationType.READ ? RateLimitsEndpoint.parametersOf(name) : declared);
+        known.remove(RateLimitsEndpoint.POLICY);
+        Set<String> unknown = new TreeSet<>(arguments.keySet());
+        unknown.removeAll(known);
+        unknown.remove(RateLimitsEndpoint.POLICY);
+        unknown.remove(type == OperationType.READ ? AFTER_LOGIN : "");
+        return unknown.isEmpty()
+                ? null
+                : "there is no " + (type == OperationType.WRITE ? "field " : "parameter ") + quoted(unknown)
+                        + (known.isEmpty() ? "" : "; write " + String.join(", ", known));
+    }
+
+    /** Answers contain names and addresses of callers, and the page has buttons that change limits. */
+    private void keepPrivate() {
+        operator.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
+        operator.addHeader("Content-Security-Policy", "frame-ancestors 'none'");
+        operator.setHeader("X-Frame-Options", "DENY");
+        operator.setHeader("X-Content-Type-Options", "nosniff");
+    }
+
+    private static String quoted(Collection<String> names) {
+        return names.stream().map(name -> "'" + name + "'").collect(Collectors.joining(", "));
+    }
+}

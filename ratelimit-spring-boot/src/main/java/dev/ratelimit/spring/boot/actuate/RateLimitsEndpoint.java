@@ -1,0 +1,280 @@
+package dev.ratelimit.spring.boot.actuate;
+
+import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.boot.spi.RequestExplainer;
+import dev.ratelimit.spring.boot.spi.RequestFacts;
+import dev.ratelimit.spring.boot.spi.StoreReport;
+import dev.ratelimit.spring.rules.decision.StaleVersionException;
+import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
+import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.http.HttpStatus;
+import org.springframework.util.MimeType;
+import org.springframework.util.MimeTypeUtils;
+
+/**
+ * The actuator endpoint {@code ratelimits}: what is limited and how much of it was refused, the state of a key, what
+ * would become of a request, and, if {@code management.endpoint.ratelimits.access} is unrestricted, changes. Keys are
+ * hashed unless {@code show-keys} says otherwise.
+ */
+@WebEndpoint(id = RateLimitsEndpoint.ID, defaultAccess = Access.READ_ONLY)
+public final class RateLimitsEndpoint {
+
+    public static final String ID = "ratelimits";
+
+    /** In place of a policy's name. */
+    static final String EXPLAIN = "explain";
+
+    /** In place of a policy's name. */
+    static final String PAGE = "page";
+
+    /** The rest of the path, which names a policy; a name may contain slashes. */
+    static final String POLICY = "policy";
+
+    private static final Set<String> EXPLAINED = Set.of("method", "path", "user", "address", "header");
+
+    private static final MimeType HTML = new MimeType("text", "html", StandardCharsets.UTF_8);
+
+    private final RateLimitOperations operations;
+    private final RequestExplainer explainer;
+    private final StoreReport store;
+    private final RateLimitsEndpointProperties properties;
+
+    /** Whether changes are possible, for the page. */
+    private final boolean writable;
+
+    public RateLimitsEndpoint(
+            RateLimitOperations operations,
+            RequestExplainer explainer,
+            StoreReport store,
+            RateLimitsEndpointProperties properties,
+            boolean writable) {
+        this.operations = operations;
+        this.explainer = explainer;
+        this.store = store;
+        this.properties = properties;
+        this.writable = writable;
+    }
+
+    /** All policies. */
+    @ReadOperation
+    Map<String, Object> list(SecurityContext security) {
+        Map<String, Object> all = new LinkedHashMap<>();
+        all.put("writable", writable);
+        all.put("changesLast", operations.changesLast());
+        Map<String, Object> refused = operations.refusedConfiguration();
+        if (refused != null) {
+            all.put("refusedConfiguration", refused);
+        }
+        all.put("store", store.get());
+        all.put("policies", operations.report(showsKeys(security)));
+        return all;
+    }
+
+    private boolean showsKeys(SecurityContext security) {
+        return properties.showKeys().isShown(security, properties.roles());
+    }
+
+    /** What the rest of the path names; {@code null} without one. */
+    static @Nullable String nameOf(@Nullable Object policy) {
+        return policy instanceof String[] segments ? String.join("/", segments) : null;
+    }
+
+    /** The parameters of a question about this; {@code null} for all policies. */
+    static Set<String> parametersOf(@Nullable String name) {
+        return name == null ? Set.of() : name.equals(EXPLAIN) ? EXPLAINED : Set.of("key");
+    }
+
+    /**
+     * A policy, or the state of a key under it; under the name {@code page}, a page for people. What the name
+     * {@code explain} asks, {@link EndpointArguments} hands to {@link #explain}: it has more parameters than a method.
+     *
+     * @param policy its name
+     * @param key the plain value of the key, one for each part
+     */
+    @ReadOperation(produces = {MimeTypeUtils.APPLICATION_JSON_VALUE, MimeTypeUtils.TEXT_HTML_VALUE})
+    WebEndpointResponse<Object> read(
+            SecurityContext security,
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] policy,
+            @Nullable Object key) {
+        String name = String.join("/", policy);
+        return name.equals(PAGE)
+                ? new WebEndpointResponse<>(page(), HTML)
+                : answer(() -> operations.report(name, key == null ? null : values(key), showsKeys(security)));
+    }
+
+    /** Explains what would become of the request that the arguments describe. */
+    WebEndpointResponse<Object> explain(SecurityContext security, Map<String, Object> arguments) {
+        return answer(() -> {
+            String path = first(arguments, "path");
+            if (path == null) {
+                throw new IllegalArgumentException("explain needs the path of a request; write explain?path=/orders/1");
+            }
+            RequestFacts facts = new RequestFacts(
+                    Objects.requireNonNullElse(first(arguments, "method"), "GET"),
+                    path,
+                    Objects.requireNonNullElse(first(arguments, "address"), "127.0.0.1"),
+                    texts(arguments.get("header")));
+            return explainer.explain(facts, first(arguments, "user"), showsKeys(security));
+        });
+    }
+
+    private static @Nullable String first(Map<String, Object> arguments, String name) {
+        List<String> all = texts(arguments.get(name));
+        return all.isEmpty() ? null : all.get(0);
+    }
+
+    /**
+     * Changes a policy.
+     *
+     * @param policy its name
+     * @param limit as in the configuration, such as 100/minute
+     * @param burst the maximum number of permits in a token bucket; 0 for the permits of one period
+     * @param mode enforce, shadow or off
+     * @param restore true to return to the configuration before anything else is changed
+     * @param version what is changed, as it was read; whatever is in force if it is left out
+     */
+    @WriteOperation
+    WebEndpointResponse<Object> change(
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] policy,
+            @Nullable String limit,
+            @Nullable String burst,
+            @Nullable String mode,
+            @Nullable String restore,
+            @Nullable String version) {
+        return answer(() -> {
+            Change change = new Change(
+                    limit == null ? null : limit.strip(),
+                    burst == null ? null : burstOf(burst),
+                    mode == null ? null : modeOf(mode));
+            boolean restored = restore != null && isTrue(restore);
+            if (!restored && limit == null && burst == null && mode == null) {
+                throw new IllegalArgumentException("nothing to change; write limit, burst, mode or restore");
+            }
+            return operations.edit(String.join("/", policy), change, restored, version);
+        });
+    }
+
+    private static long burstOf(String text) {
+        try {
+            long burst = Long.parseLong(text.strip());
+            if (burst >= 0) {
+                return burst;
+            }
+        } catch (NumberFormatException e) {
+            // refused below
+        }
+        throw new IllegalArgumentException(
+                "burst must be a whole number, 0 for the permits of one period, but was '" + text + "'");
+    }
+
+    private static boolean isTrue(String text) {
+        if (!text.equals("true") && !text.equals("false")) {
+            throw new IllegalArgumentException("restore must be true or false but was '" + text + "'");
+        }
+        return text.equals("true");
+    }
+
+    private static Mode modeOf(String text) {
+        return Stream.of(Mode.values())
+                .filter(mode -> mode.name().equalsIgnoreCase(text.strip()))
+                .findFirst()
+                .orElseThrow(() ->
+                        new IllegalArgumentException("mode must be enforce, shadow or off but was '" + text + "'"));
+    }
+
+    /**
+     * Resets a key to a full budget.
+     *
+     * @param policy its name
+     * @param key the plain value of the key, one for each part
+     */
+    @DeleteOperation
+    WebEndpointResponse<Object> reset(
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] policy, @Nullable Object key) {
+        return answer(() -> {
+            if (!operations.reset(String.join("/", policy), values(key).toArray(String[]::new))) {
+                throw new IllegalStateException(
+                        "the store does not answer; the key is not reset, unless the store has received that. Look at the"
+                                + " key before you try again");
+            }
+            return Map.of();
+        });
+    }
+
+    private WebEndpointResponse<Object> answer(Supplier<Object> work) {
+        try {
+            return new WebEndpointResponse<>(work.get(), MimeTypeUtils.APPLICATION_JSON);
+        } catch (UnknownPolicyException e) {
+            return error(e, WebEndpointResponse.STATUS_NOT_FOUND);
+        } catch (IllegalArgumentException | RateLimitConfigurationException e) {
+            return error(e, WebEndpointResponse.STATUS_BAD_REQUEST);
+        } catch (StaleVersionException e) {
+            return error(e, HttpStatus.CONFLICT.value());
+        } catch (IllegalStateException | StoreUnavailableException e) {
+            return error(e, WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+        }
+    }
+
+    /** The answer to a question or a change that is wrong. */
+    static WebEndpointResponse<Object> mistake(String message) {
+        return error(message, WebEndpointResponse.STATUS_BAD_REQUEST);
+    }
+
+    private static WebEndpointResponse<Object> error(RuntimeException cause, int status) {
+        return error(String.valueOf(cause.getMessage()), status);
+    }
+
+    private static WebEndpointResponse<Object> error(String message, int status) {
+        return new WebEndpointResponse<>(Map.of("error", message), status, MimeTypeUtils.APPLICATION_JSON);
+    }
+
+    private static List<String> values(@Nullable Object sent) {
+        // "?key=" asks for the only budget of a policy that all callers share
+        return sent == null || sent.equals("") ? List.of() : texts(sent);
+    }
+
+    /** As sent, one or several times: the type String would be split at its commas, if it were a list. */
+    private static List<String> texts(@Nullable Object sent) {
+        if (sent == null) {
+            return List.of();
+        }
+        List<String> texts = new ArrayList<>();
+        (sent instanceof Collection<?> several ? several : List.of(sent))
+                .forEach(text -> texts.add(String.valueOf(text)));
+        return texts;
+    }
+
+    private static String page() {
+        try {
+            return new ClassPathResource("ratelimits.html", RateLimitsEndpoint.class)
+                    .getContentAsString(StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package dev.ratelimit.spring.boot.autoconfigure;
+
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.boot.method.RateLimitedPointcut;
+import dev.ratelimit.spring.rules.config.AnnotatedRules;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.decision.RequestRules;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
+
+/** Logs at start-up that nothing is limited, and why, so that nobody relies on limits that do not exist. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnMissingBean(RequestRules.class)
+class NoPolicyConfiguration {
+
+    private static final Logger log = LoggerFactory.getLogger(RateLimitsConfiguration.class);
+
+    NoPolicyConfiguration(RateLimitProperties properties) {
+        if (!properties.enabled()) {
+            log.info("No rate limits: ratelimit.enabled is false");
+        } else if (properties.policies().isEmpty()) {
+            log.info("No rate limits: there is no policy under ratelimit.policies and no @RateLimited method");
+        } else {
+            throw new RateLimitConfigurationException(
+                    "ratelimit.policies",
+                    null,
+                    "policies need Spring MVC, which is missing; add spring-boot-starter-webmvc");
+        }
+    }
+
+    /** Stops at beans whose class, and so its annotations, was unknown when it was decided that there are no limits. */
+    @Bean("dev.ratelimit.unlimitedBeans")
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static BeanPostProcessor rateLimitUnlimitedBeans(Environment environment) {
+        boolean enabled = OnRateLimitsEnabled.in(environment);
+        return new BeanPostProcessor() {
+            @Override
+            public Object postProcessAfterInitialization(Object bean, String beanName) {
+                Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(bean));
+                if (enabled
+                        && AnnotationUtils.isCandidateClass(type, RateLimited.class)
+                        && !RateLimitedPointcut.isController(type)
+                        && AnnotatedRules.anyOn(type)) {
+                    throw new RateLimitConfigurationException(
+                            "@RateLimited on " + type.getSimpleName(),
+                            null,
+                            "it has no effect: the class of this bean was not known when the limits were set up; write it"
+                                    + " as the result type of the @Bean method, or a policy under ratelimit.policies");
+                }
+                return bean;
+            }
+        };
+    }
+}

@@ -1,0 +1,126 @@
+package dev.ratelimit.spring.boot.autoconfigure;
+
+import dev.ratelimit.Ticker;
+import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.spring.boot.metrics.ChangeMeters;
+import dev.ratelimit.spring.boot.metrics.MemoryStoreMeters;
+import dev.ratelimit.spring.boot.metrics.MeteredOutcomeCounter;
+import dev.ratelimit.spring.boot.metrics.MeteredStore;
+import dev.ratelimit.spring.boot.metrics.ObservedOutcomes;
+import dev.ratelimit.spring.boot.metrics.WaitingMeters;
+import dev.ratelimit.spring.boot.redis.RedisStoreClient;
+import dev.ratelimit.spring.boot.redis.RedisStoreHealth;
+import dev.ratelimit.spring.boot.redis.RedisStoreMeters;
+import dev.ratelimit.spring.boot.spi.ChangeObserver;
+import dev.ratelimit.spring.boot.spi.Operator;
+import dev.ratelimit.spring.boot.spi.StoreDecorator;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** What operators see of the rate limits: metrics, observations, health and audit events, as far as there are any. */
+@Configuration(proxyBeanMethods = false)
+class RateLimitObservabilityConfiguration {
+
+    /** Metrics, if there is a registry. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(MeterRegistry.class)
+    @ConditionalOnBean(MeterRegistry.class)
+    static class Metrics {
+
+        @Bean("dev.ratelimit.meteredStore")
+        StoreDecorator rateLimitMetrics(MeterRegistry registry) {
+            return store -> new MeteredStore(store, registry);
+        }
+
+        @Bean("dev.ratelimit.outcomes")
+        OutcomeCounter rateLimitOutcomes(MeterRegistry registry, ObjectProvider<Ticker> ticker) {
+            return new MeteredOutcomeCounter(registry, ticker.getIfAvailable(Ticker::system));
+        }
+
+        @Bean("dev.ratelimit.waitingMeters")
+        WaitingMeters rateLimitWaitingMeters(MeterRegistry registry, ObjectProvider<WaitingRequests> requests) {
+            return new WaitingMeters(registry, requests);
+        }
+
+        @Bean("dev.ratelimit.memoryStoreMeters")
+        MemoryStoreMeters rateLimitMemoryStoreMeters(MeterRegistry registry, ObjectProvider<InMemoryStore> stores) {
+            return new MemoryStoreMeters(registry, stores);
+        }
+
+        @Bean("dev.ratelimit.changeMeters")
+        ChangeMeters rateLimitChangeMeters(MeterRegistry registry, ObjectProvider<RateLimitOperations> operations) {
+            return new ChangeMeters(registry, operations);
+        }
+    }
+
+    /** Metrics of the store on Redis, if there are the store and a registry. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({MeterRegistry.class, RedisStore.class})
+    @ConditionalOnBean({MeterRegistry.class, RedisStoreClient.class})
+    static class RedisStoreMetrics {
+
+        @Bean("dev.ratelimit.redisStoreMeters")
+        RedisStoreMeters rateLimitStoreMeters(MeterRegistry registry) {
+            return new RedisStoreMeters(registry);
+        }
+    }
+
+    /** Key values of observations, if there is a registry of them. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(ObservationRegistry.class)
+    @ConditionalOnBean(ObservationRegistry.class)
+    static class Observations {
+
+        @Bean("dev.ratelimit.observedOutcomes")
+        OutcomeCounter rateLimitObservedOutcomes(ObservationRegistry registry) {
+            return new ObservedOutcomes(registry);
+        }
+    }
+
+    /** The health of the store on Redis, {@code rateLimitStore}, if there are the store and an actuator. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class, RedisStore.class})
+    @ConditionalOnBean(RedisStore.class)
+    @ConditionalOnEnabledHealthIndicator("rate-limit-store")
+    static class RedisStoreHealthIndicator {
+
+        @Bean
+        RedisStoreHealth rateLimitStoreHealthIndicator(RedisStore store) {
+            return new RedisStoreHealth(store);
+        }
+    }
+
+    /** Publishes every change as an audit event, if there is Spring Boot's actuator. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(AuditApplicationEvent.class)
+    static class AuditEvents {
+
+        private static final String TYPE = "RATE_LIMIT_CHANGED";
+
+        @Bean("dev.ratelimit.audit")
+        ChangeObserver rateLimitAudit(ApplicationEventPublisher events, Operator operator) {
+            return (policy, what) -> {
+                Map<String, Object> data = new HashMap<>(what);
+                data.put("policy", policy);
+                String who = Objects.requireNonNullElse(operator.name(), "application");
+                events.publishEvent(new AuditApplicationEvent(who, TYPE, data));
+            };
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package dev.ratelimit.spring.boot.autoconfigure;
+
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.spring.boot.redis.RedisChanges;
+import dev.ratelimit.spring.boot.redis.RedisStoreClient;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** Changes of policies for all instances, with the store on Redis and if anything is limited. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass({RedisStore.class, LettuceConnectionFactory.class})
+@ConditionalOnBean(name = RedisStoreConfiguration.CLIENT, value = RequestRules.class)
+class RedisChangesConfiguration {
+
+    @Bean("dev.ratelimit.redisChanges")
+    RedisChanges rateLimitRedisChanges(
+            RedisStoreClient client,
+            RateLimitProperties properties,
+            ObjectProvider<RateLimitOperations> operations,
+            ObjectProvider<Ticker> ticker,
+            ObjectProvider<Scheduler> scheduler) {
+        return new RedisChanges(
+                client.another(),
+                properties.store().redis().prefix(),
+                operations,
+                scheduler.getIfAvailable(() -> Scheduler.of(ticker.getIfAvailable(Ticker::system))));
+    }
+}

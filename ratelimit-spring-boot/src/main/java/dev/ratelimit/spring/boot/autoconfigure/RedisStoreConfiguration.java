@@ -1,0 +1,124 @@
+package dev.ratelimit.spring.boot.autoconfigure;
+
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.redis.RedisStoreBuilder;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.boot.redis.RedisStoreClient;
+import dev.ratelimit.spring.boot.redis.RedisStoreObserver;
+import dev.ratelimit.spring.boot.redis.RedisWarmUp;
+import dev.ratelimit.spring.boot.redis.SlowHealthCheck;
+import dev.ratelimit.spring.boot.spi.LimitValidator;
+import dev.ratelimit.spring.boot.spi.StoreReport;
+import dev.ratelimit.spring.boot.spi.StoreWarmUp;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import io.lettuce.core.RedisClient;
+import java.util.Map;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** The store on Redis, if {@code ratelimit.store.type} is redis and all dependencies are present. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = RedisStoreConfiguration.TYPE, havingValue = "redis")
+@ConditionalOnClass({
+    RedisStore.class,
+    RedisClient.class,
+    LettuceConnectionFactory.class,
+    DataRedisConnectionDetails.class
+})
+@ConditionalOnMissingBean(RateLimitStore.class)
+class RedisStoreConfiguration {
+
+    static final String TYPE = "ratelimit.store.type";
+
+    /** The name of a bean that exists only with this store. */
+    static final String CLIENT = "dev.ratelimit.redisClient";
+
+    @Bean(CLIENT)
+    RedisStoreClient rateLimitRedisClient(
+            ObjectProvider<RedisConnectionFactory> connections, ObjectProvider<DataRedisConnectionDetails> details) {
+        DataRedisConnectionDetails known = details.getIfAvailable();
+        if (known != null && known.getMasterReplica() != null) {
+            throw mistake("needs to know the master, which spring.data.redis.masterreplica does not name; write"
+                    + " spring.data.redis.host or spring.data.redis.sentinel");
+        }
+        RedisConnectionFactory connection = connections.getIfUnique();
+        if (connection instanceof LettuceConnectionFactory lettuce) {
+            return new RedisStoreClient(lettuce);
+        }
+        if (connection != null) {
+            throw mistake("needs Lettuce, and the connection is a "
+                    + connection.getClass().getSimpleName() + "; write spring.data.redis.client-type: lettuce");
+        }
+        throw connections.stream().findAny().isPresent()
+                ? mistake("finds several beans of type RedisConnectionFactory; annotate one of them with @Primary")
+                : mistake("finds no bean of type RedisConnectionFactory; DataRedisAutoConfiguration declares one, so do"
+                        + " not exclude it");
+    }
+
+    @Bean("dev.ratelimit.store")
+    RedisStore rateLimitStore(
+            RedisStoreClient client,
+            RateLimitProperties properties,
+            ObjectProvider<Ticker> ticker,
+            ObjectProvider<Scheduler> scheduler,
+            ObjectProvider<RedisStoreObserver> observers) {
+        RateLimitProperties.Redis settings = properties.store().redis();
+        RedisStoreBuilder builder = client.newStore()
+                .prefix(settings.prefix())
+                .deadline(settings.deadline())
+                .maxInFlight(settings.maxInFlight())
+                .failures(settings.failures())
+                .openFor(settings.openFor())
+                .localShare(settings.localShare())
+                .denyCache(settings.denyCache())
+                .ticker(ticker.getIfAvailable(Ticker::system));
+        scheduler.ifAvailable(builder::scheduler);
+        properties.onStoreFailure().forEach(builder::onStoreFailure);
+        if (settings.mode() == RateLimitProperties.Redis.Mode.LEASED) {
+            builder.leased(settings.lease().fraction(), settings.lease().maxAge());
+        }
+        observers.ifAvailable(builder::listener);
+        RedisStore store = builder.build();
+        observers.ifAvailable(observer -> observer.watch(store));
+        return store;
+    }
+
+    @Bean("dev.ratelimit.storeReport")
+    StoreReport rateLimitStoreReport(RedisStore store) {
+        return () -> Map.of("type", "redis", "available", store.available());
+    }
+
+    @Bean("dev.ratelimit.limitValidator")
+    LimitValidator rateLimitLimitValidator() {
+        return RedisStore::check;
+    }
+
+    @Bean("dev.ratelimit.storeWarmUp")
+    StoreWarmUp rateLimitStoreWarmUp(RedisStore store, RateLimitProperties properties, ObjectProvider<Ticker> ticker) {
+        return new RedisWarmUp(
+                store,
+                store::available,
+                ticker.getIfAvailable(Ticker::system),
+                properties.store().redis());
+    }
+
+    @Bean("dev.ratelimit.slowHealthCheck")
+    SlowHealthCheck rateLimitSlowHealthCheck(ApplicationContext context) {
+        return new SlowHealthCheck(context);
+    }
+
+    private static RateLimitConfigurationException mistake(String reason) {
+        return new RateLimitConfigurationException(TYPE, "redis", "redis " + reason);
+    }
+}

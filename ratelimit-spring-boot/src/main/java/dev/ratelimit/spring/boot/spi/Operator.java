@@ -1,0 +1,23 @@
+package dev.ratelimit.spring.boot.spi;
+
+import org.jspecify.annotations.Nullable;
+
+/** Who operates the application: the caller of the request that the current thread answers, such as to the actuator. */
+public interface Operator {
+
+    /** The name of a caller who has none. */
+    String ANONYMOUS = "anonymous";
+
+    /** The name of the caller; {@code null} if the thread answers no request. */
+    @Nullable
+    String name();
+
+    /** Whether the request has a query; false without a request. */
+    boolean sentQuery();
+
+    /** Sets a header of the response, if there is one. */
+    void setHeader(String name, String value);
+
+    /** Adds a header to the response, if there is one. */
+    void addHeader(String name, String value);
+}
