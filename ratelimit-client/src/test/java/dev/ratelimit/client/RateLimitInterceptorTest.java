@@ -228,6 +228,7 @@ class RateLimitInterceptorTest {
         });
         assertThat(left(HELD)).isEqualTo(3);
         InputStream body = client.get().uri("/").exchange((request, response) -> response.getBody(), false);
+        assertThat(body.read()).isEqualTo('h');
         assertThat(left(HELD)).isEqualTo(2);
         body.close();
 
