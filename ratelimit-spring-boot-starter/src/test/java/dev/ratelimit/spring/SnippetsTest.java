@@ -60,7 +60,8 @@ class SnippetsTest {
     static Stream<String> pages() throws IOException {
         try (Stream<Path> docs = Files.walk(DOCS)) {
             return Stream.concat(
-                    Stream.of("../README.md"), docs.map(Path::toString).filter(page -> page.endsWith(".md") && !page.endsWith(OUTGOING)))
+                    Stream.of("../README.md"),
+                    docs.map(Path::toString).filter(page -> page.endsWith(".md") && !page.endsWith(OUTGOING)))
                     .sorted()
                     .toList()
                     .stream();
