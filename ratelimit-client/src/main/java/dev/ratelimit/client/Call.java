@@ -107,15 +107,20 @@ final class Call {
                 : violated.get(0).policy().name();
         Duration after = wait == 0 || wait == LimitAlgorithm.NEVER ? null : Duration.ofNanos(wait);
         String reason = decision != null
-                ? "policy '" + policy + "' " + (after == null ? "cannot admit it" : "would admit it in " + after)
+                ? "policy '" + policy + "' " + (after == null ? "cannot admit it" : "would admit it in " + shown(wait))
                 : after == null
                         ? "the server admits fewer calls at once"
-                        : "the server has asked to wait for another " + after;
+                        : "the server has asked to wait for another " + shown(wait);
         return new CallNotSentException(
                 request + " was not sent: " + reason + ", but a call waits at most " + limits.maxWait()
                         + " (maxWait). Try again later, or let calls wait longer",
                 policy,
                 after);
+    }
+
+    /** In milliseconds, rounded up. */
+    private static Duration shown(long nanos) {
+        return Duration.ofMillis(-Math.floorDiv(-nanos, 1_000_000));
     }
 
     private void admit(Reservation taken) {

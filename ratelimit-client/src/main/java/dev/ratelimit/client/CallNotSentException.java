@@ -11,7 +11,10 @@ public class CallNotSentException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
 
+    /** The name of the policy that refuses. */
     private final String policy;
+
+    /** How long to wait, {@code null} if that is not known. */
     private final @Nullable Duration retryAfter;
 
     CallNotSentException(String message, String policy, @Nullable Duration retryAfter) {

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.restclient.RestClientCustomizer;
@@ -133,7 +134,7 @@ class ClientPageTest {
         }
 
         @Retryable(includes = HttpClientErrorException.TooManyRequests.class, maxRetries = 2, delay = 0)
-        public String order(long id) {
+        public @Nullable String order(long id) {
             return client.get().uri("/orders/{id}", id).retrieve().body(String.class);
         }
     }

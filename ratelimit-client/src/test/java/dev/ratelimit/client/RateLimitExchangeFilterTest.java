@@ -3,6 +3,9 @@ package dev.ratelimit.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.Concurrency;
@@ -14,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -133,6 +137,35 @@ class RateLimitExchangeFilterTest {
     }
 
     @Test
+    void cancelled_whileTheStoreDecides_leavesNothingCharged() {
+        List<Runnable> tasks = new ArrayList<>();
+        AtomicReference<Disposable> asking = new AtomicReference<>();
+        ForwardingStore slow = new ForwardingStore(store) {
+            @Override
+            public Decision decide(List<Charge> charges) {
+                Decision decision = super.decide(charges);
+                Objects.requireNonNull(asking.get()).dispose();
+                // the other thread ends the call in between
+                tasks.get(1).run();
+                return decision;
+            }
+        };
+        ClientLimits limits = limits().store(slow)
+                .policy(RATE)
+                .policy(HELD)
+                .executor(tasks::add)
+                .build();
+        asking.set(exchange(new RateLimitExchangeFilter(limits)).subscribe());
+
+        tasks.get(0).run();
+
+        assertThat(sent).isEmpty();
+        assertThat(left(RATE)).isEqualTo(1);
+        assertThat(left(HELD)).isEqualTo(1);
+        assertThat(limits.inFlight().keys()).isZero();
+    }
+
+    @Test
     void policies_areAllOrNothing() {
         Policy daily = Policy.of("daily", TokenBucket.of(Rate.parse("5/day")));
         RateLimitExchangeFilter filter = new RateLimitExchangeFilter(
@@ -153,7 +186,8 @@ class RateLimitExchangeFilterTest {
                 new RateLimitExchangeFilter(limits().policy(HELD).build());
         AtomicReference<ClientResponse> received = new AtomicReference<>();
         exchange(filter).subscribe(received::set);
-        Disposable reading = received.get().bodyToFlux(byte[].class).subscribe(any -> {}, failure -> {});
+        Disposable reading =
+                Objects.requireNonNull(received.get()).bodyToFlux(byte[].class).subscribe(any -> {}, failure -> {});
         body.tryEmitNext(DefaultDataBufferFactory.sharedInstance.wrap("a".getBytes(StandardCharsets.UTF_8)))
                 .orThrow();
         assertThat(left(HELD)).isZero();
@@ -309,7 +343,7 @@ class RateLimitExchangeFilterTest {
         answer("Retry-After", "3");
         AtomicReference<ClientResponse> first = new AtomicReference<>();
         exchange(filter).subscribe(first::set);
-        first.get().releaseBody().subscribe();
+        Objects.requireNonNull(first.get()).releaseBody().subscribe();
 
         exchange(filter).subscribe();
         ticker.advance(Duration.ofMillis(2_990));
