@@ -11,6 +11,7 @@ import dev.ratelimit.test.FakeTicker;
 import java.net.URI;
 import java.time.Duration;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -22,6 +23,7 @@ import org.springframework.web.reactive.function.client.ExchangeFilterFunction;
 import reactor.core.publisher.Mono;
 
 /** What a server refuses whose clients call as fast as they can, for two minutes of fake time. */
+@Tag("slow")
 class ThousandClientsTest {
 
     private static final Policy ONE = Policy.of("one", TokenBucket.of(Rate.parse("100/second")));
