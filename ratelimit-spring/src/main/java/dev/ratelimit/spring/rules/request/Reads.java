@@ -53,7 +53,6 @@ public final class Reads {
         /** Arguments of the called method, by name. */
         ARGUMENT;
 
-        private static final Set<Fact> OF_CALLER = EnumSet.of(USER, PRINCIPAL, CLAIM);
         private static final Set<Fact> SENT = EnumSet.of(METHOD, URL, QUERY, PARAMETER, HEADER, COOKIE);
         private static final Set<Fact> NAMED =
                 EnumSet.of(PATH_VARIABLE, QUERY, PARAMETER, HEADER, COOKIE, CLAIM, ATTRIBUTE, BEAN, ARGUMENT);
@@ -131,7 +130,7 @@ public final class Reads {
 
     /** Whether the caller is read: its name or more. */
     public boolean includeCaller() {
-        return Fact.OF_CALLER.stream().anyMatch(this::include);
+        return include(Fact.USER) || include(Fact.PRINCIPAL) || include(Fact.CLAIM);
     }
 
     /** Whether nothing is read but what clients choose. */
