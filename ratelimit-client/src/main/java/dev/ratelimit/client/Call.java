@@ -118,9 +118,8 @@ final class Call {
                 after);
     }
 
-    /** In milliseconds, rounded up. */
     private static Duration shown(long nanos) {
-        return Duration.ofMillis(-Math.floorDiv(-nanos, 1_000_000));
+        return Duration.ofMillis(Pauses.millis(nanos));
     }
 
     private void admit(Reservation taken) {

@@ -77,13 +77,13 @@ final class Pauses {
     }
 
     private boolean charged(String key, long millis) {
-        long missing = millis - millis(store.peek(List.of(question(key))));
+        long missing = millis - millis(leftNanos(store.peek(List.of(question(key)))));
         if (missing <= 0) {
             return true;
         }
         Decision decision = store.decide(List.of(policy.charge(key, missing)));
         if (decision.admitted()) {
-            long excess = Math.min(missing, millis(decision) - millis);
+            long excess = Math.min(missing, millis(leftNanos(decision)) - millis);
             if (excess > 0) {
                 store.refund(decision, List.of(policy.charge(key, excess)));
             }
@@ -91,8 +91,8 @@ final class Pauses {
         return decision.admitted();
     }
 
-    /** Rounded up. */
-    private long millis(Decision decision) {
-        return -Math.floorDiv(-leftNanos(decision), NANOS_PER_MILLI);
+    /** Rounded up, so that nobody comes too early. */
+    static long millis(long nanos) {
+        return -Math.floorDiv(-nanos, NANOS_PER_MILLI);
     }
 }

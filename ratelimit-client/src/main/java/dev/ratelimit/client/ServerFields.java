@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
 /**
- * What a response says about the server's own limits, whatever the field. The names of all fields are here and nowhere
- * else.
+ * What a response says about the server's own limits, whatever the field. Only this class knows the names of the fields
+ * that are read.
  *
  * <ul>
  *   <li>{@code Retry-After} of a 429 or 503, in seconds or as a date; it overrules the others
@@ -55,7 +55,8 @@ record ServerFields(long remaining, long resetSeconds, long retryAfterSeconds) {
         Instant from = sent == null ? now : sent;
         String retryAfter = headers.getFirst(HttpHeaders.RETRY_AFTER);
         long wait = TRY_LATER.contains(status) && retryAfter != null ? wait(retryAfter.strip(), from) : 0;
-        boolean cached = !"0".equals(headers.getFirst(HttpHeaders.AGE)) && headers.getFirst(HttpHeaders.AGE) != null;
+        String age = headers.getFirst(HttpHeaders.AGE);
+        boolean cached = age != null && !age.equals("0");
         ServerFields left = cached ? NONE : left(fields, from);
         return new ServerFields(left.remaining, left.resetSeconds, wait);
     }
