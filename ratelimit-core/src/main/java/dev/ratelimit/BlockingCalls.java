@@ -25,7 +25,7 @@ final class BlockingCalls {
 
     private BlockingCalls() {}
 
-    /** Initializes the class, so that a stack overflow in a call cannot fail to. */
+    /** Initializes the class now, as {@link Reservation#initialize} does. */
     static void initialize() {}
 
     /**
