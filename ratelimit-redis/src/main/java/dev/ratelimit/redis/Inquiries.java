@@ -9,6 +9,7 @@ import dev.ratelimit.redis.PendingBatch.Waited;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -102,39 +103,41 @@ final class Inquiries {
 
         CompletableFuture<Decision> result() {
             CompletableFuture<Decision> result = new CompletableFuture<>();
-            whenOver(sent, result, waited -> {
-                hear(reply -> reply.awaited(waited));
-                if (questions.isEmpty()) {
-                    result.complete(decision());
-                } else {
-                    whenOver(questions, result, longer -> {
-                        correct(question -> question.got(longer));
-                        result.complete(decision());
-                    });
-                }
-            });
+            go(
+                    result,
+                    () -> whenOver(sent, result, waited -> {
+                        hear(reply -> reply.awaited(waited));
+                        if (questions.isEmpty()) {
+                            result.complete(decision());
+                        } else {
+                            whenOver(questions, result, longer -> {
+                                correct(question -> question.got(longer));
+                                result.complete(decision());
+                            });
+                        }
+                    }));
             return result;
-        }
-
-        /** What follows the replies. */
-        private interface Then {
-            void go(Waited waited);
         }
 
         /** Goes on once these have a reply, or at the deadline. */
         @SuppressWarnings("FutureReturnValueIgnored") // what follows handles its own failures
-        private void whenOver(List<PendingBatch> batches, CompletableFuture<Decision> result, Then then) {
-            Timeout.await(scheduler, PendingBatch.all(batches), leftNanos()).whenComplete((nothing, failure) -> {
+        private void whenOver(List<PendingBatch> batches, CompletableFuture<Decision> result, Consumer<Waited> then) {
+            Timeout.await(scheduler, PendingBatch.all(batches), leftNanos())
+                    .whenComplete((nothing, failure) -> go(
+                            result,
+                            () -> then.accept(Waited.until(deadlineNanos - leftNanos(), deadlineNanos, failure))));
+        }
+
+        private void go(CompletableFuture<Decision> result, Runnable step) {
+            try {
+                step.run();
+            } catch (Throwable e) {
                 try {
-                    then.go(Waited.until(deadlineNanos - leftNanos(), deadlineNanos, failure));
-                } catch (Throwable e) {
-                    try {
-                        abandon(e);
-                    } finally {
-                        result.completeExceptionally(e);
-                    }
+                    abandon(e);
+                } finally {
+                    result.completeExceptionally(e);
                 }
-            });
+            }
         }
 
         /** Takes the replies, and decides what no server has answered. */
