@@ -16,6 +16,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +44,9 @@ final class Callers {
             this.former = former;
         }
     }
+
+    /** Longer than any deadline. */
+    private static final long LONG_NANOS = 100_000_000_000L;
 
     /** What the round trips of connecting take. */
     private static final long CONNECT_NANOS = 5_000_000;
@@ -147,7 +152,7 @@ final class Callers {
             switch (ask.question()) {
                 case DECIDE, PEEK -> {
                     call.charging = ask.question() == Question.DECIDE;
-                    Decision decision = decide(instance.store(), call, asked);
+                    Decision decision = decide(ask, instance.store(), call, asked);
                     if (call.charging) {
                         books.granted(instance.place(), decision, began);
                         books.refused(decision);
@@ -158,8 +163,8 @@ final class Callers {
                     String answer = decision.admitted() ? "admitted by " : "refused by ";
                     outcome = (call.charging ? answer : "answered by ") + places(decision);
                 }
-                case REFUND -> charges = refund(call.former, Charge::permits);
-                case REFUND_HALF -> charges = refund(call.former, charge -> (charge.permits() + 1) / 2);
+                case REFUND -> charges = refund(ask, call.former, Charge::permits);
+                case REFUND_HALF -> charges = refund(ask, call.former, charge -> (charge.permits() + 1) / 2);
                 case RESET -> reset(instance, charges.get(0));
                 case INTERRUPT, ACQUIRE -> throw new IllegalStateException();
             }
@@ -198,14 +203,43 @@ final class Callers {
                 .sum();
     }
 
-    private static Decision decide(RedisStore store, Call call, List<Charge> asked) {
-        Decision decision = call.charging ? store.decide(asked) : store.peek(asked);
+    private Decision decide(Ask ask, RedisStore store, Call call, List<Charge> asked) {
+        Decision decision = isAsynchronous(ask)
+                ? await(call, call.charging ? store.decideAsync(asked) : store.peekAsync(asked))
+                : call.charging ? store.decide(asked) : store.peek(asked);
         call.decision = decision;
         return decision;
     }
 
+    /** A third of all callers leave their thread to others while the store is asked. */
+    private static boolean isAsynchronous(Ask ask) {
+        return ask.id() % 3 == 0;
+    }
+
+    /** What an asynchronous caller is told in the end: here, its actor has nothing else to do meanwhile. */
+    private static <T extends @Nullable Object> T await(Call call, CompletionStage<T> stage) {
+        CompletableFuture<T> future = stage.toCompletableFuture();
+        boolean interrupted = false;
+        while (!future.isDone()) {
+            try {
+                boolean unused = call.instance.place().await(future, LONG_NANOS);
+            } catch (InterruptedException e) {
+                // nobody knows whom to interrupt
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        try {
+            return future.join();
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof RuntimeException exception ? exception : e;
+        }
+    }
+
     /** Refunds a former decision, or a part of it, once; nothing if it took nothing. */
-    private List<Charge> refund(@Nullable Call former, ToLongFunction<Charge> part) {
+    private List<Charge> refund(Ask ask, @Nullable Call former, ToLongFunction<Charge> part) {
         Decision decision = former == null ? null : former.decision;
         if (former == null || decision == null) {
             return List.of();
@@ -218,12 +252,14 @@ final class Callers {
             shares.returned(instance.place(), decision, part);
         }
         List<Charge> charges = decision.charges();
-        instance.store()
-                .refund(
-                        decision,
-                        charges.stream()
-                                .map(charge -> charge.policy().charge(charge.key(), part.applyAsLong(charge)))
-                                .toList());
+        List<Charge> refunded = charges.stream()
+                .map(charge -> charge.policy().charge(charge.key(), part.applyAsLong(charge)))
+                .toList();
+        if (isAsynchronous(ask)) {
+            await(former, instance.store().refundAsync(decision, refunded));
+        } else {
+            instance.store().refund(decision, refunded);
+        }
         charges.stream()
                 .filter(charge -> taken && Seam.byServer(decision, charge))
                 .forEach(instance::returned);
