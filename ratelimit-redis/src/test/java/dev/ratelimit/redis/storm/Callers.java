@@ -45,9 +45,6 @@ final class Callers {
         }
     }
 
-    /** Longer than any deadline. */
-    private static final long LONG_NANOS = 100_000_000_000L;
-
     /** What the round trips of connecting take. */
     private static final long CONNECT_NANOS = 5_000_000;
 
@@ -152,14 +149,8 @@ final class Callers {
             switch (ask.question()) {
                 case DECIDE, PEEK -> {
                     call.charging = ask.question() == Question.DECIDE;
-                    Decision decision = decide(ask, instance.store(), call, asked);
-                    if (call.charging) {
-                        books.granted(instance.place(), decision, began);
-                        books.refused(decision);
-                        notAsked = withoutServer(decision);
-                    }
-                    shares.answered(instance.place(), decision, call.charging, began);
-                    instance.answered(decision, began);
+                    Decision decision = decide(ask, call, asked, began);
+                    notAsked = call.charging ? withoutServer(decision) : List.of();
                     String answer = decision.admitted() ? "admitted by " : "refused by ";
                     outcome = (call.charging ? answer : "answered by ") + places(decision);
                 }
@@ -203,26 +194,41 @@ final class Callers {
                 .sum();
     }
 
-    private Decision decide(Ask ask, RedisStore store, Call call, List<Charge> asked) {
-        Decision decision = isAsynchronous(ask)
-                ? await(call, call.charging ? store.decideAsync(asked) : store.peekAsync(asked))
-                : call.charging ? store.decide(asked) : store.peek(asked);
+    private Decision decide(Ask ask, Call call, List<Charge> asked, long began) {
+        RedisStore store = call.instance.store();
+        if (isAsynchronous(ask)) {
+            // entered in the books at the moment of the decision: others may be told before the caller goes on
+            return await(
+                    call,
+                    (call.charging ? store.decideAsync(asked) : store.peekAsync(asked))
+                            .thenApply(decision -> told(call, decision, began)));
+        }
+        return told(call, call.charging ? store.decide(asked) : store.peek(asked), began);
+    }
+
+    private Decision told(Call call, Decision decision, long began) {
         call.decision = decision;
+        if (call.charging) {
+            books.granted(call.instance.place(), decision, began);
+            books.refused(decision);
+        }
+        shares.answered(call.instance.place(), decision, call.charging, began);
+        call.instance.answered(decision, began);
         return decision;
     }
 
-    /** A third of all callers leave their thread to others while the store is asked. */
-    private static boolean isAsynchronous(Ask ask) {
-        return ask.id() % 3 == 0;
+    /** A quarter of all callers leave their thread to others while the store is asked. */
+    private boolean isAsynchronous(Ask ask) {
+        return (setup.seed() + ask.id()) % 4 == 3;
     }
 
     /** What an asynchronous caller is told in the end: here, its actor has nothing else to do meanwhile. */
-    private static <T extends @Nullable Object> T await(Call call, CompletionStage<T> stage) {
+    private <T extends @Nullable Object> T await(Call call, CompletionStage<T> stage) {
         CompletableFuture<T> future = stage.toCompletableFuture();
         boolean interrupted = false;
         while (!future.isDone()) {
             try {
-                boolean unused = call.instance.place().await(future, LONG_NANOS);
+                boolean unused = call.instance.place().await(future, setup.deadlineNanos());
             } catch (InterruptedException e) {
                 // nobody knows whom to interrupt
                 interrupted = true;
