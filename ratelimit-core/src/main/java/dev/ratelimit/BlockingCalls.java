@@ -25,6 +25,9 @@ final class BlockingCalls {
 
     private BlockingCalls() {}
 
+    /** Initializes the class now: in a call, there may be no stack for it, and then it could never be used. */
+    static void initialize() {}
+
     /**
      * Calls a store on another thread. Never throws.
      *
