@@ -9,6 +9,9 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Reservation;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.algorithm.TokenBucket;
 import java.time.Duration;
 import java.util.Collections;
@@ -87,6 +90,30 @@ abstract class StoreAsyncContract extends StoreClockContract {
         assertThatIllegalArgumentException().isThrownBy(() -> await(tooMuch));
         assertThatIllegalArgumentException().isThrownBy(() -> await(other));
         assertThat(limiter.peek(policy.charge("k"))).hasRemaining(5);
+    }
+
+    @ParameterizedTest
+    @MethodSource("limitsAndClocks")
+    void acquireAsync_exhausted_waitsForThePermit(Limit limit, Clock clock) {
+        use(clock);
+        Policy policy = Policy.of("p", limit);
+        limiter.decide(policy.charge("k", limit.capacity()));
+
+        // the store may answer on another thread, and only then there is something to wait for
+        CompletableFuture<Void> waits = new CompletableFuture<>();
+        Scheduler scheduler = (task, delayNanos) -> {
+            Scheduler.Alarm alarm = ticker.schedule(task, delayNanos);
+            waits.complete(null);
+            return alarm;
+        };
+        CompletableFuture<Reservation> waiting = new RateLimiter(store, ticker, scheduler)
+                .acquireAsync(Duration.ofSeconds(3), policy.charge("k", tenths(limit, 3)));
+        await(waits);
+        assertThat(waiting).isNotDone();
+        ticker.advance(Duration.ofSeconds(2));
+        await(waiting);
+
+        assertThat(waiting.join()).isAdmitted();
     }
 
     @ParameterizedTest
