@@ -44,6 +44,8 @@ class AsyncServerTest {
     void dependents_thatBlock_stopNeitherOthersNorTheStore() throws InterruptedException {
         try (RedisStore store = newStore()) {
             CountDownLatch end = new CountDownLatch(1);
+            // so that nothing is answered before it has dependents
+            String paused = server.commands().clientPause(200);
             CompletableFuture<String> blocked = store.decideAsync(List.of(POLICY.charge("blocked")))
                     .thenApply(decision -> {
                         try {
