@@ -45,7 +45,7 @@ class AsyncServerTest {
         try (RedisStore store = newStore()) {
             CountDownLatch end = new CountDownLatch(1);
             // so that nothing is answered before it has dependents
-            String paused = server.commands().clientPause(200);
+            server.commands().clientPause(200);
             CompletableFuture<String> blocked = store.decideAsync(List.of(POLICY.charge("blocked")))
                     .thenApply(decision -> {
                         try {
