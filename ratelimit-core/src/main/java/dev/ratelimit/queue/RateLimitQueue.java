@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * queue.acquire(mail.charge("alice")).thenAccept(decision -> { if (decision.admitted()) send(); });
  * }</pre>
  *
+ * <p>The store may block: first the thread that calls {@code acquire}, and later the scheduler's executor, on which the
+ * heads of lines ask again. On an event loop, call {@code acquireAsync}.
+ *
  * <p>Callers wait in one line per budget, at the policy that makes them wait longest, in the order in which they came,
  * and do not overtake each other there. The head of each line asks the store again when its permits are due. A caller
  * waits only if every policy that refuses it lets callers wait for at least as long as its own permits take; with those
@@ -100,15 +103,16 @@ public final class RateLimitQueue implements AutoCloseable {
 
     private final RateLimitStore store;
     private final Ticker ticker;
+    private final Scheduler scheduler;
     private final Hall hall;
     private final Usher usher;
 
     private RateLimitQueue(Builder builder) {
         this.store = builder.store;
         this.ticker = builder.ticker;
+        this.scheduler = builder.scheduler == null ? Scheduler.of(ticker) : builder.scheduler;
         this.hall = new Hall(builder.policies);
-        this.usher =
-                new Usher(store, ticker, builder.scheduler == null ? Scheduler.of(ticker) : builder.scheduler, hall);
+        this.usher = new Usher(store, ticker, scheduler, hall);
     }
 
     /**
@@ -145,22 +149,62 @@ public final class RateLimitQueue implements AutoCloseable {
     public CompletableFuture<Decision> acquire(List<Charge> charges, Supplier<Decision> decide) {
         // first of all, as nothing may fail once the permits are taken
         CompletableFuture<Decision> result = new CompletableFuture<>();
+        begin(result, charges, decide);
+        return result;
+    }
+
+    /**
+     * Like {@link #acquire(Charge...)}, without blocking the calling thread; see {@link #acquireAsync(List, Supplier)}.
+     *
+     * @param charges what to take
+     * @return an admitted decision, or a refused one; completed exceptionally if the store fails
+     */
+    public CompletableFuture<Decision> acquireAsync(Charge... charges) {
+        List<Charge> asked = List.of(charges);
+        return acquireAsync(asked, () -> store.decide(asked));
+    }
+
+    /**
+     * Like {@link #acquire(List, Supplier)}, without blocking the calling thread: the first attempt runs on the
+     * scheduler's {@link Scheduler#blockingExecutor}, where the future completes if nobody has to wait.
+     *
+     * @param charges those that can make the caller wait
+     * @param decide asks the store for these charges, perhaps together with others; called again for each attempt
+     * @return as {@code acquire}; completed exceptionally also if too many tasks wait for that executor
+     */
+    public CompletableFuture<Decision> acquireAsync(List<Charge> charges, Supplier<Decision> decide) {
+        CompletableFuture<Decision> result = new CompletableFuture<>();
+        try {
+            List<Charge> fixed = List.copyOf(charges);
+            scheduler.blockingExecutor().execute(() -> {
+                if (!result.isDone()) {
+                    begin(result, fixed, decide);
+                }
+            });
+        } catch (Throwable e) {
+            result.completeExceptionally(e);
+        }
+        return result;
+    }
+
+    private void begin(CompletableFuture<Decision> result, List<Charge> charges, Supplier<Decision> decide) {
         try {
             List<Charge> asked = Charge.addUp(charges);
             long wakes = hall.wakes(asked);
             Charge contested = hall.contested(asked);
             Decision decision = contested == null ? decide.get() : store.peek(asked);
             Charge at = decision.admitted() ? contested : hall.longestWait(decision);
-            if (at == null) {
-                result.complete(decision);
-            } else {
+            if (at != null) {
                 join(new Waiter(result, asked, decide, at, decision, ticker.nanos()), wakes);
+            } else if (!result.complete(decision)) {
+                // who has not waited on this thread may have left
+                usher.giveBack(decision);
+                usher.attend(Turn.brief());
             }
         } catch (Throwable e) {
             // checked exceptions, too: code in Kotlin throws them anywhere
             result.completeExceptionally(e);
         }
-        return result;
     }
 
     /** Lets a newcomer wait, unless that would take too long or there is no room. */
@@ -187,6 +231,10 @@ public final class RateLimitQueue implements AutoCloseable {
             usher.expire(waiter, turn);
         }
         usher.attend(turn);
+        if (waiter.result.isDone()) {
+            // it was cancelled before it joined
+            leave(waiter);
+        }
     }
 
     /**

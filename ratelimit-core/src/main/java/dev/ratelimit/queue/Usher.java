@@ -148,7 +148,7 @@ final class Usher {
     }
 
     /** Refunds what was charged to a caller who has left in the meantime; then there is more to attend to. */
-    private void giveBack(Decision decision) {
+    void giveBack(Decision decision) {
         try {
             store.refund(decision);
             for (Charge charge : decision.charges()) {

@@ -9,6 +9,8 @@ import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A store whose servers use a fake clock: scripts read keys instead of the clock, and keys outlive the test.
@@ -86,6 +88,21 @@ final class FakeClock implements RateLimitStore {
     @Override
     public void refund(Decision decision, List<Charge> part) {
         at().refund(decision, part);
+    }
+
+    @Override
+    public CompletionStage<Decision> decideAsync(List<Charge> charges) {
+        return at().decideAsync(charges);
+    }
+
+    @Override
+    public CompletionStage<Decision> peekAsync(List<Charge> charges) {
+        return at().peekAsync(charges);
+    }
+
+    @Override
+    public CompletionStage<@Nullable Void> refundAsync(Decision decision, List<Charge> part) {
+        return at().refundAsync(decision, part);
     }
 
     @Override

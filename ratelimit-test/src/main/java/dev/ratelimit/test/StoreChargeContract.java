@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -32,7 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The part of the {@link RateLimitStoreContract} on the ways to charge: each has the same result, all or nothing. */
 @SuppressWarnings("CheckReturnValue") // charges prepare the state of keys
-abstract class StoreChargeContract extends StoreClockContract {
+abstract class StoreChargeContract extends StoreAsyncContract {
 
     private static final Policy AMPLE = Policy.of("ample", TokenBucket.of(Rate.parse("1000000/second")));
     private static final Policy SHUT = Policy.of("shut", FixedWindow.of(Rate.parse("1/hour")));
@@ -45,19 +46,25 @@ abstract class StoreChargeContract extends StoreClockContract {
                 return store.decide(List.of(charge)).admitted();
             }
         },
-        CHARGE(Charge.class) {
+        DECIDE_ASYNC("decideAsync", List.class) {
+            @Override
+            boolean charge(RateLimitStore store, Charge charge) {
+                return answer(store.decideAsync(List.of(charge))).admitted();
+            }
+        },
+        CHARGE("tryCharge", Charge.class) {
             @Override
             boolean charge(RateLimitStore store, Charge charge) {
                 return store.tryCharge(charge);
             }
         },
-        POLICY_AND_KEY(Policy.class, String.class, long.class) {
+        POLICY_AND_KEY("tryCharge", Policy.class, String.class, long.class) {
             @Override
             boolean charge(RateLimitStore store, Charge charge) {
                 return store.tryCharge(charge.policy(), charge.key(), charge.permits());
             }
         },
-        LIST_OF_ONE(List.class) {
+        LIST_OF_ONE("tryCharge", List.class) {
             @Override
             boolean charge(RateLimitStore store, Charge charge) {
                 return store.tryCharge(List.of(charge));
@@ -70,9 +77,15 @@ abstract class StoreChargeContract extends StoreClockContract {
             }
         };
 
+        private final @Nullable String method;
         private final Class<?>[] parameters;
 
-        Way(Class<?>... parameters) {
+        Way() {
+            this(null);
+        }
+
+        Way(@Nullable String method, Class<?>... parameters) {
+            this.method = method;
             this.parameters = parameters;
         }
 
@@ -80,11 +93,11 @@ abstract class StoreChargeContract extends StoreClockContract {
 
         /** Whether it may differ from deciding one charge; a default method cannot. */
         boolean differsFromDecide(RateLimitStore store) {
-            if (parameters.length == 0) {
+            if (method == null) {
                 return this != DECIDE;
             }
             try {
-                return !store.getClass().getMethod("tryCharge", parameters).isDefault();
+                return !store.getClass().getMethod(method, parameters).isDefault();
             } catch (NoSuchMethodException e) {
                 throw new AssertionError(e);
             }
@@ -94,11 +107,16 @@ abstract class StoreChargeContract extends StoreClockContract {
     /** The ways to take several charges at once. */
     enum Several {
         DECIDE,
+        DECIDE_ASYNC,
         TRY_CHARGE
     }
 
     boolean charge(Several way, List<Charge> charges) {
-        return way == Several.DECIDE ? store.decide(charges).admitted() : store.tryCharge(charges);
+        return switch (way) {
+            case DECIDE -> store.decide(charges).admitted();
+            case DECIDE_ASYNC -> answer(store.decideAsync(charges)).admitted();
+            case TRY_CHARGE -> store.tryCharge(charges);
+        };
     }
 
     static Stream<Trace> traces() {

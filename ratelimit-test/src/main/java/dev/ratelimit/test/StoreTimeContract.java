@@ -20,7 +20,6 @@ import dev.ratelimit.algorithm.TokenBucket;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -193,21 +192,6 @@ abstract class StoreTimeContract {
                 .ignoringFields("charge")
                 .isEqualTo(
                         limiter.decide(policy.charge("new", tenths(limit, 6))).limits());
-    }
-
-    @ParameterizedTest
-    @MethodSource("limitsAndClocks")
-    void acquireAsync_exhausted_waitsForThePermit(Limit limit, Clock clock) {
-        use(clock);
-        Policy policy = Policy.of("p", limit);
-        limiter.decide(policy.charge("k", limit.capacity()));
-
-        CompletableFuture<Reservation> waiting =
-                limiter.acquireAsync(Duration.ofSeconds(3), policy.charge("k", tenths(limit, 3)));
-        assertThat(waiting).isNotDone();
-        ticker.advance(Duration.ofSeconds(2));
-
-        assertThat(waiting.join()).isAdmitted();
     }
 
     @ParameterizedTest

@@ -17,8 +17,11 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -46,6 +49,10 @@ class RateLimitStoreContractTest {
                 Arguments.of(JoinsNames.class, "charge_policiesAndKeys_haveBudgetsOfTheirOwn"),
                 Arguments.of(ForgetsTheCaseOfPolicies.class, "charge_policiesAndKeys_haveBudgetsOfTheirOwn"),
                 Arguments.of(ForgetsTheCaseOfKeys.class, "decide_keys_haveBudgetsOfTheirOwn"),
+                Arguments.of(PeeksAsync.class, "charge_trace_admitsAsRecorded"),
+                Arguments.of(PeeksAsync.class, "refundAsync_partThenAll_givesThatBack"),
+                Arguments.of(ThrowsAsync.class, "asynchronousCalls_fail_failTheirStage"),
+                Arguments.of(LosesCancelled.class, "decideAsync_cancelled_isAnsweredOrLeavesNothingCharged"),
                 Arguments.of(OwnLimit.class, "refund_eachTime_theNextIsAdmitted"));
     }
 
@@ -84,6 +91,51 @@ class RateLimitStoreContractTest {
                 @Override
                 public boolean tryCharge(Policy policy, String key, long permits) {
                     return true;
+                }
+            };
+        }
+    }
+
+    static class PeeksAsync extends RateLimitStoreContract {
+        @Override
+        protected RateLimitStore newStore(FakeTicker time) {
+            return new LockedStore(time) {
+                @Override
+                public CompletionStage<Decision> decideAsync(List<Charge> charges) {
+                    return peekAsync(charges);
+                }
+            };
+        }
+    }
+
+    static class ThrowsAsync extends RateLimitStoreContract {
+        @Override
+        protected RateLimitStore newStore(FakeTicker time) {
+            return new LockedStore(time) {
+                @Override
+                public CompletionStage<@Nullable Void> refundAsync(Decision decision, List<Charge> part) {
+                    part.forEach(decision::indexOf);
+                    return super.refundAsync(decision, part);
+                }
+            };
+        }
+    }
+
+    static class LosesCancelled extends RateLimitStoreContract {
+        @Override
+        protected Stream<Limit> limits(Rate rate) {
+            return Stream.of(FixedWindow.of(rate));
+        }
+
+        @Override
+        protected RateLimitStore newStore(FakeTicker time) {
+            return new LockedStore(time) {
+                @Override
+                public CompletionStage<Decision> decideAsync(List<Charge> charges) {
+                    CompletableFuture<Decision> decided = new CompletableFuture<>();
+                    Decision decision = decide(charges);
+                    time.schedule(() -> decided.complete(decision), 1);
+                    return decided;
                 }
             };
         }

@@ -4,6 +4,7 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Penalty;
+import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.World.Place;
 import java.util.HashMap;
@@ -289,8 +290,10 @@ final class Books {
     /** Nothing closes a key for longer than its limit takes to be full again, or its penalty lasts. */
     private void requireShort(Charge charge, Told told, LimitStatus status) {
         Penalty penalty = charge.policy().penalty();
+        // what was charged at the beginning of a window weighs on the next one, too
+        int windows = told.limit() instanceof SlidingWindow ? 2 : 1;
         long most = Math.max(
-                told.limit().replenishNanos(),
+                windows * told.limit().replenishNanos(),
                 penalty == null ? 0 : penalty.duration().toNanos());
         world.require(
                 status.nextAvailableNanos() <= most + SLACK_NANOS,

@@ -16,6 +16,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -147,19 +149,13 @@ final class Callers {
             switch (ask.question()) {
                 case DECIDE, PEEK -> {
                     call.charging = ask.question() == Question.DECIDE;
-                    Decision decision = decide(instance.store(), call, asked);
-                    if (call.charging) {
-                        books.granted(instance.place(), decision, began);
-                        books.refused(decision);
-                        notAsked = withoutServer(decision);
-                    }
-                    shares.answered(instance.place(), decision, call.charging, began);
-                    instance.answered(decision, began);
+                    Decision decision = decide(ask, call, asked, began);
+                    notAsked = call.charging ? withoutServer(decision) : List.of();
                     String answer = decision.admitted() ? "admitted by " : "refused by ";
                     outcome = (call.charging ? answer : "answered by ") + places(decision);
                 }
-                case REFUND -> charges = refund(call.former, Charge::permits);
-                case REFUND_HALF -> charges = refund(call.former, charge -> (charge.permits() + 1) / 2);
+                case REFUND -> charges = refund(ask, call.former, Charge::permits);
+                case REFUND_HALF -> charges = refund(ask, call.former, charge -> (charge.permits() + 1) / 2);
                 case RESET -> reset(instance, charges.get(0));
                 case INTERRUPT, ACQUIRE -> throw new IllegalStateException();
             }
@@ -198,14 +194,58 @@ final class Callers {
                 .sum();
     }
 
-    private static Decision decide(RedisStore store, Call call, List<Charge> asked) {
-        Decision decision = call.charging ? store.decide(asked) : store.peek(asked);
+    private Decision decide(Ask ask, Call call, List<Charge> asked, long began) {
+        RedisStore store = call.instance.store();
+        if (isAsynchronous(ask)) {
+            // entered in the books at the moment of the decision: others may be told before the caller goes on
+            return await(
+                    call,
+                    (call.charging ? store.decideAsync(asked) : store.peekAsync(asked))
+                            .thenApply(decision -> told(call, decision, began)));
+        }
+        return told(call, call.charging ? store.decide(asked) : store.peek(asked), began);
+    }
+
+    private Decision told(Call call, Decision decision, long began) {
         call.decision = decision;
+        if (call.charging) {
+            books.granted(call.instance.place(), decision, began);
+            books.refused(decision);
+        }
+        shares.answered(call.instance.place(), decision, call.charging, began);
+        call.instance.answered(decision, began);
         return decision;
     }
 
+    /** A quarter of all callers leave their thread to others while the store is asked. */
+    private boolean isAsynchronous(Ask ask) {
+        return (setup.seed() + ask.id()) % 4 == 3;
+    }
+
+    /** What an asynchronous caller is told in the end: here, its actor has nothing else to do meanwhile. */
+    private <T extends @Nullable Object> T await(Call call, CompletionStage<T> stage) {
+        CompletableFuture<T> future = stage.toCompletableFuture();
+        boolean interrupted = false;
+        while (!future.isDone()) {
+            try {
+                boolean unused = call.instance.place().await(future, setup.deadlineNanos());
+            } catch (InterruptedException e) {
+                // nobody knows whom to interrupt
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        try {
+            return future.join();
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof RuntimeException exception ? exception : e;
+        }
+    }
+
     /** Refunds a former decision, or a part of it, once; nothing if it took nothing. */
-    private List<Charge> refund(@Nullable Call former, ToLongFunction<Charge> part) {
+    private List<Charge> refund(Ask ask, @Nullable Call former, ToLongFunction<Charge> part) {
         Decision decision = former == null ? null : former.decision;
         if (former == null || decision == null) {
             return List.of();
@@ -218,12 +258,14 @@ final class Callers {
             shares.returned(instance.place(), decision, part);
         }
         List<Charge> charges = decision.charges();
-        instance.store()
-                .refund(
-                        decision,
-                        charges.stream()
-                                .map(charge -> charge.policy().charge(charge.key(), part.applyAsLong(charge)))
-                                .toList());
+        List<Charge> refunded = charges.stream()
+                .map(charge -> charge.policy().charge(charge.key(), part.applyAsLong(charge)))
+                .toList();
+        if (isAsynchronous(ask)) {
+            await(former, instance.store().refundAsync(decision, refunded));
+        } else {
+            instance.store().refund(decision, refunded);
+        }
         charges.stream()
                 .filter(charge -> taken && Seam.byServer(decision, charge))
                 .forEach(instance::returned);

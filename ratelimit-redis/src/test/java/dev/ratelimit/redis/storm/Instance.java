@@ -101,6 +101,7 @@ final class Instance implements RedisStoreListener {
                 .prefix(Books.PREFIX)
                 .ticker(place)
                 .scheduler(place)
+                .executor(Runnable::run)
                 .listener(this)
                 .build();
         place.startedNanos = world.now();
