@@ -8,8 +8,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Single daemon threads. Each starts with its first task and ends when it has had none for ten seconds; it inherits
- * neither the class loader nor the thread locals of the thread that starts it.
+ * Daemon threads. Each starts with its first task and ends when it has had none for ten seconds; it inherits neither the
+ * class loader nor the thread locals of the thread that starts it.
  */
 final class DaemonThreads {
 
@@ -17,7 +17,7 @@ final class DaemonThreads {
 
     private DaemonThreads() {}
 
-    /** Runs tasks later; releases cancelled tasks immediately. */
+    /** Runs tasks later, on one thread; releases cancelled tasks immediately. */
     static ScheduledThreadPoolExecutor timer(String name) {
         ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, named(name));
         timer.setRemoveOnCancelPolicy(true);
@@ -25,12 +25,17 @@ final class DaemonThreads {
         return timer;
     }
 
-    /** Runs tasks in order. */
+    /** Runs tasks in order, on one thread. */
     static Executor queue(String name) {
-        ThreadPoolExecutor queue =
-                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), named(name));
-        endWhenIdle(queue);
-        return queue;
+        return pool(name, 1, Integer.MAX_VALUE);
+    }
+
+    /** Runs tasks on up to so many threads, and rejects tasks if more than {@code maxWaiting} wait for one. */
+    static Executor pool(String name, int threads, int maxWaiting) {
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(
+                threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(maxWaiting), named(name));
+        endWhenIdle(pool);
+        return pool;
     }
 
     private static void endWhenIdle(ThreadPoolExecutor executor) {

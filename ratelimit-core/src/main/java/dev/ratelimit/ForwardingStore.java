@@ -10,6 +10,30 @@ import java.util.List;
  * call these, as in any store: each {@code tryCharge} is a {@code decide}, and a refund of a whole decision is one of
  * all its charges. So a decorator sees every charge in {@code decide} and every refund in
  * {@link #refund(Decision, List)}; the price is that a yes or no allocates a decision.
+ *
+ * <p>The asynchronous methods are not forwarded either: as in any store that can only block, each calls the blocking one
+ * on another thread, so that a decorator that overrides {@code decide} alone sees the charges of {@code decideAsync} as
+ * well. To stay asynchronous, a decorator overrides both forms of what it changes, and asks {@link #store()} for the
+ * others. It returns the store's own stage, because cancelling a dependent of it would not reach the store:
+ *
+ * <pre>{@code
+ * @Override
+ * public CompletionStage<Decision> decideAsync(List<Charge> charges) {
+ *     CompletionStage<Decision> decided = store().decideAsync(charges);
+ *     decided.thenAccept(this::count);
+ *     return decided;
+ * }
+ *
+ * @Override
+ * public CompletionStage<Decision> peekAsync(List<Charge> charges) {
+ *     return store().peekAsync(charges);
+ * }
+ *
+ * @Override
+ * public CompletionStage<Void> refundAsync(Decision decision, List<Charge> part) {
+ *     return store().refundAsync(decision, part);
+ * }
+ * }</pre>
  */
 public abstract class ForwardingStore implements RateLimitStore {
 
@@ -22,6 +46,11 @@ public abstract class ForwardingStore implements RateLimitStore {
      */
     protected ForwardingStore(RateLimitStore store) {
         this.store = store;
+    }
+
+    /** {@return the store that calls are forwarded to} */
+    protected final RateLimitStore store() {
+        return store;
     }
 
     @Override

@@ -1,6 +1,8 @@
 package dev.ratelimit;
 
 import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the used permits of keys, and takes charges: all charges of a call, or none.
@@ -13,6 +15,13 @@ import java.util.List;
  * <p>A refusal is a value, never an exception. A store across a network may be unable to decide. What happens then is
  * configured for each policy ({@link OnStoreFailure}); it may be a {@link StoreUnavailableException}, with nothing
  * charged.
+ *
+ * <p>{@code decideAsync}, {@code peekAsync} and {@code refundAsync} never block the calling thread, and never throw:
+ * their stage completes exceptionally with what the blocking method would throw, also for illegal arguments. They do not
+ * look at their lists again once they have returned. By default they call the blocking method on
+ * {@link Scheduler#blockingExecutor} of the system's scheduler, so that a store that can only block needs nothing else;
+ * one that answers at once, or without a thread, overrides all three. Dependents of a stage run on the calling thread if
+ * it is already completed, otherwise where the store completes it: by default on that executor, where they may block.
  */
 public interface RateLimitStore extends AutoCloseable {
 
@@ -72,6 +81,29 @@ public interface RateLimitStore extends AutoCloseable {
     Decision peek(List<Charge> charges);
 
     /**
+     * Like {@link #decide}, without blocking the calling thread.
+     *
+     * @param charges what to take; an empty list is admitted
+     * @return completed with what {@code decide} returns or throws; with a {@link StoreUnavailableException} also if too
+     *     many blocking calls wait. Whoever completes or cancels its {@code toCompletableFuture()} before the store does
+     *     gets nothing, and nothing stays charged
+     */
+    default CompletionStage<Decision> decideAsync(List<Charge> charges) {
+        return BlockingCalls.run(charges, this::decide, this::refund);
+    }
+
+    /**
+     * Like {@link #peek}, without blocking the calling thread.
+     *
+     * @param charges what to ask for
+     * @return completed with what {@code peek} returns or throws; with a {@link StoreUnavailableException} also if too
+     *     many blocking calls wait
+     */
+    default CompletionStage<Decision> peekAsync(List<Charge> charges) {
+        return BlockingCalls.run(charges, this::peek, decision -> {});
+    }
+
+    /**
      * Refunds a decision of this store, as far as it is still charged; never raises a key above full. Has no effect on
      * a refusal or a peek, nor while the store's server does not answer: permits then come back with time. The caller
      * must refund at most once; {@link Reservation} ensures that.
@@ -91,6 +123,38 @@ public interface RateLimitStore extends AutoCloseable {
      *     or if it is of another kind of store. Another store of this kind is not told apart
      */
     void refund(Decision decision, List<Charge> part);
+
+    /**
+     * Like {@link #refund(Decision)}, without blocking the calling thread.
+     *
+     * @param decision what {@link #decide} returned
+     * @return completed when the refund is done, or with what {@code refund} throws
+     */
+    @CanIgnoreReturnValue
+    default CompletionStage<@Nullable Void> refundAsync(Decision decision) {
+        return refundAsync(decision, decision.charges());
+    }
+
+    /**
+     * Like {@link #refund(Decision, List)}, without blocking the calling thread. Nobody can cancel it.
+     *
+     * @param decision what {@link #decide} returned
+     * @param part charges to budgets of {@link Decision#charges}, each with at most the permits that were charged there
+     * @return completed when the refund is done, or with what {@code refund} throws; with a
+     *     {@link StoreUnavailableException}, and without a refund, if too many blocking calls wait
+     */
+    @CanIgnoreReturnValue
+    default CompletionStage<@Nullable Void> refundAsync(Decision decision, List<Charge> part) {
+        return BlockingCalls.<@Nullable Void>run(
+                        part,
+                        charges -> {
+                            refund(decision, charges);
+                            return null;
+                        },
+                        nothing -> {})
+                // a refund that nobody waits for is done nevertheless
+                .minimalCompletionStage();
+    }
 
     /**
      * Resets the key to a full budget.

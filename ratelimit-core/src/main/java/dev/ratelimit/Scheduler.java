@@ -96,9 +96,19 @@ public interface Scheduler {
     }
 
     /**
+     * {@return the executor for code that may block: calls of stores that can only block, and dependents of asynchronous
+     * calls of a store} It may reject tasks if too many wait. By default, it is {@link #executor()}.
+     */
+    default Executor blockingExecutor() {
+        return executor();
+    }
+
+    /**
      * {@return the system's scheduler} Alarms run on a daemon thread, {@code ratelimit-timer}; the executor uses
-     * another one, {@code ratelimit-wait}. Each starts when first needed and ends after ten idle seconds. What a task
-     * throws goes to the thread's handler of uncaught exceptions. {@link #sleep} and {@link #await} need neither.
+     * another one, {@code ratelimit-wait}, and the one for code that may block uses up to ten per processor,
+     * {@code ratelimit-blocking}, for which at most 10,000 tasks wait. Each starts when first needed and ends after ten
+     * idle seconds. What a task throws goes to the thread's handler of uncaught exceptions. {@link #sleep} and
+     * {@link #await} need none of them.
      */
     static Scheduler system() {
         return SystemScheduler.INSTANCE;

@@ -27,6 +27,11 @@ enum SystemScheduler implements Scheduler {
         return executor;
     }
 
+    @Override
+    public Executor blockingExecutor() {
+        return BlockingCalls.POOL;
+    }
+
     private static void ring(Runnable task) {
         try {
             task.run();

@@ -14,8 +14,11 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -174,6 +177,36 @@ public final class InMemoryStore implements RateLimitStore {
             transaction.refund(paid);
         }
         transactions.giveBack(transaction);
+    }
+
+    /** Answers at once, on the calling thread. */
+    @Override
+    public CompletionStage<Decision> decideAsync(List<Charge> charges) {
+        return answered(() -> decide(charges));
+    }
+
+    /** Answers at once, on the calling thread. */
+    @Override
+    public CompletionStage<Decision> peekAsync(List<Charge> charges) {
+        return answered(() -> peek(charges));
+    }
+
+    /** Refunds at once, on the calling thread. */
+    @Override
+    @CanIgnoreReturnValue
+    public CompletionStage<@Nullable Void> refundAsync(Decision decision, List<Charge> part) {
+        return InMemoryStore.<@Nullable Void>answered(() -> {
+            refund(decision, part);
+            return null;
+        });
+    }
+
+    private static <T extends @Nullable Object> CompletionStage<T> answered(Supplier<T> call) {
+        try {
+            return CompletableFuture.completedFuture(call.get());
+        } catch (Throwable e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     private static int limitsBefore(List<Charge> charges, int index) {

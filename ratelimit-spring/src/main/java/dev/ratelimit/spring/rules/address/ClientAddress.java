@@ -61,6 +61,18 @@ public final class ClientAddress {
         return true;
     }
 
+    /** The headers that the address may be in. */
+    public List<String> headers() {
+        if (trusted.isEmpty()) {
+            return List.of();
+        }
+        return switch (header) {
+            case FORWARDED -> List.of(FORWARDED);
+            case X_FORWARDED_FOR -> List.of(X_FORWARDED_FOR);
+            case ANY -> List.of(FORWARDED, X_FORWARDED_FOR);
+        };
+    }
+
     /** Whether this address belongs to a trusted proxy, because the client's could not be read. */
     public boolean isProxy(IpAddress found) {
         return AddressRange.anyContains(trusted, found);

@@ -4,8 +4,8 @@ import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.key.BudgetKey;
 import dev.ratelimit.spring.rules.key.KeyKind;
 import dev.ratelimit.spring.rules.key.KeyPart;
+import dev.ratelimit.spring.rules.key.Resolver;
 import dev.ratelimit.spring.rules.request.KeyEncoder;
-import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LimitOverrides;
 import dev.ratelimit.spring.rules.text.Quotation;
@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Collects overrides of the policy's own limits. Not thread-safe. */
@@ -24,7 +23,7 @@ final class LimitOverrideParser {
     private final Map<String, LimitOverride> byKey = new HashMap<>();
     private final List<LimitOverrides.Network> networks = new ArrayList<>();
     private final Map<String, LimitOverride> plans = new HashMap<>();
-    private Function<RequestContext, @Nullable String> plan = context -> null;
+    private @Nullable Resolver plan;
 
     LimitOverrideParser(BudgetKey key, boolean ignoreCase) {
         this.key = key;
@@ -105,7 +104,7 @@ final class LimitOverrideParser {
     }
 
     /** Sets the resolver of plans. */
-    void resolvePlansBy(Function<RequestContext, @Nullable String> resolver) {
+    void resolvePlansBy(Resolver resolver) {
         plan = resolver;
     }
 

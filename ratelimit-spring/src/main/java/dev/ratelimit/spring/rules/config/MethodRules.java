@@ -9,6 +9,7 @@ import dev.ratelimit.spring.rules.rule.Fallback;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.MethodNames;
 import java.lang.reflect.Method;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -37,6 +38,11 @@ public final class MethodRules {
         return byMethod.values().stream()
                 .filter(called -> called.endpoint() != null)
                 .toList();
+    }
+
+    /** What calls of all methods are charged, as far as it has been read. */
+    public Collection<CallRules> all() {
+        return byMethod.values();
     }
 
     private CallRules ofBean(Class<?> type, Method method) {

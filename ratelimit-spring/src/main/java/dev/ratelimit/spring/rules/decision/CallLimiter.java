@@ -7,8 +7,10 @@ import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.WebResponse;
 import dev.ratelimit.spring.rules.request.NoRequest;
+import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.CallRules;
+import dev.ratelimit.spring.rules.rule.Rule;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -106,6 +108,11 @@ public final class CallLimiter {
             if (!charged.chargeCall(context, charges, called.fallback() != null)) {
                 throw new RefusedCall(refusals.refusal(charges), charged, charged.stages(), context);
             }
+        }
+
+        /** What the limits of the method read of the request, and of the call. */
+        public Reads reads() {
+            return called.rules().stream().map(Rule::reads).reduce(Reads.NOTHING, Reads::and);
         }
 
         /** Gives the method this reservation instead of the one that was made before the call was charged. */

@@ -5,6 +5,8 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.RejectionHandler;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.request.Reads;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.Stage;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -154,6 +156,22 @@ public final class RequestLimiter {
         if (delay != null) {
             charged.beginWait(stage, charges, delay);
         }
+    }
+
+    /** What the rules of this stage read of requests. */
+    public Reads reads() {
+        return rules.inForce().reads(stage);
+    }
+
+    /**
+     * What the rules of this stage read that apply to the path and the method of this request.
+     *
+     * @param before as for {@link #charge}
+     */
+    public Reads reads(@Nullable ChargedRequest before, WebRequest request) {
+        RulesInForce now = before == null ? rules.inForce() : before.rules();
+        RequestContext context = before == null ? now.context(request) : before.context();
+        return now.reads(context, stage);
     }
 
     /** Whether requests can wait, so that a web stack must not answer them before. */

@@ -104,12 +104,14 @@ public final class RequestRules {
                     .toList();
             Map<Endpoint, EndpointRules> withConfigured = new HashMap<>(byEndpoint);
             withConfigured.replaceAll((endpoint, own) -> own.with(configured.rules()));
+            EndpointRules anywhere = EndpointRules.NONE.with(configured.rules());
             return new RulesInForce(
-                    EndpointRules.NONE.with(configured.rules()),
+                    anywhere,
                     byPolicy,
                     byPolicy.keySet().stream().collect(Collectors.toUnmodifiableMap(name -> name, this::modeOf)),
                     configured.changes(),
                     Map.copyOf(withConfigured),
+                    RulesInForce.stages(anywhere, withConfigured.values(), configured.exemptions()),
                     byMethod,
                     configured.exemptions(),
                     new Credentials(parts),

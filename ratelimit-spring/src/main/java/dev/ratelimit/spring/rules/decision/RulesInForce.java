@@ -10,15 +10,21 @@ import dev.ratelimit.spring.rules.decision.AppliedRules.Next;
 import dev.ratelimit.spring.rules.key.Credentials;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.NoRequest;
+import dev.ratelimit.spring.rules.request.Reads;
+import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.CallRules;
 import dev.ratelimit.spring.rules.rule.EndpointRules;
 import dev.ratelimit.spring.rules.rule.Exemptions;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.rule.Stage;
+import dev.ratelimit.spring.rules.rule.StageRules;
+import java.util.Collection;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
@@ -32,6 +38,7 @@ import org.springframework.http.HttpHeaders;
  * @param modes whether each of them is applied
  * @param changes what operators have changed of them, by policy
  * @param byEndpoint the rules of endpoints with annotations
+ * @param stages what the rules of each stage have in common; under {@link Stage#AUTO}, those of all stages
  * @param byMethod the annotations, by method
  * @param exemptions which requests are exempt from all rules
  * @param credentials where requests may carry one
@@ -43,6 +50,7 @@ public record RulesInForce(
         Map<String, Mode> modes,
         Map<String, Change> changes,
         Map<Endpoint, EndpointRules> byEndpoint,
+        Map<Stage, StageRules> stages,
         MethodRules byMethod,
         Exemptions exemptions,
         Credentials credentials,
@@ -52,6 +60,7 @@ public record RulesInForce(
     static RulesInForce none(MethodRules byMethod, RequestContext.Sources sources) {
         return new RulesInForce(
                 EndpointRules.NONE,
+                Map.of(),
                 Map.of(),
                 Map.of(),
                 Map.of(),
@@ -113,9 +122,76 @@ public record RulesInForce(
                 && request.header(HttpHeaders.ACCESS_CONTROL_REQUEST_METHOD) != null;
     }
 
+    /** What the rules of each stage have in common. */
+    static Map<Stage, StageRules> stages(EndpointRules anywhere, Collection<EndpointRules> own, Exemptions exemptions) {
+        Map<Stage, StageRules> stages = new EnumMap<>(Stage.class);
+        for (Stage stage : Stage.values()) {
+            stages.put(stage, StageRules.of(stage == Stage.AUTO ? null : stage, anywhere, own, exemptions));
+        }
+        return stages;
+    }
+
+    private StageRules at(@Nullable Stage stage) {
+        return stages.getOrDefault(stage == null ? Stage.AUTO : stage, StageRules.NONE);
+    }
+
+    /**
+     * What the rules of this stage read of requests; {@code null} for all stages.
+     *
+     * @see Reads
+     */
+    public Reads reads(@Nullable Stage stage) {
+        return withHeaders(at(stage).reads());
+    }
+
+    /** What the rules of this stage read that apply to the path and the method of the request. */
+    Reads reads(RequestContext context, @Nullable Stage stage) {
+        StageRules all = at(stage);
+        if (all.reads().equals(Reads.NOTHING)) {
+            return Reads.NOTHING;
+        }
+        Reads reads = exemptions.reads(stage != Stage.BEFORE_SECURITY);
+        for (Rule rule : (all.byEndpoint() ? of(context) : anywhere).rules()) {
+            if ((stage == null || rule.stage() == stage) && rule.match().mayMatch(context)) {
+                reads = reads.and(rule.reads());
+            }
+        }
+        return withHeaders(reads);
+    }
+
+    /**
+     * What a policy reads, wherever it applies, of requests and calls.
+     *
+     * @throws UnknownPolicyException if there is none
+     */
+    public Reads reads(String policy) {
+        Stream<Rule> calls = byMethod.all().stream().flatMap(called -> called.rules().stream());
+        Stream<Rule> own = byEndpoint.values().stream().flatMap(rules -> rules.rules().stream());
+        return withHeaders(Stream.concat(own, calls)
+                .filter(rule -> rule.policy().name().equals(policy))
+                .map(Rule::reads)
+                .reduce(rule(policy).reads(), Reads::and));
+    }
+
+    /** The address may be in a header. */
+    private Reads withHeaders(Reads reads) {
+        Reads all = reads;
+        if (reads.include(Fact.ADDRESS)) {
+            for (String header : sources.addresses().headers()) {
+                all = all.and(Reads.of(Fact.HEADER, header));
+            }
+        }
+        return all;
+    }
+
     /** The rules of this stage, or of all stages, that apply to the request. */
     public StageCharges applyTo(RequestContext context, @Nullable Stage stage, RateLimitStore store) {
-        EndpointRules rules = of(context);
+        StageRules all = at(stage);
+        if (stage == Stage.BEFORE_SECURITY && !all.any()) {
+            return new StageCharges(store, new AppliedRules(Exemption.NONE, Next.STAGE), byPolicy);
+        }
+        // looking up an endpoint is expensive, and may be impossible this early
+        EndpointRules rules = all.byEndpoint() ? of(context) : anywhere;
         Next next = rules.call().isEmpty() ? Next.NOTHING : Next.CALL;
         AppliedRules applied =
                 new AppliedRules(exemptions(rules, context, stage), stage == Stage.BEFORE_SECURITY ? Next.STAGE : next);

@@ -4,6 +4,7 @@ import dev.ratelimit.spring.rules.request.Condition;
 import dev.ratelimit.spring.rules.request.Cost;
 import dev.ratelimit.spring.rules.request.HttpMethods;
 import dev.ratelimit.spring.rules.request.Parameters;
+import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.text.NumberText;
 import dev.ratelimit.spring.rules.text.Operands;
@@ -19,7 +20,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
@@ -71,22 +71,12 @@ public final class RequestExpression {
     /** Types whose subclasses may have more methods at run time. */
     private static final Set<Class<?>> OPEN = Set.of(Principal.class);
 
-    /** How an expression refers to the caller, by the variable or by the request. */
-    private static final Pattern PRINCIPAL = Pattern.compile("#principal|[uU]serPrincipal|[rR]emoteUser|isUserInRole");
-
-    /** How an expression refers to what clients cannot choose: the caller, its address, its session, what filters know. */
-    private static final Pattern KNOWN =
-            Pattern.compile(PRINCIPAL.pattern() + "|#ip\\b|[rR]emoteAddr|getSession|#request\\.session|getAttribute");
-
     private static final Pattern METHOD = Pattern.compile("#request\\??\\.(method|getMethod\\(\\))");
 
     private final SpelExpression expression;
     private final Operands operands;
     private final String shown;
-    private final boolean needsPrincipal;
-
-    /** The names of the parameters that it refers to. */
-    private final Set<String> arguments = new TreeSet<>();
+    private final Reads reads;
 
     private final AtomicBoolean failed = new AtomicBoolean();
 
@@ -127,7 +117,7 @@ public final class RequestExpression {
         }
         this.operands = new Operands(expression.getAST());
         this.shown = ShownExpression.of(expression.getAST(), text);
-        this.needsPrincipal = PRINCIPAL.matcher(text).find();
+        this.reads = ExpressionReads.of(expression.getAST());
     }
 
     /** The expression as logs show it, without texts that may be secrets. */
@@ -136,7 +126,7 @@ public final class RequestExpression {
         return shown;
     }
 
-    private void check(SpelNode node, Parameters parameters) {
+    private static void check(SpelNode node, Parameters parameters) {
         if (node instanceof VariableReference variable) {
             checkVariable(variable.toStringAST().substring(1), parameters);
         }
@@ -203,7 +193,7 @@ public final class RequestExpression {
         }
     }
 
-    private void checkVariable(String name, Parameters parameters) {
+    private static void checkVariable(String name, Parameters parameters) {
         if (ExpressionVariables.TYPES.containsKey(name)
                 || Set.of("this", "root").contains(name)) {
             return;
@@ -212,7 +202,6 @@ public final class RequestExpression {
             throw new IllegalArgumentException("there is no #" + Quotation.message(name) + "; use #request, #principal"
                     + (parameters.toString().isEmpty() ? " or #ip" : ", #ip or a parameter: " + parameters));
         }
-        arguments.add(name);
     }
 
     /** Whether an object of this type may have members at run time that the type does not have. */
@@ -230,14 +219,9 @@ public final class RequestExpression {
         return type == Optional.class && member instanceof SpelNodeImpl node && node.isNullSafe();
     }
 
-    /** The names of the parameters that the expression refers to; if there are any, it is about calls of a method. */
-    public Set<String> arguments() {
-        return arguments;
-    }
-
-    /** Whether the value depends on who the caller is, which is unknown before Spring Security has run. */
-    public boolean needsPrincipal() {
-        return needsPrincipal;
+    /** What the expression reads. If it reads arguments, it is about calls of a method. */
+    public Reads reads() {
+        return reads;
     }
 
     private static void checkMember(String variable, Class<?> type, SpelNode member) {
@@ -303,8 +287,7 @@ public final class RequestExpression {
         Predicate<RequestContext> test = context -> expression
                 .evaluate(context, "true or false", RequestExpression::truth)
                 .orElse(ifFailed);
-        boolean chosen = constant == null && !KNOWN.matcher(text).find();
-        return new Condition(expression.shown, test, expression.needsPrincipal, chosen, constant);
+        return new Condition(expression.shown, test, expression.reads, constant);
     }
 
     private static boolean dependsOnRequest(SpelNode node) {
@@ -350,8 +333,7 @@ public final class RequestExpression {
         RequestExpression expression = ofRequest(text, parameters);
         return new Cost(
                 expression.shown,
-                expression.arguments,
-                expression.needsPrincipal,
+                expression.reads,
                 context -> expression.operands.areTooLong(new ExpressionContext(context))
                         ? Long.MAX_VALUE
                         : expression

@@ -1,6 +1,8 @@
 package dev.ratelimit.spring.rules.key;
 
 import dev.ratelimit.spring.rules.request.KeyEncoder;
+import dev.ratelimit.spring.rules.request.Reads;
+import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import java.util.List;
 import java.util.Set;
@@ -40,6 +42,18 @@ public record BudgetKey(List<KeyPart> parts, MissingKey missing) {
     /** Whether the key is unknown before Spring Security has run. */
     public boolean needsPrincipal() {
         return parts.stream().anyMatch(KeyPart::needsPrincipal);
+    }
+
+    /** What the key depends on, also the address that stands for a missing part. */
+    public Reads reads() {
+        Reads reads = Reads.NOTHING;
+        for (KeyPart part : parts) {
+            reads = reads.and(part.reads());
+            boolean address = part.kind() == KeyKind.USER
+                    || (missing == MissingKey.IP && !part.kind().isNeverMissing());
+            reads = address ? reads.and(Reads.of(Fact.ADDRESS)) : reads;
+        }
+        return reads;
     }
 
     /** The names of the method's parameters that the key depends on. */

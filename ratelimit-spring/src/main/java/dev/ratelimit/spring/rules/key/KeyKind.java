@@ -1,6 +1,8 @@
 package dev.ratelimit.spring.rules.key;
 
 import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.request.Reads;
+import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import java.security.Principal;
@@ -13,51 +15,51 @@ import org.springframework.http.HttpCookie;
 
 /**
  * The kinds of key parts, one row each: the letter that begins their values in a key, whether they are written with a
- * name, whose their values are, what must be known first, and how a request's value is read. Kinds with the same letter
+ * name, whose their values are, what they read, and how a request's value is read. Kinds with the same letter
  * share budgets.
  */
 public enum KeyKind {
     /** The name of the principal; the address if there is none. */
-    USER('u', Form.WORD, Owner.CALLER, Need.PRINCIPAL, (context, name) -> principal(context)),
+    USER('u', Form.WORD, Owner.CALLER, Fact.USER, (context, name) -> principal(context)),
     /** The name of the principal; missing if there is none. The same budget as that of a user. */
-    PRINCIPAL('u', Form.WORD, Owner.CALLER, Need.PRINCIPAL, (context, name) -> principal(context)),
+    PRINCIPAL('u', Form.WORD, Owner.CALLER, Fact.USER, (context, name) -> principal(context)),
     /** The client's address. */
-    IP('a', Form.WORD, Owner.CALLER, Need.NOTHING, (context, name) -> null),
+    IP('a', Form.WORD, Owner.CALLER, Fact.ADDRESS, (context, name) -> null),
     /** The pattern of the handler. */
-    ENDPOINT('e', Form.WORD, Owner.ANYBODY, Need.NOTHING, (context, name) -> null),
+    ENDPOINT('e', Form.WORD, Owner.ANYBODY, Fact.ENDPOINT, (context, name) -> null),
     /** The HTTP method. */
-    METHOD('m', Form.WORD, Owner.ANYBODY, Need.NOTHING, (context, name) -> null),
+    METHOD('m', Form.WORD, Owner.ANYBODY, Fact.METHOD, (context, name) -> null),
     /** The id of the existing session, not the id that the client sends. */
     SESSION(
             's',
             Form.WORD,
             Owner.CALLER,
-            Need.SECURITY,
+            Fact.SESSION,
             (context, name) -> context.request().sessionId()),
     /** A header that the request has once. */
-    HEADER('h', Form.NAMED, Owner.CALLER, Need.NOTHING, (context, name) -> onlyHeader(context.request(), name)),
+    HEADER('h', Form.NAMED, Owner.CALLER, Fact.HEADER, (context, name) -> onlyHeader(context.request(), name)),
     /** A query parameter; the body is not read. */
     QUERY(
             'q',
             Form.NAMED,
             Owner.ANYBODY,
-            Need.NOTHING,
+            Fact.QUERY,
             (context, name) -> QueryString.only(context.request().query(), name)),
     /** A cookie that the request has once. */
-    COOKIE('c', Form.NAMED, Owner.CALLER, Need.NOTHING, (context, name) -> onlyCookie(context.request(), name)),
+    COOKIE('c', Form.NAMED, Owner.CALLER, Fact.COOKIE, (context, name) -> onlyCookie(context.request(), name)),
     /** A path variable. */
-    PATH('p', Form.NAMED, Owner.ANYBODY, Need.NOTHING, RequestContext::pathVariable),
+    PATH('p', Form.NAMED, Owner.ANYBODY, Fact.PATH_VARIABLE, RequestContext::pathVariable),
     /** A claim of the caller's token. */
     CLAIM(
             'j',
             Form.NAMED,
             Owner.CALLER,
-            Need.PRINCIPAL,
+            Fact.CLAIM,
             (context, name) -> Claims.of(context.request().principal(), name)),
     /** What a resolver of the application says; each has its own. */
-    BEAN('b', Form.NAMED, Owner.CALLER_IF_KNOWN, Need.SECURITY, (context, name) -> null),
-    /** The value of an expression; each has its own. */
-    EXPRESSION('x', Form.EXPRESSION, Owner.CALLER_IF_KNOWN, Need.SECURITY, (context, name) -> null);
+    BEAN('b', Form.NAMED, Owner.CALLER_IF_KNOWN, Fact.BEAN, (context, name) -> null),
+    /** The value of an expression, which reads other facts; each has its own. */
+    EXPRESSION('x', Form.EXPRESSION, Owner.CALLER_IF_KNOWN, null, (context, name) -> null);
 
     /** How a kind is written. */
     private enum Form {
@@ -76,29 +78,22 @@ public enum KeyKind {
         ANYBODY
     }
 
-    /** What must be known first. */
-    enum Need {
-        NOTHING,
-        SECURITY,
-        PRINCIPAL
-    }
-
     private final char letter;
     private final Form form;
     private final Owner owner;
-    private final Need need;
+    private final @Nullable Fact fact;
     private final BiFunction<RequestContext, String, @Nullable String> value;
 
     KeyKind(
             char letter,
             Form form,
             Owner owner,
-            Need need,
+            @Nullable Fact fact,
             BiFunction<RequestContext, String, @Nullable String> value) {
         this.letter = letter;
         this.form = form;
         this.owner = owner;
-        this.need = need;
+        this.fact = fact;
         this.value = value;
     }
 
@@ -136,8 +131,14 @@ public enum KeyKind {
         return owner;
     }
 
-    Need need() {
-        return need;
+    /** What a part of this kind reads, besides the facts that an expression names. */
+    Reads reads(String name) {
+        return fact == null ? Reads.NOTHING : Reads.of(fact, name);
+    }
+
+    /** Whether the value may be unknown before Spring Security has run, whoever the caller is. */
+    boolean needsSecurity() {
+        return this == SESSION || this == BEAN || this == EXPRESSION;
     }
 
     /** The value of a request; {@code null} if it has none. */

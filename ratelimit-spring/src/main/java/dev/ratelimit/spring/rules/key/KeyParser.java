@@ -91,7 +91,7 @@ public final class KeyParser {
         return switch (kind) {
             case HEADER, COOKIE -> KeyPart.of(kind, token(text, name));
             case CLAIM -> claim(name);
-            case BEAN -> KeyPart.bean(name, resolvers.key(name));
+            case BEAN -> KeyPart.bean(resolvers.key(name));
             default -> KeyPart.of(kind, name);
         };
     }

@@ -1,10 +1,11 @@
 package dev.ratelimit.spring.rules.key;
 
 import dev.ratelimit.spring.rules.expression.RequestExpression;
-import dev.ratelimit.spring.rules.key.KeyKind.Need;
 import dev.ratelimit.spring.rules.request.HttpMethods;
 import dev.ratelimit.spring.rules.request.KeyEncoder;
 import dev.ratelimit.spring.rules.request.Parameters;
+import dev.ratelimit.spring.rules.request.Reads;
+import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import java.util.Locale;
 import java.util.Set;
@@ -20,41 +21,38 @@ public final class KeyPart {
     /** What logs and errors show in place of the text. */
     private final String shown;
 
-    private final Need need;
-    private final Set<String> arguments;
+    private final Reads reads;
     private final Function<RequestContext, @Nullable String> value;
 
     private KeyPart(String text, RequestExpression expression) {
         this.kind = KeyKind.EXPRESSION;
         this.text = text;
         this.shown = expression.toString();
-        this.need = expression.needsPrincipal() ? Need.PRINCIPAL : Need.SECURITY;
-        this.arguments = expression.arguments();
+        this.reads = expression.reads();
         this.value = expression::key;
     }
 
-    private KeyPart(KeyKind kind, String text, Function<RequestContext, @Nullable String> value) {
+    private KeyPart(KeyKind kind, String name, Function<RequestContext, @Nullable String> value) {
         this.kind = kind;
-        this.text = text;
+        this.text = name.isEmpty() ? kind.toString() : kind + ":" + name;
         this.shown = text;
-        this.need = kind.need();
-        this.arguments = Set.of();
+        this.reads = kind.reads(name);
         this.value = value;
     }
 
     /** A part that is written as a word. */
     static KeyPart of(KeyKind kind) {
-        return new KeyPart(kind, kind.toString(), context -> kind.valueOf(context, ""));
+        return new KeyPart(kind, "", context -> kind.valueOf(context, ""));
     }
 
     /** A part with a name, such as that of a header. */
     static KeyPart of(KeyKind kind, String name) {
         String shown = kind == KeyKind.HEADER ? name.toLowerCase(Locale.ROOT) : name;
-        return new KeyPart(kind, kind + ":" + shown, context -> kind.valueOf(context, name));
+        return new KeyPart(kind, shown, context -> kind.valueOf(context, name));
     }
 
-    static KeyPart bean(String name, Function<RequestContext, @Nullable String> resolver) {
-        return new KeyPart(KeyKind.BEAN, KeyKind.BEAN + ":" + name, resolver);
+    static KeyPart bean(Resolver resolver) {
+        return new KeyPart(KeyKind.BEAN, resolver.bean(), resolver::valueOf);
     }
 
     static KeyPart expression(String text, Parameters parameters) {
@@ -130,17 +128,22 @@ public final class KeyPart {
 
     /** Whether the value may be unknown before Spring Security has run. */
     boolean needsSecurity() {
-        return need != Need.NOTHING;
+        return kind.needsSecurity() || needsPrincipal();
     }
 
     /** Whether the value depends on who the caller is, which is unknown before Spring Security has run. */
     public boolean needsPrincipal() {
-        return need == Need.PRINCIPAL;
+        return reads.includeCaller();
+    }
+
+    /** What the value depends on; without what stands for it if it is missing. */
+    Reads reads() {
+        return reads;
     }
 
     /** The names of the method's parameters that the value depends on; with any, it is known when they are bound. */
     Set<String> arguments() {
-        return arguments;
+        return reads.names(Fact.ARGUMENT);
     }
 
     @Override

@@ -3,12 +3,10 @@ package dev.ratelimit.spring.rules.key;
 import dev.ratelimit.spring.KeyResolver;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.WebRequest;
-import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiFunction;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,16 +27,16 @@ public final class Resolvers {
         this.beans = beans;
     }
 
-    Function<RequestContext, @Nullable String> key(String bean) {
+    Resolver key(String bean) {
         return named(bean, KeyResolver.class, KeyResolver::resolve);
     }
 
-    public Function<RequestContext, @Nullable String> plan(String bean) {
+    public Resolver plan(String bean) {
         return named(bean, PlanResolver.class, PlanResolver::resolve);
     }
 
     /** The only bean that resolves plans. */
-    public Function<RequestContext, @Nullable String> onlyPlan() {
+    public Resolver onlyPlan() {
         List<String> names = names(PlanResolver.class);
         if (names.size() != 1) {
             throw new IllegalArgumentException("plans need a bean of type PlanResolver, and there "
@@ -49,8 +47,7 @@ public final class Resolvers {
         return plan(names.get(0));
     }
 
-    private <T> Function<RequestContext, @Nullable String> named(
-            String bean, Class<T> type, BiFunction<T, WebRequest, @Nullable String> resolve) {
+    private <T> Resolver named(String bean, Class<T> type, BiFunction<T, WebRequest, @Nullable String> resolve) {
         List<String> names = names(type);
         if (!names.contains(bean)) {
             throw new IllegalArgumentException(
@@ -59,7 +56,7 @@ public final class Resolvers {
         }
         SingletonSupplier<T> resolver = SingletonSupplier.of(() -> beans.getBean(bean, type));
         AtomicBoolean failed = new AtomicBoolean();
-        return context -> {
+        return new Resolver(bean, context -> {
             try {
                 return resolve.apply(resolver.obtain(), context.request());
             } catch (RuntimeException e) {
@@ -72,7 +69,7 @@ public final class Resolvers {
                 }
                 return null;
             }
-        };
+        });
     }
 
     private List<String> names(Class<?> type) {

@@ -8,19 +8,27 @@ import org.jspecify.annotations.Nullable;
  *
  * @param written the text of the condition
  * @param test whether it holds for a request
- * @param needsPrincipal whether it is unknown before Spring Security has run
- * @param chosenByClients whether it reads nothing but what clients choose
+ * @param reads what it depends on
  * @param constant its value for every request; {@code null} if it depends on the request
  */
 public record Condition(
         String written,
         Predicate<RequestContext> test,
-        boolean needsPrincipal,
-        boolean chosenByClients,
+        Reads reads,
         @Nullable Boolean constant) {
 
     /** Whether it has this value for every request. */
     public boolean isAlways(boolean value) {
         return constant != null && constant == value;
+    }
+
+    /** Whether it is unknown before Spring Security has run. */
+    public boolean needsPrincipal() {
+        return reads.includeCaller();
+    }
+
+    /** Whether it reads nothing but what clients choose. */
+    public boolean chosenByClients() {
+        return constant == null && reads.areChosenByClients();
     }
 }

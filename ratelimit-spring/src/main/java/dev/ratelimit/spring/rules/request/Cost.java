@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules.request;
 
+import dev.ratelimit.spring.rules.request.Reads.Fact;
 import java.util.Set;
 import java.util.function.ToLongFunction;
 
@@ -7,12 +8,20 @@ import java.util.function.ToLongFunction;
  * How many permits a request costs.
  *
  * @param written the text of the cost
- * @param arguments the names of the method's parameters that it depends on
- * @param needsPrincipal whether it is unknown before Spring Security has run
+ * @param reads what it depends on
  * @param permits of a request; never negative
  */
-public record Cost(
-        String written, Set<String> arguments, boolean needsPrincipal, ToLongFunction<RequestContext> permits) {
+public record Cost(String written, Reads reads, ToLongFunction<RequestContext> permits) {
+
+    /** The names of the method's parameters that it depends on. */
+    public Set<String> arguments() {
+        return reads.names(Fact.ARGUMENT);
+    }
+
+    /** Whether it is unknown before Spring Security has run. */
+    public boolean needsPrincipal() {
+        return reads.includeCaller();
+    }
 
     /** Whether each request costs one permit, so that permits count requests. */
     public boolean isOne() {
@@ -26,6 +35,6 @@ public record Cost(
 
     /** The same cost for all requests. */
     public static Cost of(long permits) {
-        return new Cost(Long.toString(permits), Set.of(), false, context -> permits);
+        return new Cost(Long.toString(permits), Reads.NOTHING, context -> permits);
     }
 }

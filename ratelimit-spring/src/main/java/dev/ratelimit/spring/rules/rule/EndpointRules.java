@@ -3,6 +3,7 @@ package dev.ratelimit.spring.rules.rule;
 import dev.ratelimit.Policy;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rules of an endpoint.
@@ -17,6 +18,13 @@ public record EndpointRules(List<Rule> rules, List<Rule> call, boolean exempt) {
 
     public boolean areNone() {
         return rules.isEmpty() && call.isEmpty() && !exempt;
+    }
+
+    /** Those that may apply at this stage, or at all stages, before the handler is called. */
+    List<Rule> at(@Nullable Stage stage) {
+        return stage == null
+                ? rules
+                : rules.stream().filter(rule -> rule.stage() == stage).toList();
     }
 
     /** Whether one of them is of a policy with the same name. */

@@ -4,6 +4,8 @@ import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.address.IpAddress;
 import dev.ratelimit.spring.rules.path.PathPatterns;
 import dev.ratelimit.spring.rules.request.Condition;
+import dev.ratelimit.spring.rules.request.Reads;
+import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +32,16 @@ public record Exemptions(
         addresses = List.copyOf(addresses);
     }
 
+    /**
+     * What it depends on whether a request is exempt, besides its path and its endpoint.
+     *
+     * @param authenticated whether Spring Security has run, so that the caller is known
+     */
+    public Reads reads(boolean authenticated) {
+        Reads reads = addresses.isEmpty() ? Reads.NOTHING : Reads.of(Fact.ADDRESS);
+        return when == null || !mayAsk(when, authenticated) ? reads : reads.and(when.reads());
+    }
+
     /** Whether every path is exempt. */
     public boolean includeAllPaths() {
         return paths.areEverything();
@@ -51,9 +63,11 @@ public record Exemptions(
      * @param authenticated whether Spring Security has run, so that the caller is known
      */
     public boolean conditionHolds(RequestContext context, boolean authenticated) {
-        return when != null
-                && (authenticated || !when.needsPrincipal())
-                && when.test().test(context);
+        return when != null && mayAsk(when, authenticated) && when.test().test(context);
+    }
+
+    private static boolean mayAsk(Condition when, boolean authenticated) {
+        return authenticated || !when.needsPrincipal();
     }
 
     /** Whether the request is exempt by the client's address. */

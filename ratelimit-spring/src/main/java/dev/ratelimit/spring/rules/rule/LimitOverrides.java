@@ -3,7 +3,10 @@ package dev.ratelimit.spring.rules.rule;
 import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.address.IpAddress;
 import dev.ratelimit.spring.rules.key.KeyPart;
+import dev.ratelimit.spring.rules.key.Resolver;
 import dev.ratelimit.spring.rules.request.KeyEncoder;
+import dev.ratelimit.spring.rules.request.Reads;
+import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import java.util.Comparator;
 import java.util.List;
@@ -11,7 +14,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +37,7 @@ public final class LimitOverrides {
     private final List<KeyPart> subjects;
     private final Map<String, LimitOverride> byKey;
     private final List<Network> networks;
-    private final Function<RequestContext, @Nullable String> plan;
+    private final @Nullable Resolver plan;
     private final Map<String, LimitOverride> plans;
     private final LimitOverride otherwise;
 
@@ -45,7 +47,7 @@ public final class LimitOverrides {
      * @param subjects the parts of the key that {@code byKey} refers to
      * @param byKey by the encoded value of one of those parts
      * @param networks by the client's address; the narrowest network that contains it applies
-     * @param plan resolves the plan of the key's owner
+     * @param plan resolves the plan of the key's owner; {@code null} without plans
      * @param plans by plan
      * @param otherwise the limits of all others
      */
@@ -53,7 +55,7 @@ public final class LimitOverrides {
             List<KeyPart> subjects,
             Map<String, LimitOverride> byKey,
             List<Network> networks,
-            Function<RequestContext, @Nullable String> plan,
+            @Nullable Resolver plan,
             Map<String, LimitOverride> plans,
             LimitOverride otherwise) {
         this.subjects = byKey.isEmpty() ? List.of() : List.copyOf(subjects);
@@ -63,7 +65,7 @@ public final class LimitOverrides {
                                 (Network network) -> network.range().prefix())
                         .reversed())
                 .toList();
-        this.plan = plan;
+        this.plan = plans.isEmpty() ? null : plan;
         this.plans = Map.copyOf(plans);
         this.otherwise = otherwise;
     }
@@ -87,12 +89,18 @@ public final class LimitOverrides {
         return all ? networks.stream().map(Network::range).toList() : List.of();
     }
 
+    /** What the limits of a request depend on, besides the key. */
+    Reads reads() {
+        Reads reads = networks.isEmpty() ? Reads.NOTHING : Reads.of(Fact.ADDRESS);
+        return plan == null ? reads : reads.and(plan.reads());
+    }
+
     LimitOverride of(RequestContext context) {
         LimitOverride byHand = byHand(context);
         if (byHand != null) {
             return byHand;
         }
-        String name = plans.isEmpty() ? null : plan.apply(context);
+        String name = plan == null ? null : plan.valueOf(context);
         return name == null ? otherwise : plans.getOrDefault(name, otherwise);
     }
 

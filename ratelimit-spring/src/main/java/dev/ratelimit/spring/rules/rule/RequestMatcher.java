@@ -45,10 +45,14 @@ public record RequestMatcher(
 
     /** Whether a request matches whose endpoint has the rule. */
     public boolean matches(RequestContext context) {
+        return mayMatch(context) && (when == null || when.test().test(context));
+    }
+
+    /** Whether its method and path match, whatever the condition says. */
+    public boolean mayMatch(RequestContext context) {
         return matchesMethod(context)
                 && (paths.isEmpty() || paths.matchAnyForm(context))
-                && !exceptPaths.matchEveryForm(context)
-                && (when == null || when.test().test(context));
+                && !exceptPaths.matchEveryForm(context);
     }
 
     /** Whether it is meant for the request's path or endpoint in particular, and not for requests in general. */

@@ -4,7 +4,9 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.spring.rules.key.BudgetKey;
 import dev.ratelimit.spring.rules.refusal.RefusalFormat;
 import dev.ratelimit.spring.rules.refusal.RetryJitter;
+import dev.ratelimit.spring.rules.request.Condition;
 import dev.ratelimit.spring.rules.request.Cost;
+import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.Set;
@@ -97,6 +99,13 @@ public record Rule(
     /** Whether its permits do not count requests, so that the application may settle them. */
     public boolean metered() {
         return !cost.isOne() && !holds();
+    }
+
+    /** What it depends on whether and what a matching path and method are charged. */
+    public Reads reads() {
+        Condition when = match.when();
+        Reads reads = key.reads().and(overrides.reads()).and(cost.reads());
+        return when == null ? reads : reads.and(when.reads());
     }
 
     /** The limits of the request. */

@@ -47,6 +47,6 @@ class RequestExpressionTest {
         "#ip, false"
     })
     void needsPrincipal_readsTheCaller(String expression, boolean needed) {
-        assertThat(new RequestExpression(expression).needsPrincipal()).isEqualTo(needed);
+        assertThat(new RequestExpression(expression).reads().includeCaller()).isEqualTo(needed);
     }
 }

@@ -31,7 +31,7 @@ class LimitOverridesTest {
 
     private static LimitOverrides overrides(LimitOverrides.Network... networks) {
         return new LimitOverrides(
-                List.of(), Map.of(), List.of(networks), context -> null, Map.of(), LimitOverride.Fixed.UNLIMITED);
+                List.of(), Map.of(), List.of(networks), null, Map.of(), LimitOverride.Fixed.UNLIMITED);
     }
 
     @Test
