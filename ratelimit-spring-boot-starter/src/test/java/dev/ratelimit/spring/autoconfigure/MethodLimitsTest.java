@@ -181,10 +181,7 @@ class MethodLimitsTest {
     }
 
     private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(
-                    WebMvcAutoConfiguration.class,
-                    RateLimitObservabilityConfiguration.Metrics.class,
-                    RateLimitAutoConfiguration.class))
+            .withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, RateLimitAutoConfiguration.class))
             .withUserConfiguration(Beans.class)
             .withPropertyValues(
                     "mails.limit=1/minute",

@@ -3,6 +3,7 @@ package dev.ratelimit.spring.boot.actuate;
 import dev.ratelimit.spring.boot.spi.Operator;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
@@ -10,6 +11,7 @@ import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.EndpointId;
+import org.springframework.boot.actuate.endpoint.InvocationContext;
 import org.springframework.boot.actuate.endpoint.OperationType;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.invoke.OperationInvoker;
@@ -60,13 +62,17 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
                 return RateLimitsEndpoint.mistake(mistake);
             }
             return type == OperationType.READ && isExplanation(arguments)
-                    ? endpoint.get().explain(context.resolveArgument(SecurityContext.class), arguments)
+                    ? endpoint.get().explain(securityOf(context), arguments)
                     : invoker.invoke(context);
         };
     }
 
     private static boolean isExplanation(Map<String, Object> arguments) {
         return RateLimitsEndpoint.EXPLAIN.equals(RateLimitsEndpoint.nameOf(arguments.get(RateLimitsEndpoint.POLICY)));
+    }
+
+    private static SecurityContext securityOf(InvocationContext context) {
+        return Objects.requireNonNullElse(context.resolveArgument(SecurityContext.class), SecurityContext.NONE);
     }
 
     private @Nullable String mistake(OperationType type, Set<String> declared, Map<String, Object> arguments) {
