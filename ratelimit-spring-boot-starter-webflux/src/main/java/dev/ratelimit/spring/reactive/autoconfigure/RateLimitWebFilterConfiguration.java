@@ -1,19 +1,27 @@
 package dev.ratelimit.spring.reactive.autoconfigure;
 
+import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsCondition;
 import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsEnabled;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
+import dev.ratelimit.spring.reactive.filter.ChargingHandlerAdapter;
 import dev.ratelimit.spring.reactive.filter.RateLimitFilters;
 import dev.ratelimit.spring.reactive.filter.RateLimitWebFilter;
+import dev.ratelimit.spring.reactive.request.FactsFetcher;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import java.util.Map;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.web.cors.reactive.CorsConfigurationSource;
 import org.springframework.web.reactive.DispatcherHandler;
+import org.springframework.web.reactive.HandlerAdapter;
+import org.springframework.web.server.session.DefaultWebSessionManager;
+import org.springframework.web.server.session.WebSessionManager;
 
 /** The filters, either before and after Spring Security or one without it, and what they know of requests. */
 @Configuration(proxyBeanMethods = false)
@@ -41,8 +49,8 @@ class RateLimitWebFilterConfiguration {
                     + ".WebFilterChainFilter";
 
     @Bean("dev.ratelimit.stack")
-    ReactiveStack rateLimitStack(ApplicationContext context) {
-        return new ReactiveStack(context);
+    ReactiveStack rateLimitStack(ApplicationContext context, ObjectProvider<Ticker> ticker) {
+        return new ReactiveStack(context, ticker.getIfAvailable(Ticker::system));
     }
 
     @Bean("dev.ratelimit.explainer")
@@ -51,8 +59,20 @@ class RateLimitWebFilterConfiguration {
     }
 
     @Bean("dev.ratelimit.filters")
-    RateLimitFilters rateLimitFilters(RequestLimiter limiter) {
-        return new RateLimitFilters(limiter);
+    RateLimitFilters rateLimitFilters(
+            RequestLimiter limiter,
+            ReactiveStack stack,
+            ApplicationContext context,
+            ObjectProvider<WebSessionManager> sessions,
+            ObjectProvider<CorsConfigurationSource> cors) {
+        FactsFetcher fetcher = new FactsFetcher(sessions.getIfAvailable(DefaultWebSessionManager::new));
+        return new RateLimitFilters(
+                limiter, stack::endpoints, fetcher, context, () -> cors.orderedStream().toList());
+    }
+
+    @Bean("dev.ratelimit.handlerAdapter")
+    ChargingHandlerAdapter rateLimitHandlerAdapter(ObjectProvider<HandlerAdapter> all) {
+        return new ChargingHandlerAdapter(() -> all.orderedStream().toList());
     }
 
     @Bean(FILTER)

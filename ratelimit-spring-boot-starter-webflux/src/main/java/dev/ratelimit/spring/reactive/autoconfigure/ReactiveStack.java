@@ -1,14 +1,20 @@
 package dev.ratelimit.spring.reactive.autoconfigure;
 
-import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.boot.spi.WebStack;
+import dev.ratelimit.spring.reactive.endpoint.Endpoints;
 import dev.ratelimit.spring.rules.path.Routes;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.context.ApplicationContext;
+import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.reactive.HandlerMapping;
 
 /** An application with WebFlux. */
 final class ReactiveStack implements WebStack {
@@ -16,24 +22,33 @@ final class ReactiveStack implements WebStack {
     private static final String BASE_PATH = "spring.webflux.base-path";
 
     private final ApplicationContext context;
+    private final Ticker ticker;
+    private volatile Endpoints endpoints;
 
-    ReactiveStack(ApplicationContext context) {
+    ReactiveStack(ApplicationContext context, Ticker ticker) {
         this.context = context;
+        this.ticker = ticker;
+        this.endpoints = new Endpoints(List.of(), (endpoint, handler) -> false, ticker);
+    }
+
+    /** The endpoints of the application; none before they are known. */
+    Endpoints endpoints() {
+        return endpoints;
     }
 
     @Override
     public EndpointResolver findEndpoints(BiPredicate<Endpoint, HandlerMethod> annotations) {
-        return new EndpointResolver() {
-            @Override
-            public Endpoint resolve(WebRequest request) {
-                return Endpoint.UNMAPPED;
-            }
+        Endpoints found = new Endpoints(handlerMappings(), annotations, ticker);
+        endpoints = found;
+        return found;
+    }
 
-            @Override
-            public boolean mayLeadToAnnotated(WebRequest request) {
-                return false;
-            }
-        };
+    private List<HandlerMapping> handlerMappings() {
+        List<HandlerMapping> mappings = new ArrayList<>(
+                BeanFactoryUtils.beansOfTypeIncludingAncestors(context, HandlerMapping.class, true, false)
+                        .values());
+        AnnotationAwareOrderComparator.sort(mappings);
+        return mappings;
     }
 
     @Override

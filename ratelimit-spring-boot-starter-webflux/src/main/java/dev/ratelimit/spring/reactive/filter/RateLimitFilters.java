@@ -1,25 +1,67 @@
 package dev.ratelimit.spring.reactive.filter;
 
+import dev.ratelimit.spring.reactive.endpoint.Endpoints;
+import dev.ratelimit.spring.reactive.request.FactsFetcher;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.springframework.context.ApplicationContext;
+import org.springframework.util.function.SingletonSupplier;
+import org.springframework.web.cors.reactive.CorsConfigurationSource;
 
 /** Creates the filters of the stages, which differ only in their rules. */
 public final class RateLimitFilters {
 
     private final RequestLimiter limiter;
+    private final Supplier<Endpoints> endpoints;
+    private final FactsFetcher fetcher;
+    private final ApplicationContext context;
+    private final CorsHeaders cors;
 
-    public RateLimitFilters(RequestLimiter limiter) {
+    /**
+     * Creates the filters.
+     *
+     * @param endpoints those of the application, as soon as they are known
+     * @param context that of the application
+     * @param corsSources asked at the first refusal of a request from another origin
+     */
+    public RateLimitFilters(
+            RequestLimiter limiter,
+            Supplier<Endpoints> endpoints,
+            FactsFetcher fetcher,
+            ApplicationContext context,
+            Supplier<List<CorsConfigurationSource>> corsSources) {
         this.limiter = limiter;
+        this.endpoints = endpoints;
+        this.fetcher = fetcher;
+        this.context = context;
+        List<String> exposed = new ArrayList<>(limiter.headers());
+        exposed.addAll(limiter.refusalHeaders());
+        this.cors = new CorsHeaders(SingletonSupplier.of(corsSources)::obtain, exposed);
     }
 
+    /** The CORS headers of refusals. */
+    public CorsHeaders cors() {
+        return cors;
+    }
+
+    /** The only filter, without Spring Security. */
     public RateLimitWebFilter ofAllRules(int order) {
-        return new RateLimitWebFilter(order, limiter);
+        return filter(order, limiter, true);
     }
 
+    /** The filter before Spring Security. */
     public RateLimitWebFilter beforeSecurity(int order) {
-        return new RateLimitWebFilter(order, limiter.beforeSecurity());
+        return filter(order, limiter.beforeSecurity(), false);
     }
 
+    /** The filter after Spring Security. */
     public RateLimitWebFilter afterSecurity(int order) {
-        return new RateLimitWebFilter(order, limiter.afterSecurity());
+        return filter(order, limiter.afterSecurity(), true);
+    }
+
+    private RateLimitWebFilter filter(int order, RequestLimiter limited, boolean last) {
+        return new RateLimitWebFilter(order, new RateLimitStage(limited, endpoints, fetcher, cors), last, context);
     }
 }

@@ -1,13 +1,21 @@
 package dev.ratelimit.spring.reactive.filter;
 
 import dev.ratelimit.Reservation;
+import dev.ratelimit.spring.reactive.endpoint.Endpoints;
+import dev.ratelimit.spring.reactive.endpoint.Found;
 import dev.ratelimit.spring.reactive.request.EventLoop;
+import dev.ratelimit.spring.reactive.request.FactsFetcher;
 import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
 import dev.ratelimit.spring.reactive.request.ReactiveWebResponse;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
+import dev.ratelimit.spring.rules.request.Endpoint;
+import dev.ratelimit.spring.rules.request.Reads;
+import dev.ratelimit.spring.rules.request.Reads.Fact;
 import java.io.IOException;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
@@ -15,27 +23,81 @@ import reactor.core.publisher.Mono;
 final class RateLimitStage {
 
     private final RequestLimiter limiter;
+    private final Supplier<Endpoints> endpoints;
+    private final FactsFetcher fetcher;
+    private final CorsHeaders cors;
 
-    RateLimitStage(RequestLimiter limiter) {
+    RateLimitStage(RequestLimiter limiter, Supplier<Endpoints> endpoints, FactsFetcher fetcher, CorsHeaders cors) {
         this.limiter = limiter;
+        this.endpoints = endpoints;
+        this.fetcher = fetcher;
+        this.cors = cors;
     }
 
-    /** Charges a request; if it is admitted, now or after a wait, the rest follows. */
-    <T> Mono<T> charge(Passage passage, ReactiveWebRequest request, Supplier<Mono<T>> rest) {
+    /** Whether the request is a preflight that is not charged. */
+    boolean isFreePreflight(ReactiveWebRequest request) {
+        return limiter.isFreePreflight(request);
+    }
+
+    /** Whether the request is a preflight that is refunded if it succeeds. */
+    boolean isRefundedPreflight(ReactiveWebRequest request) {
+        return limiter.isRefundedPreflight(request);
+    }
+
+    /**
+     * Where the request leads, if a rule of the stage may depend on it.
+     *
+     * @return {@code null} if no rule does
+     */
+    @Nullable
+    Found find(ReactiveWebRequest request) {
+        Endpoints known = endpoints.get();
+        Reads reads = limiter.reads();
+        return reads.include(Fact.ENDPOINT)
+                        || reads.include(Fact.PATH_VARIABLE)
+                        || known.mayLeadToAnnotated(request)
+                        || known.mayLeadToManagement(request)
+                ? known.find(request.exchange())
+                : null;
+    }
+
+    /** The endpoint of a request before WebFlux finds it: a file, or the best guess. */
+    Mono<Endpoint> guess(ServerWebExchange exchange, Found found) {
+        return endpoints.get().findFile(exchange).defaultIfEmpty(found.endpoint());
+    }
+
+    /** The endpoint of the handler that WebFlux has found. */
+    Mono<Endpoint> endpointOf(ServerWebExchange exchange, Object handler) {
+        return endpoints.get().endpointOf(exchange, handler);
+    }
+
+    /** The endpoint that a request misses, if WebFlux finds no handler. */
+    Endpoint closestTo(ServerWebExchange exchange) {
+        return endpoints.get().closestTo(exchange);
+    }
+
+    /** Charges a request; if it is admitted, now or after a wait, the rest follows with the exchange as it is then. */
+    <T> Mono<T> charge(Passage passage, ReactiveWebRequest request, Function<ServerWebExchange, Mono<T>> rest) {
+        Reads reads = limiter.reads(passage.charged(), request);
+        return fetcher.fetch(request, reads).flatMap(fetched -> decide(passage, fetched, rest));
+    }
+
+    private <T> Mono<T> decide(
+            Passage passage, ReactiveWebRequest request, Function<ServerWebExchange, Mono<T>> rest) {
         ChargedRequest charged = limiter.charge(passage.charged(), request, true);
         passage.keep(charged);
         if (charged.isWaiting()) {
             return whenOver(charged)
                     .then(EventLoop.nextTurn(request.exchange()))
-                    .then(Mono.defer(() -> charge(passage, request, rest)));
+                    .then(Mono.defer(() -> decide(passage, request, rest)));
         }
         if (charged.isRefused()) {
             return EventLoop.nextTurn(request.exchange())
                     .then(Mono.defer(() -> refuse(charged, request.exchange())))
                     .then(Mono.empty());
         }
-        admit(charged, request.exchange());
-        return rest.get();
+        admit(passage, charged, request.exchange());
+        return request.failure() != null ? Mono.error(request.failure()) : rest.apply(passage.watch(request.exchange()));
     }
 
     /** Completes when a wait is over; a client that leaves meanwhile gets nothing. */
@@ -52,6 +114,7 @@ final class RateLimitStage {
         }
         ReactiveWebResponse response = new ReactiveWebResponse(exchange);
         try {
+            cors.write(exchange);
             charged.writeRefusal(response);
         } catch (IOException e) {
             return Mono.error(e);
@@ -59,11 +122,11 @@ final class RateLimitStage {
         return response.send();
     }
 
-    private void admit(ChargedRequest charged, ServerWebExchange exchange) {
+    private static void admit(Passage passage, ChargedRequest charged, ServerWebExchange exchange) {
         Reservation reservation = charged.reservation();
         if (reservation != null) {
             exchange.getAttributes().put(Reservation.class.getName(), reservation);
         }
-        charged.writeHeaders(new ReactiveWebResponse(exchange));
+        passage.show(charged.writeHeaders(new ReactiveWebResponse(exchange)));
     }
 }

@@ -1,31 +1,39 @@
 package dev.ratelimit.spring.reactive.filter;
 
+import dev.ratelimit.spring.reactive.endpoint.Found;
 import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
-import dev.ratelimit.spring.rules.decision.RequestLimiter;
+import org.springframework.context.ApplicationContext;
 import org.springframework.core.Ordered;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilter;
 import org.springframework.web.server.WebFilterChain;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
 
 /**
  * Charges each request to all rules that apply to it, or to none, and refuses it if one of them does, or lets it wait
- * without a thread. Only the exchange itself is charged, not its forwards. With Spring Security, there are two, with the
- * rules of one stage each.
+ * without a thread. An exchange is charged once, however often it is dispatched. With Spring Security, there are two, with
+ * the rules of one stage each.
  */
 public final class RateLimitWebFilter implements WebFilter, Ordered {
 
     private final int order;
     private final String name;
-    private final RequestLimiter limiter;
     private final RateLimitStage stage;
 
-    RateLimitWebFilter(int order, RequestLimiter limiter) {
+    /** Whether WebFlux looks for the handler next, so that its result can be awaited. */
+    private final boolean last;
+
+    /** The actuator's own port has another, and no limits. */
+    private final ApplicationContext context;
+
+    RateLimitWebFilter(int order, RateLimitStage stage, boolean last, ApplicationContext context) {
         this.order = order;
         this.name = RateLimitWebFilter.class.getName() + "." + order;
-        this.limiter = limiter;
-        this.stage = new RateLimitStage(limiter);
+        this.stage = stage;
+        this.last = last;
+        this.context = context;
     }
 
     @Override
@@ -35,17 +43,44 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
+        if (isOther(exchange) || exchange.getAttributes().put(name, true) != null) {
+            return chain.filter(exchange);
+        }
         ReactiveWebRequest request = ReactiveWebRequest.of(exchange);
         boolean preflight = exchange.getRequest().getMethod() == HttpMethod.OPTIONS;
-        if (exchange.getAttributes().put(name, true) != null || (preflight && limiter.isFreePreflight(request))) {
+        if (preflight && stage.isFreePreflight(request)) {
             return chain.filter(exchange);
         }
         Passage before = Passage.of(exchange);
         if (before != null) {
-            return stage.charge(before, request, () -> chain.filter(exchange));
+            return pass(before, request, chain);
         }
         Passage passage = Passage.begin(exchange);
-        return Mono.defer(() -> stage.charge(passage, request, () -> chain.filter(exchange)))
-                .doFinally(ending -> passage.end());
+        if (preflight && stage.isRefundedPreflight(request)) {
+            passage.refundIfSuccessful();
+        }
+        return Mono.defer(() -> pass(passage, request, chain))
+                .doOnError(passage::fail)
+                // the answer to an error is yet to come, and may settle it
+                .doFinally(ending -> passage.end(ending != SignalType.ON_ERROR));
+    }
+
+    private boolean isOther(ServerWebExchange exchange) {
+        ApplicationContext server = exchange.getApplicationContext();
+        return server != null && server != context;
+    }
+
+    private Mono<Void> pass(Passage passage, ReactiveWebRequest request, WebFilterChain chain) {
+        Found found = stage.find(request);
+        if (found == null) {
+            return stage.charge(passage, request, chain::filter);
+        }
+        if (found.certain()) {
+            return stage.charge(passage, request.leadingTo(found.endpoint()), chain::filter);
+        }
+        return last
+                ? AwaitedHandler.await(stage, passage, request, chain)
+                : stage.guess(request.exchange(), found)
+                        .flatMap(endpoint -> stage.charge(passage, request.leadingTo(endpoint), chain::filter));
     }
 }

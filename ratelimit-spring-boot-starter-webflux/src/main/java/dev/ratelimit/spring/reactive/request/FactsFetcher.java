@@ -31,7 +31,8 @@ public final class FactsFetcher {
         boolean beans = reads.include(Fact.BEAN);
         boolean caller = beans || reads.includeCaller();
         boolean session = (beans || reads.include(Fact.SESSION)) && hasSessionId(exchange);
-        boolean form = (beans || reads.include(Fact.PARAMETER)) && isForm(exchange);
+        // not for beans: whoever reads the body otherwise than as a form would find it empty
+        boolean form = reads.include(Fact.PARAMETER) && isForm(exchange);
         if (!caller && !session && !form) {
             return Mono.just(request);
         }

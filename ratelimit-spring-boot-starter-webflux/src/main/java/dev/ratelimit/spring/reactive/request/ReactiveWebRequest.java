@@ -48,6 +48,11 @@ public final class ReactiveWebRequest implements WebRequest {
         return new ReactiveWebRequest(exchange, request, facts, found);
     }
 
+    /** The same request in an exchange that filters have put around it since. */
+    public ReactiveWebRequest at(ServerWebExchange later) {
+        return new ReactiveWebRequest(later, later.getRequest(), facts, endpoint);
+    }
+
     public ServerWebExchange exchange() {
         return exchange;
     }

@@ -1,0 +1,69 @@
+package dev.ratelimit.spring.reactive.filter;
+
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.Ordered;
+import org.springframework.util.function.SingletonSupplier;
+import org.springframework.web.reactive.DispatchExceptionHandler;
+import org.springframework.web.reactive.HandlerAdapter;
+import org.springframework.web.reactive.HandlerResult;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/**
+ * Charges the requests whose handler had to be awaited, before it is called by the adapter that supports it, or when there
+ * is none. Comes before all adapters of Spring and of the application. Thread-safe.
+ */
+public final class ChargingHandlerAdapter implements HandlerAdapter, DispatchExceptionHandler, Ordered {
+
+    private final SingletonSupplier<List<HandlerAdapter>> others;
+
+    /**
+     * Creates the adapter.
+     *
+     * @param all in their order, with this one; obtained at the first request
+     */
+    public ChargingHandlerAdapter(Supplier<List<HandlerAdapter>> all) {
+        this.others = SingletonSupplier.of(() ->
+                all.get().stream().filter(adapter -> adapter != this).toList());
+    }
+
+    @Override
+    public int getOrder() {
+        return Ordered.HIGHEST_PRECEDENCE;
+    }
+
+    @Override
+    public boolean supports(Object handler) {
+        return adapterOf(handler) != null;
+    }
+
+    private @Nullable HandlerAdapter adapterOf(Object handler) {
+        for (HandlerAdapter adapter : others.obtain()) {
+            if (adapter.supports(handler)) {
+                return adapter;
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public Mono<HandlerResult> handle(ServerWebExchange exchange, Object handler) {
+        HandlerAdapter adapter = adapterOf(handler);
+        if (adapter == null) {
+            return Mono.error(new IllegalStateException("no HandlerAdapter for " + handler));
+        }
+        AwaitedHandler awaited = AwaitedHandler.take(exchange);
+        return awaited == null
+                ? adapter.handle(exchange, handler)
+                : awaited.found(exchange, handler, charged -> adapter.handle(charged, handler));
+    }
+
+    /** There is no handler: the error is answered by others, unless the request is refused. */
+    @Override
+    public Mono<HandlerResult> handleError(ServerWebExchange exchange, Throwable failure) {
+        AwaitedHandler awaited = AwaitedHandler.take(exchange);
+        return awaited == null ? Mono.error(failure) : awaited.missed(exchange, failure);
+    }
+}

@@ -1,0 +1,74 @@
+package dev.ratelimit.spring.reactive.filter;
+
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.web.cors.CorsConfiguration;
+import org.springframework.web.cors.reactive.CorsConfigurationSource;
+import org.springframework.web.cors.reactive.CorsProcessor;
+import org.springframework.web.cors.reactive.CorsUtils;
+import org.springframework.web.cors.reactive.DefaultCorsProcessor;
+import org.springframework.web.server.ServerWebExchange;
+
+/**
+ * Lets scripts in browsers read a refusal if they may read other responses: a refused request does not reach whatever
+ * else writes CORS headers.
+ */
+public final class CorsHeaders {
+
+    private final Supplier<List<CorsConfigurationSource>> sources;
+    private final String exposed;
+    private final CorsProcessor processor = new DefaultCorsProcessor();
+
+    /**
+     * Creates the headers that these sources configure.
+     *
+     * @param sources in the order in which they are asked
+     * @param exposed additional headers that scripts may read
+     */
+    CorsHeaders(Supplier<List<CorsConfigurationSource>> sources, List<String> exposed) {
+        this.sources = sources;
+        this.exposed = String.join(", ", exposed);
+    }
+
+    void write(ServerWebExchange exchange) {
+        try {
+            writeIfCors(exchange);
+        } catch (IllegalArgumentException | IllegalStateException malformed) {
+            // scripts of an invalid origin may read nothing
+        }
+    }
+
+    private void writeIfCors(ServerWebExchange exchange) {
+        if (!CorsUtils.isCorsRequest(exchange.getRequest())) {
+            return;
+        }
+        HttpHeaders headers = exchange.getResponse().getHeaders();
+        if (!headers.containsHeader(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN)) {
+            CorsConfiguration configuration = find(exchange);
+            // if the origin is not allowed, the processor would answer 403
+            if (configuration == null || !allows(configuration, exchange.getRequest())) {
+                return;
+            }
+            processor.process(configuration, exchange);
+        }
+        headers.add(HttpHeaders.ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    }
+
+    private @Nullable CorsConfiguration find(ServerWebExchange exchange) {
+        for (CorsConfigurationSource source : sources.get()) {
+            CorsConfiguration configuration = source.getCorsConfiguration(exchange);
+            if (configuration != null) {
+                return configuration;
+            }
+        }
+        return null;
+    }
+
+    private static boolean allows(CorsConfiguration configuration, ServerHttpRequest request) {
+        return configuration.checkOrigin(request.getHeaders().getOrigin()) != null
+                && configuration.checkHttpMethod(request.getMethod()) != null;
+    }
+}
