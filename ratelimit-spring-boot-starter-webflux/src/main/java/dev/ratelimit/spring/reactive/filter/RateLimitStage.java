@@ -63,7 +63,9 @@ final class RateLimitStage {
 
     /** The endpoint of a request before WebFlux finds it: a file, or the best guess. */
     Mono<Endpoint> guess(ServerWebExchange exchange, Found found) {
-        return endpoints.get().findFile(exchange).defaultIfEmpty(found.endpoint());
+        return found.endpoint() == Endpoint.UNMAPPED
+                ? endpoints.get().findFile(exchange).defaultIfEmpty(found.endpoint())
+                : Mono.just(found.endpoint());
     }
 
     /** The endpoint of the handler that WebFlux has found. */
