@@ -3,6 +3,7 @@ package dev.ratelimit.spring;
 import java.security.Principal;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpCookie;
 import org.springframework.http.server.PathContainer;
@@ -105,6 +106,23 @@ public interface WebRequest {
     /** {@return the address of the peer, or the one that a filter replaced it with; {@code null} if there is none} */
     @Nullable
     String remoteAddress();
+
+    /**
+     * {@return the id of the route that serves the request, such as one of a gateway; {@code null} if there is none, or
+     * if it is not known yet}
+     */
+    default @Nullable String route() {
+        return null;
+    }
+
+    /**
+     * {@return what resolvers have said about the request before, by the names of their beans; {@code null} where they
+     * found nothing} The web stack asks those that must not be waited for. A bean that is not in it is asked when its
+     * value is needed.
+     */
+    default Map<String, @Nullable String> resolved() {
+        return Map.of();
+    }
 
     /** {@return the request as the server created it, before filters replaced its address and headers} */
     default WebRequest received() {

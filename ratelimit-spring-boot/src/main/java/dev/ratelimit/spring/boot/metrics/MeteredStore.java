@@ -8,14 +8,18 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** Measures the time of decisions: {@code ratelimit.decision} with {@code store}. */
 public final class MeteredStore extends ForwardingStore {
 
+    private final MeterRegistry registry;
     private final Timer decisions;
 
     public MeteredStore(RateLimitStore store, MeterRegistry registry) {
         super(store);
+        this.registry = registry;
         this.decisions = Timer.builder("ratelimit.decision")
                 .description("Time of a decision over all limits of a request")
                 .tag("store", kind(store))
@@ -34,5 +38,24 @@ public final class MeteredStore extends ForwardingStore {
     @Override
     public Decision decide(List<Charge> charges) {
         return Objects.requireNonNull(decisions.record(() -> super.decide(charges)));
+    }
+
+    @Override
+    @SuppressWarnings("FutureReturnValueIgnored") // a timer does not fail
+    public CompletionStage<Decision> decideAsync(List<Charge> charges) {
+        Timer.Sample sample = Timer.start(registry);
+        CompletionStage<Decision> decided = store().decideAsync(charges);
+        decided.whenComplete((decision, failure) -> sample.stop(decisions));
+        return decided;
+    }
+
+    @Override
+    public CompletionStage<Decision> peekAsync(List<Charge> charges) {
+        return store().peekAsync(charges);
+    }
+
+    @Override
+    public CompletionStage<@Nullable Void> refundAsync(Decision decision, List<Charge> part) {
+        return store().refundAsync(decision, part);
     }
 }

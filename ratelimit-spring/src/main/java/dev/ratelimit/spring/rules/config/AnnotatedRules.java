@@ -41,7 +41,6 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
-import org.springframework.core.annotation.RepeatableContainers;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 import org.springframework.util.StringValueResolver;
@@ -216,15 +215,12 @@ public final class AnnotatedRules {
 
     /** Equal annotations count as often as an element has them, but those of an overridden method only once. */
     private static List<RateLimited> on(AnnotatedElement element) {
-        Map<Integer, List<RateLimited>> byElement = MergedAnnotations.search(SearchStrategy.TYPE_HIERARCHY)
-                .withRepeatableContainers(
-                        RepeatableContainers.explicitRepeatable(RateLimited.class, RateLimited.All.class))
-                .from(element)
-                .stream(RateLimited.class)
-                .collect(Collectors.groupingBy(
-                        found -> found.getAggregateIndex(),
-                        () -> new TreeMap<>(Comparator.<Integer>reverseOrder()),
-                        Collectors.mapping(found -> found.synthesize(), Collectors.toList())));
+        Map<Integer, List<RateLimited>> byElement =
+                MergedAnnotations.search(SearchStrategy.TYPE_HIERARCHY).from(element).stream(RateLimited.class)
+                        .collect(Collectors.groupingBy(
+                                found -> found.getAggregateIndex(),
+                                () -> new TreeMap<>(Comparator.<Integer>reverseOrder()),
+                                Collectors.mapping(found -> found.synthesize(), Collectors.toList())));
         List<RateLimited> all = new ArrayList<>();
         byElement.values().forEach(same -> {
             List<RateLimited> others = List.copyOf(all);

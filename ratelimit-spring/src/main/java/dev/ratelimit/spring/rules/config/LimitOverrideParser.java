@@ -53,8 +53,8 @@ final class LimitOverrideParser {
                 key.parts().stream().filter(part -> !part.kind().isOfTarget()).toList();
         if (subjects.size() != 1) {
             throw new IllegalArgumentException(
-                    "overrides need a key with exactly one part besides endpoint and method, but the key is " + key
-                            + "; change the key or remove the overrides");
+                    "overrides need a key with exactly one part besides endpoint, route and method, but the key is "
+                            + key + "; change the key or remove the overrides");
         }
         if (subjects.get(0).kind() == KeyKind.IP) {
             overrideNetwork(value, override);

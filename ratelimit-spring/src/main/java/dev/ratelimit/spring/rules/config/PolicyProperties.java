@@ -38,7 +38,7 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
  *     former.
  * @param penalty How long a key that the policy has refused stays refused, such as 10m; from the first refusal on, at
  *     most 365 days. By default, only as long as the limit refuses it.
- * @param key Whose budget: user, principal, ip, endpoint, method, session, header:X, query:x, cookie:x, path:x,
+ * @param key Whose budget: user, principal, ip, endpoint, route, method, session, header:X, query:x, cookie:x, path:x,
  *     claim:x, bean:name or an expression that starts with #; by default, all callers share one budget.
  * @param missingKey What happens to a request without a value for a part of the key.
  * @param match Which requests the policy applies to.

@@ -16,7 +16,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Keeps in a native image: the annotations, the short forms of policies and plans, the methods of expressions, the
- * scripts, and what the actuator endpoint needs.
+ * prefix of the environment, the scripts, and what the actuator endpoint needs.
  */
 final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -29,6 +29,9 @@ final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
         for (Class<?> shorthand : List.of(PolicyProperties.class, PolicyProperties.Plan.class)) {
             hints.reflection()
                     .registerMethod(ClassUtils.getMethod(shorthand, "of", String.class), ExecutableMode.INVOKE);
+        }
+        for (String type : EnvironmentPrefix.TYPES) {
+            hints.reflection().registerTypeIfPresent(classLoader, type, MemberCategory.INVOKE_PUBLIC_METHODS);
         }
         hints.resources().registerPattern("dev/ratelimit/redis/*.lua");
         // the page and the explanations of the actuator endpoint

@@ -5,8 +5,11 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.RateLimitStore;
 import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,9 +39,43 @@ final class RefundingStore extends ForwardingStore {
             super.refund(decision, part);
             refunded.accept(part);
         } catch (RuntimeException e) {
-            if (failed.compareAndSet(false, true)) {
-                log.warn("The rate limit store failed to refund permits, so they stay charged; this is logged once", e);
-            }
+            warnOnce(e);
+        }
+    }
+
+    @Override
+    public CompletionStage<Decision> decideAsync(List<Charge> charges) {
+        return store().decideAsync(charges);
+    }
+
+    @Override
+    public CompletionStage<Decision> peekAsync(List<Charge> charges) {
+        return store().peekAsync(charges);
+    }
+
+    @Override
+    public CompletionStage<@Nullable Void> refundAsync(Decision decision, List<Charge> part) {
+        return store().refundAsync(decision, part)
+                .thenRun(() -> refunded.accept(part))
+                .handle(this::told);
+    }
+
+    private @Nullable Void told(@Nullable Void nothing, @Nullable Throwable failure) {
+        Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+        if (cause instanceof Error error) {
+            throw error;
+        }
+        if (cause != null) {
+            warnOnce(cause);
+        }
+        return null;
+    }
+
+    private void warnOnce(Throwable failure) {
+        if (failed.compareAndSet(false, true)) {
+            log.warn(
+                    "The rate limit store failed to refund permits, so they stay charged; this is logged once",
+                    failure);
         }
     }
 }

@@ -304,6 +304,9 @@ public final class RequestRules {
         parsed.off().forEach(StartupReport::off);
         report.warnOfOverrides(parsed.active());
         report.warnOfExemptKeys(parsed.active());
+        if (!endpoints.haveRoutes()) {
+            StartupReport.warnOfRoutes(parsed.active().stream());
+        }
         if (parsed.active().isEmpty()) {
             report.nothing();
         }

@@ -27,6 +27,13 @@ public enum KeyKind {
     IP('a', Form.WORD, Owner.CALLER, Fact.ADDRESS, (context, name) -> null),
     /** The pattern of the handler. */
     ENDPOINT('e', Form.WORD, Owner.ANYBODY, Fact.ENDPOINT, (context, name) -> null),
+    /** The id of the route, where there are routes. */
+    ROUTE(
+            'r',
+            Form.WORD,
+            Owner.ANYBODY,
+            Fact.ROUTE,
+            (context, name) -> context.request().route()),
     /** The HTTP method. */
     METHOD('m', Form.WORD, Owner.ANYBODY, Fact.METHOD, (context, name) -> null),
     /** The id of the existing session, not the id that the client sends. */
@@ -138,7 +145,7 @@ public enum KeyKind {
 
     /** Whether the value may be unknown before Spring Security has run, whoever the caller is. */
     boolean needsSecurity() {
-        return this == SESSION || this == BEAN || this == EXPRESSION;
+        return this == SESSION || this == ROUTE || this == BEAN || this == EXPRESSION;
     }
 
     /** The value of a request; {@code null} if it has none. */
@@ -149,12 +156,12 @@ public enum KeyKind {
 
     /** Whether every request has a value. */
     public boolean isNeverMissing() {
-        return this == USER || this == IP || isOfTarget();
+        return this == USER || this == IP || this == ENDPOINT || this == METHOD;
     }
 
     /** Whether it is about what is requested, and not about the caller. */
     public boolean isOfTarget() {
-        return this == ENDPOINT || this == METHOD;
+        return this == ENDPOINT || this == ROUTE || this == METHOD;
     }
 
     /** As it is written. */

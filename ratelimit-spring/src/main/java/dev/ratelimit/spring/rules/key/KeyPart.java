@@ -76,6 +76,13 @@ public final class KeyPart {
                 String method = HttpMethods.seenAs(context.request().method());
                 key.append(kind.letter(), HttpMethods.ALL.contains(method) ? method : "other");
             }
+            case ROUTE -> {
+                String route = value.apply(context);
+                if (route == null) {
+                    return false;
+                }
+                key.append(kind.letter(), route);
+            }
             case USER -> {
                 if (!key.appendIdentity(kind.letter(), value.apply(context))) {
                     context.appendAddress(key);

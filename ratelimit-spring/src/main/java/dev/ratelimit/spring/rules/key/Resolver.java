@@ -3,6 +3,7 @@ package dev.ratelimit.spring.rules.key;
 import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.request.RequestContext;
+import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -10,13 +11,14 @@ import org.jspecify.annotations.Nullable;
  * A bean that resolves keys or plans.
  *
  * @param bean its name
- * @param asked asks the bean; {@code null} also if it fails
+ * @param asked asks the bean, unless the web stack has done so; {@code null} also if it fails
  */
 public record Resolver(String bean, Function<RequestContext, @Nullable String> asked) {
 
     /** The key or the plan of a request; {@code null} if it has none. */
     public @Nullable String valueOf(RequestContext context) {
-        return asked.apply(context);
+        Map<String, @Nullable String> before = context.request().resolved();
+        return before.containsKey(bean) ? before.get(bean) : asked.apply(context);
     }
 
     /** What the value depends on. */

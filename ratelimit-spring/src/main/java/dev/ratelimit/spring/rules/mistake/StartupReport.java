@@ -8,6 +8,7 @@ import dev.ratelimit.spring.rules.address.ForwardedHeader;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.config.PolicyRules;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.key.KeyKind;
 import dev.ratelimit.spring.rules.request.Condition;
 import dev.ratelimit.spring.rules.rule.Exemptions;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -129,6 +130,16 @@ public final class StartupReport {
                                 + " to ratelimit.exempt.addresses, and conditions, such as on a header, to ratelimit.exempt.when",
                         Quotation.of(value),
                         UnintendedKeys.partsOf(rules)));
+    }
+
+    /** Warns about rules whose key is by route, in an application without routes. */
+    public static void warnOfRoutes(Stream<Rule> rules) {
+        rules.filter(rule -> rule.key().parts().stream().anyMatch(part -> part.kind() == KeyKind.ROUTE))
+                .map(rule -> "Rate limit '" + rule.policy().name() + "' is " + rule.key()
+                        + ", but nothing here has routes, as Spring Cloud Gateway does; "
+                        + rule.key().ifAlwaysMissing() + ". Write endpoint in place of route")
+                .distinct()
+                .forEach(log::warn);
     }
 
     /** Warns about what depends on who the caller is, in an application that probably authenticates nobody. */

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules.mistake;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.rules.config.EnvironmentPrefix;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -16,7 +17,6 @@ import org.springframework.boot.context.properties.BoundConfigurationProperties;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
-import org.springframework.boot.env.PropertySourceInfo;
 import org.springframework.boot.origin.PropertySourceOrigin;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -88,7 +88,7 @@ public final class UnreadVariables {
 
     /** What the application's variables begin with, in lower case; empty unless it has set a prefix. */
     private static String prefix(EnumerablePropertySource<?> source) {
-        String prefix = source instanceof PropertySourceInfo info ? info.getPrefix() : null;
+        String prefix = EnvironmentPrefix.of(source);
         return prefix == null || prefix.isEmpty()
                 ? ""
                 : prefix.toLowerCase(Locale.ROOT).replaceFirst("[._-]?$", "_");
@@ -172,7 +172,7 @@ public final class UnreadVariables {
     /** The variables that a property is read from, or would be if no other source had it. */
     private static Set<String> read(EnumerablePropertySource<?> source, Set<ConfigurationPropertyName> bound) {
         ConfigurationPropertySource all = ConfigurationPropertySource.from(source);
-        String prefix = source instanceof PropertySourceInfo info ? info.getPrefix() : null;
+        String prefix = EnvironmentPrefix.of(source);
         ConfigurationPropertySource properties = all == null ? null : all.withPrefix(prefix);
         Set<String> indexes = Stream.of(source.getPropertyNames())
                 .map(INDEX::matcher)

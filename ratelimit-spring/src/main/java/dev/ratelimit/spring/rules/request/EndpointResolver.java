@@ -21,4 +21,9 @@ public interface EndpointResolver {
     default boolean mayLeadToManagement(WebRequest request) {
         return false;
     }
+
+    /** Whether routes serve requests, so that a {@linkplain WebRequest#route request has one}. */
+    default boolean haveRoutes() {
+        return false;
+    }
 }

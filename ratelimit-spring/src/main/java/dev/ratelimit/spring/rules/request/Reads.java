@@ -24,6 +24,8 @@ public final class Reads {
         URL,
         /** The handler that the request leads to. */
         ENDPOINT,
+        /** The route that serves the request. */
+        ROUTE,
         /** Variables in the path of the endpoint, by name. */
         PATH_VARIABLE,
         /** Parameters of the query, by name. */

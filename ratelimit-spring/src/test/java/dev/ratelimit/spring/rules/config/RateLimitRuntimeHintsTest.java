@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.boot.env.PropertySourceInfo;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 
 class RateLimitRuntimeHintsTest {
@@ -34,6 +35,9 @@ class RateLimitRuntimeHintsTest {
                 .accepts(hints);
         assertThat(RuntimeHintsPredicates.reflection()
                         .onMethodInvocation(ExpressionVariables.Request.class.getMethod("getHeader", String.class)))
+                .accepts(hints);
+        assertThat(RuntimeHintsPredicates.reflection()
+                        .onMethodInvocation(PropertySourceInfo.class.getMethod("getPrefix")))
                 .accepts(hints);
         assertThat(RuntimeHintsPredicates.resource().forResource("dev/ratelimit/redis/token-bucket.lua"))
                 .accepts(hints);

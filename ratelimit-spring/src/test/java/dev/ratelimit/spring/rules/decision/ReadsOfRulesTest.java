@@ -124,6 +124,7 @@ class ReadsOfRulesTest {
                 "principal              | address, user",
                 "endpoint, method       | method, endpoint",
                 "session                | address, session",
+                "route, ip              | route, address",
                 "header:X-Key           | header x-key, address",
                 "query:q                | query q, address",
                 "cookie:c               | cookie c, address",

@@ -30,6 +30,7 @@ class KeyPartTest {
         "method, false, false",
         "principal, true, true",
         "session, true, false",
+        "route, true, false",
         "header:A, false, false",
         "query:q, false, false",
         "path:id, false, false",
@@ -53,6 +54,7 @@ class KeyPartTest {
         "header:A, alice, true",
         "header:A, ' ', false",
         "ip, 10.0.0.1, false",
+        "route, one, false",
         "method, GET, false"
     })
     void appendTo_writtenValue_isWhetherThePartCanHaveIt(String text, String written, boolean appended) {

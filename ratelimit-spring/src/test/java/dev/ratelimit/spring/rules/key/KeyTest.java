@@ -174,6 +174,7 @@ class KeyTest {
                 "ip          | a11:203.0.113.9",
                 "method, ip  | m3:GETa11:203.0.113.9",
                 "principal   | u5:alice",
+                "route, method | r3:onem3:GET",
                 "endpoint, method | e16:GET /orders/{id}m3:GET",
                 "user, #request.getHeader('X-A') | u5:alicex2:va",
                 "bean:broken | a11:203.0.113.9",
@@ -189,6 +190,7 @@ class KeyTest {
                 .withCookie("c", "vc")
                 .withQuery("a=b&q=vq")
                 .by("alice")
+                .onRoute("one")
                 .inSession("ID");
 
         String key = String.valueOf(of(key(parts.split(",(?! ?x|')")), request));

@@ -64,7 +64,7 @@ class ConfigurationMistakesTest {
                 "limit=9/s; 99/m,burst=3 | login.burst: burst needs a policy with a single limit, but this one has 2",
                 "limit=9/s,burst=0 | login.burst: burst must be at least 1 but was 0",
                 "limit=9/s,algorithm=fixed-window,zone=Europe/Berlin | login.zone: a zone needs windows aligned with the clock; write align: clock",
-                "limit=9/s,key=usr | login.key: unknown key part 'usr' (did you mean 'user'?); write user, principal, ip, endpoint, method",
+                "limit=9/s,key=usr | login.key: unknown key part 'usr' (did you mean 'user'?); write user, principal, ip, endpoint, route, method",
                 "limit=9/s,key=sesion | login.key: unknown key part 'sesion' (did you mean 'session'?)",
                 "limit=9/s,key=heder:X | login.key: unknown key part 'heder:X' (did you mean 'header'?)",
                 "limit=9/s,algorithm=Token_Bucket | login.algorithm: unknown algorithm 'Token_Bucket' (did you mean 'token-bucket'?); write token-bucket, fixed",

@@ -32,6 +32,8 @@ public class RecordedRequest implements WebRequest {
     private @Nullable String query;
     private @Nullable Principal principal;
     private @Nullable String sessionId;
+    private @Nullable String route;
+    private final Map<String, @Nullable String> resolved = new HashMap<>();
     private String remoteAddress = "127.0.0.1";
     private WebRequest received = this;
 
@@ -82,6 +84,17 @@ public class RecordedRequest implements WebRequest {
 
     public RecordedRequest by(Principal user) {
         principal = user;
+        return this;
+    }
+
+    /** With the value of a resolver that was asked before. */
+    public RecordedRequest resolved(String bean, @Nullable String value) {
+        resolved.put(bean, value);
+        return this;
+    }
+
+    public RecordedRequest onRoute(String id) {
+        route = id;
         return this;
     }
 
@@ -187,6 +200,16 @@ public class RecordedRequest implements WebRequest {
     @Override
     public boolean hasRole(String role) {
         return role.equals("USER") && principal != null;
+    }
+
+    @Override
+    public Map<String, @Nullable String> resolved() {
+        return resolved;
+    }
+
+    @Override
+    public @Nullable String route() {
+        return route;
     }
 
     @Override
