@@ -16,9 +16,9 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.web.server.reactive.context.ReactiveWebServerApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.security.core.userdetails.User;
-import org.springframework.security.core.userdetails.ReactiveUserDetailsService;
 import org.springframework.security.core.userdetails.MapReactiveUserDetailsService;
+import org.springframework.security.core.userdetails.ReactiveUserDetailsService;
+import org.springframework.security.core.userdetails.User;
 
 /** An application on a real server with a fake clock. */
 public final class RunningApp implements AutoCloseable {
@@ -70,8 +70,7 @@ public final class RunningApp implements AutoCloseable {
         return start(Ticker.system(), new FakeTicker(), sources, properties);
     }
 
-    private static RunningApp start(
-            Ticker time, FakeTicker ticker, List<Class<?>> sources, String... properties) {
+    private static RunningApp start(Ticker time, FakeTicker ticker, List<Class<?>> sources, String... properties) {
         List<Class<?>> all = new ArrayList<>(sources);
         if (!all.contains(WithSecurity.class)) {
             all.add(WithoutSecurity.class);

@@ -1,15 +1,24 @@
 package dev.ratelimit.spring.reactive.autoconfigure;
 
+import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsCondition;
 import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsEnabled;
+import dev.ratelimit.spring.boot.endpoint.RefusalHandlers;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.reactive.filter.ChargingHandlerAdapter;
 import dev.ratelimit.spring.reactive.filter.RateLimitFilters;
 import dev.ratelimit.spring.reactive.filter.RateLimitWebFilter;
+import dev.ratelimit.spring.reactive.method.ReactiveCallCharger;
+import dev.ratelimit.spring.reactive.method.RefusalHandler;
+import dev.ratelimit.spring.reactive.request.ExplainedExchange;
 import dev.ratelimit.spring.reactive.request.FactsFetcher;
+import dev.ratelimit.spring.reactive.request.ReceivedRequests;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
-import java.util.Map;
+import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -49,30 +58,60 @@ class RateLimitWebFilterConfiguration {
                     + ".WebFilterChainFilter";
 
     @Bean("dev.ratelimit.stack")
-    ReactiveStack rateLimitStack(ApplicationContext context, ObjectProvider<Ticker> ticker) {
-        return new ReactiveStack(context, ticker.getIfAvailable(Ticker::system));
+    ReactiveStack rateLimitStack(
+            ApplicationContext context, RateLimitProperties properties, ObjectProvider<Ticker> ticker) {
+        return new ReactiveStack(context, properties, ticker.getIfAvailable(Ticker::system));
+    }
+
+    @Bean("dev.ratelimit.receivedRequests")
+    static ReceivedRequests rateLimitReceivedRequests() {
+        return new ReceivedRequests();
     }
 
     @Bean("dev.ratelimit.explainer")
-    RequestExplainer rateLimitExplainer() {
-        return (facts, user, showKeys) -> Map.of();
+    RequestExplainer rateLimitExplainer(ObjectProvider<RateLimitOperations> operations, ListableBeanFactory beans) {
+        return (facts, user, showKeys) -> operations
+                .getObject()
+                .explain(
+                        beans.containsBean(BEFORE_SECURITY) ? ExplainedExchange.of(facts, null) : null,
+                        ExplainedExchange.of(facts, user),
+                        showKeys);
+    }
+
+    @Bean("dev.ratelimit.factsFetcher")
+    FactsFetcher rateLimitFactsFetcher(ObjectProvider<WebSessionManager> sessions, ListableBeanFactory beans) {
+        return new FactsFetcher(sessions.getIfAvailable(DefaultWebSessionManager::new), beans);
     }
 
     @Bean("dev.ratelimit.filters")
     RateLimitFilters rateLimitFilters(
             RequestLimiter limiter,
             ReactiveStack stack,
+            FactsFetcher fetcher,
             ApplicationContext context,
-            ObjectProvider<WebSessionManager> sessions,
             ObjectProvider<CorsConfigurationSource> cors) {
-        FactsFetcher fetcher = new FactsFetcher(sessions.getIfAvailable(DefaultWebSessionManager::new));
         return new RateLimitFilters(
-                limiter, stack::endpoints, fetcher, context, () -> cors.orderedStream().toList());
+                limiter,
+                stack::endpoints,
+                fetcher,
+                context,
+                () -> cors.orderedStream().toList());
+    }
+
+    @Bean("dev.ratelimit.callCharger")
+    ReactiveCallCharger rateLimitCallCharger(RequestLimiter limiter, FactsFetcher fetcher, RateLimitStore store) {
+        return new ReactiveCallCharger(limiter.calls(), fetcher, () -> !(store instanceof InMemoryStore));
+    }
+
+    @Bean("dev.ratelimit.refusalHandler")
+    RefusalHandler rateLimitRefusalHandler(
+            RequestLimiter limiter, RateLimitFilters filters, ApplicationContext context) {
+        return new RefusalHandler(limiter.calls(), filters.cors(), new RefusalHandlers(context));
     }
 
     @Bean("dev.ratelimit.handlerAdapter")
-    ChargingHandlerAdapter rateLimitHandlerAdapter(ObjectProvider<HandlerAdapter> all) {
-        return new ChargingHandlerAdapter(() -> all.orderedStream().toList());
+    ChargingHandlerAdapter rateLimitHandlerAdapter(ObjectProvider<HandlerAdapter> all, RefusalHandler refusals) {
+        return new ChargingHandlerAdapter(() -> all.orderedStream().toList(), refusals::first);
     }
 
     @Bean(FILTER)

@@ -3,6 +3,10 @@ package dev.ratelimit.spring.reactive.autoconfigure;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.boot.spi.WebStack;
 import dev.ratelimit.spring.reactive.endpoint.Endpoints;
+import dev.ratelimit.spring.reactive.endpoint.RouteSurvey;
+import dev.ratelimit.spring.reactive.surroundings.ReactiveWarnings;
+import dev.ratelimit.spring.rules.config.AnnotatedRules;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.path.Routes;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
@@ -11,10 +15,13 @@ import java.util.List;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.reactive.HandlerMapping;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** An application with WebFlux. */
 final class ReactiveStack implements WebStack {
@@ -22,11 +29,13 @@ final class ReactiveStack implements WebStack {
     private static final String BASE_PATH = "spring.webflux.base-path";
 
     private final ApplicationContext context;
+    private final RateLimitProperties properties;
     private final Ticker ticker;
     private volatile Endpoints endpoints;
 
-    ReactiveStack(ApplicationContext context, Ticker ticker) {
+    ReactiveStack(ApplicationContext context, RateLimitProperties properties, Ticker ticker) {
         this.context = context;
+        this.properties = properties;
         this.ticker = ticker;
         this.endpoints = new Endpoints(List.of(), (endpoint, handler) -> false, ticker);
     }
@@ -68,19 +77,37 @@ final class ReactiveStack implements WebStack {
 
     @Override
     public boolean mayAuthenticate() {
-        return true;
+        return ReactiveWarnings.mayAuthenticate(context);
     }
 
     @Override
-    public void warnOfSurroundings() {}
+    public void warnOfSurroundings() {
+        new ReactiveWarnings(context, !properties.trustedProxies().isEmpty()).log();
+    }
 
     @Override
     public void checkWaiting(String policy, boolean beforeSecurity) {
         // a request that waits keeps its place in the chain
     }
 
+    /** Calls whose result comes at once do not know their request. */
+    @Override
+    public void checkCalls(HandlerMethod handler) {
+        Class<?> type = handler.getMethod().getReturnType();
+        if (type != Mono.class && type != Flux.class) {
+            throw AnnotatedRules.mistake(
+                    handler.getBeanType(),
+                    handler.getMethod(),
+                    "a limit that depends on the arguments of a handler needs one that returns a Mono or a Flux, but it"
+                            + " returns " + type.getSimpleName());
+        }
+    }
+
+    /** A test of a part of the application has no server. */
     @Override
     public @Nullable Routes routes() {
-        return null;
+        return context instanceof WebServerApplicationContext
+                ? RouteSurvey.of(context, handlerMappings(), hasStages())
+                : null;
     }
 }

@@ -26,6 +26,7 @@ import org.springframework.web.reactive.result.method.RequestMappingInfo;
 import org.springframework.web.reactive.result.method.RequestMappingInfoHandlerMapping;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.util.pattern.PathPattern;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -58,10 +59,8 @@ public final class Endpoints implements EndpointResolver {
      * @param saySomething whether the annotations of a handler method concern its endpoint
      * @param ticker when to look for controllers that come later
      */
-    public Endpoints(
-            List<HandlerMapping> mappings, BiPredicate<Endpoint, HandlerMethod> saySomething, Ticker ticker) {
-        this.mappings =
-                mappings.stream().filter(mapping -> !isUnused(mapping)).toList();
+    public Endpoints(List<HandlerMapping> mappings, BiPredicate<Endpoint, HandlerMethod> saySomething, Ticker ticker) {
+        this.mappings = mappings.stream().filter(mapping -> !isUnused(mapping)).toList();
         this.known = new KnownEndpoints(saySomething);
         this.mappings.forEach(this::read);
         this.unindexed = this.mappings.stream()
@@ -157,7 +156,9 @@ public final class Endpoints implements EndpointResolver {
     }
 
     private @Nullable Found find(
-            MappedRoutes<RequestMappingInfo, ServerWebExchange> mapped, ServerWebExchange exchange, PathContainer path) {
+            MappedRoutes<RequestMappingInfo, ServerWebExchange> mapped,
+            ServerWebExchange exchange,
+            PathContainer path) {
         List<MappedRoutes.Route<RequestMappingInfo>> candidates = mapped.candidates(path);
         if (candidates.isEmpty()) {
             return null;
@@ -187,8 +188,7 @@ public final class Endpoints implements EndpointResolver {
                 if (best != null) {
                     return Mono.just(Endpoint.UNMAPPED);
                 }
-            } else if (!controllers.containsKey(mapping)
-                    && !functions.containsKey(mapping)) {
+            } else if (!controllers.containsKey(mapping) && !functions.containsKey(mapping)) {
                 return Mono.empty();
             }
         }
@@ -201,16 +201,19 @@ public final class Endpoints implements EndpointResolver {
         if (handler instanceof HandlerMethod method) {
             Endpoint endpoint = pattern == null ? null : known.of(method, pattern.getPatternString());
             // a handler of Spring answers OPTIONS for the endpoint
-            return Mono.just(endpoint != null ? endpoint : pattern == null ? closestTo(exchange) : byMethod(exchange, pattern));
+            return Mono.just(
+                    endpoint != null ? endpoint : pattern == null ? closestTo(exchange) : byMethod(exchange, pattern));
         }
         if (handler instanceof ResourceWebHandler) {
             return findFile(exchange).defaultIfEmpty(Endpoint.UNMAPPED);
         }
-        boolean files = pattern == null
-                || mappings.stream()
-                        .anyMatch(mapping -> mapping instanceof AbstractUrlHandlerMapping urls
-                                && urls.getHandlerMap().containsValue(handler));
-        return Mono.just(files ? Endpoint.UNMAPPED : ofFunction(pattern));
+        return Mono.just(pattern == null || isAtUrl(handler) ? Endpoint.UNMAPPED : ofFunction(pattern));
+    }
+
+    private boolean isAtUrl(Object handler) {
+        return mappings.stream()
+                .anyMatch(mapping -> mapping instanceof AbstractUrlHandlerMapping urls
+                        && urls.getHandlerMap().containsValue(handler));
     }
 
     private static Endpoint byMethod(ServerWebExchange exchange, PathPattern pattern) {
@@ -231,5 +234,14 @@ public final class Endpoints implements EndpointResolver {
         return known.closestTo(
                 exchange.getRequest().getPath().pathWithinApplication(),
                 exchange.getRequest().getMethod().name());
+    }
+
+    /** Lets the handler of a request that is refused write its CORS headers. */
+    public Mono<Void> writeCorsHeaders(ServerWebExchange exchange) {
+        ServerWebExchange view = new AttributeKeepingExchange(exchange);
+        return Flux.fromIterable(mappings)
+                .concatMap(mapping -> mapping.getHandler(view))
+                .next()
+                .then();
     }
 }

@@ -59,7 +59,10 @@ final class FunctionVisitor implements RouterFunctions.Visitor {
     @Override
     public void route(RequestPredicate predicate, HandlerFunction<?> handler) {
         Conditions conditions = Conditions.of(predicate);
-        add(conditions.methods, conditions.unclear || conditions.path == null ? EVERY_PATH : conditions.path, conditions);
+        add(
+                conditions.methods,
+                conditions.unclear || conditions.path == null ? EVERY_PATH : conditions.path,
+                conditions);
     }
 
     @Override

@@ -36,8 +36,7 @@ record StaticFiles(ResourceWebHandler handler, PathPattern pattern) {
     }
 
     /** The most specific pattern that leads a path to a handler; {@code null} if there is none. */
-    static Map.@Nullable Entry<PathPattern, Object> best(
-            Map<PathPattern, Object> handlers, PathContainer path) {
+    static Map.@Nullable Entry<PathPattern, Object> best(Map<PathPattern, Object> handlers, PathContainer path) {
         return handlers.entrySet().stream()
                 .filter(entry -> entry.getKey().matches(path))
                 .min(Map.Entry.comparingByKey(PathPattern.SPECIFICITY_COMPARATOR))
@@ -49,9 +48,7 @@ record StaticFiles(ResourceWebHandler handler, PathPattern pattern) {
 
         @Override
         public Mono<Resource> resolveResource(
-                @Nullable ServerWebExchange exchange,
-                String path,
-                List<? extends Resource> locations) {
+                @Nullable ServerWebExchange exchange, String path, List<? extends Resource> locations) {
             return resolvers.isEmpty()
                     ? Mono.empty()
                     : resolvers.get(0).resolveResource(exchange, path, locations, rest());

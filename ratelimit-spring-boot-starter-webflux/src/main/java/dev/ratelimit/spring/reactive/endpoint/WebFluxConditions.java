@@ -32,7 +32,8 @@ final class WebFluxConditions implements RouteConditions<RequestMappingInfo, Ser
         return mapping instanceof RequestMappingInfoHandlerMapping controllers
                 && SPRINGS_OWN.contains(mapping.getClass().getName())
                 && controllers.getApiVersionStrategy() == null
-                && controllers.getHandlerMethods().keySet().stream().allMatch(info -> info.getCustomCondition() == null);
+                && controllers.getHandlerMethods().keySet().stream()
+                        .allMatch(info -> info.getCustomCondition() == null);
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.ratelimit.spring.reactive.filter;
 
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.util.function.SingletonSupplier;
@@ -18,15 +19,18 @@ import reactor.core.publisher.Mono;
 public final class ChargingHandlerAdapter implements HandlerAdapter, DispatchExceptionHandler, Ordered {
 
     private final SingletonSupplier<List<HandlerAdapter>> others;
+    private final UnaryOperator<HandlerResult> results;
 
     /**
      * Creates the adapter.
      *
      * @param all in their order, with this one; obtained at the first request
+     * @param results what becomes of the results of handlers
      */
-    public ChargingHandlerAdapter(Supplier<List<HandlerAdapter>> all) {
-        this.others = SingletonSupplier.of(() ->
-                all.get().stream().filter(adapter -> adapter != this).toList());
+    public ChargingHandlerAdapter(Supplier<List<HandlerAdapter>> all, UnaryOperator<HandlerResult> results) {
+        this.results = results;
+        this.others = SingletonSupplier.of(
+                () -> all.get().stream().filter(adapter -> adapter != this).toList());
     }
 
     @Override
@@ -55,9 +59,10 @@ public final class ChargingHandlerAdapter implements HandlerAdapter, DispatchExc
             return Mono.error(new IllegalStateException("no HandlerAdapter for " + handler));
         }
         AwaitedHandler awaited = AwaitedHandler.take(exchange);
-        return awaited == null
+        Mono<HandlerResult> result = awaited == null
                 ? adapter.handle(exchange, handler)
                 : awaited.found(exchange, handler, charged -> adapter.handle(charged, handler));
+        return result.map(results);
     }
 
     /** There is no handler: the error is answered by others, unless the request is refused. */

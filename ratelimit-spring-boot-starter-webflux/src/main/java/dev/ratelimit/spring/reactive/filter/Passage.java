@@ -13,7 +13,7 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /** The way of an exchange through the stages, from the first one until the exchange ends. */
-final class Passage {
+public final class Passage {
 
     private static final String ATTRIBUTE = Passage.class.getName();
 
@@ -49,13 +49,12 @@ final class Passage {
     }
 
     /** The way of an exchange; {@code null} if no filter has seen it. */
-    static @Nullable Passage of(ServerWebExchange exchange) {
+    public static @Nullable Passage of(ServerWebExchange exchange) {
         return exchange.getAttribute(ATTRIBUTE);
     }
 
     /** What the exchange was charged so far; {@code null} for nothing. */
-    @Nullable
-    ChargedRequest charged() {
+    public @Nullable ChargedRequest charged() {
         return charged;
     }
 

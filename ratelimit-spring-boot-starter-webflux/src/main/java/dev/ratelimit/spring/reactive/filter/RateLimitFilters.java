@@ -38,7 +38,10 @@ public final class RateLimitFilters {
         this.context = context;
         List<String> exposed = new ArrayList<>(limiter.headers());
         exposed.addAll(limiter.refusalHeaders());
-        this.cors = new CorsHeaders(SingletonSupplier.of(corsSources)::obtain, exposed);
+        this.cors = new CorsHeaders(
+                SingletonSupplier.of(corsSources)::obtain,
+                exchange -> endpoints.get().writeCorsHeaders(exchange),
+                exposed);
     }
 
     /** The CORS headers of refusals. */

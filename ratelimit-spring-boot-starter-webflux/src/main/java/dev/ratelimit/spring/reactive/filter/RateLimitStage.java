@@ -3,6 +3,7 @@ package dev.ratelimit.spring.reactive.filter;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.spring.reactive.endpoint.Endpoints;
 import dev.ratelimit.spring.reactive.endpoint.Found;
+import dev.ratelimit.spring.reactive.request.CurrentExchange;
 import dev.ratelimit.spring.reactive.request.EventLoop;
 import dev.ratelimit.spring.reactive.request.FactsFetcher;
 import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
@@ -84,8 +85,7 @@ final class RateLimitStage {
         return fetcher.fetch(request, reads).flatMap(fetched -> decide(passage, fetched, rest));
     }
 
-    private <T> Mono<T> decide(
-            Passage passage, ReactiveWebRequest request, Function<ServerWebExchange, Mono<T>> rest) {
+    private <T> Mono<T> decide(Passage passage, ReactiveWebRequest request, Function<ServerWebExchange, Mono<T>> rest) {
         ChargedRequest charged = limiter.charge(passage.charged(), request, true);
         passage.keep(charged);
         if (charged.isWaiting()) {
@@ -99,7 +99,11 @@ final class RateLimitStage {
                     .then(Mono.empty());
         }
         admit(passage, charged, request.exchange());
-        return request.failure() != null ? Mono.error(request.failure()) : rest.apply(passage.watch(request.exchange()));
+        if (request.failure() != null) {
+            return Mono.error(request.failure());
+        }
+        ServerWebExchange exchange = passage.watch(request.exchange());
+        return rest.apply(exchange).contextWrite(context -> CurrentExchange.put(context, exchange));
     }
 
     /** Completes when a wait is over; a client that leaves meanwhile gets nothing. */
@@ -114,14 +118,15 @@ final class RateLimitStage {
         if (exchange.getResponse().isCommitted()) {
             return Mono.empty();
         }
-        ReactiveWebResponse response = new ReactiveWebResponse(exchange);
-        try {
-            cors.write(exchange);
-            charged.writeRefusal(response);
-        } catch (IOException e) {
-            return Mono.error(e);
-        }
-        return response.send();
+        return cors.write(exchange).then(Mono.defer(() -> {
+            ReactiveWebResponse response = new ReactiveWebResponse(exchange);
+            try {
+                charged.writeRefusal(response);
+            } catch (IOException e) {
+                return Mono.error(e);
+            }
+            return response.send();
+        }));
     }
 
     private static void admit(Passage passage, ChargedRequest charged, ServerWebExchange exchange) {

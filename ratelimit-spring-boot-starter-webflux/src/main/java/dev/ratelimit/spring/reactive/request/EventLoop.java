@@ -14,8 +14,8 @@ import reactor.netty.http.server.HttpServerRequest;
  */
 public final class EventLoop {
 
-    private static final boolean NETTY = ClassUtils.isPresent(
-            "reactor.netty.http.server.HttpServerRequest", EventLoop.class.getClassLoader());
+    private static final boolean NETTY =
+            ClassUtils.isPresent("reactor.netty.http.server.HttpServerRequest", EventLoop.class.getClassLoader());
 
     private EventLoop() {}
 

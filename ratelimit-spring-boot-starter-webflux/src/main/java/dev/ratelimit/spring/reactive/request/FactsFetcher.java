@@ -2,11 +2,10 @@ package dev.ratelimit.spring.reactive.request;
 
 import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.Reads.Fact;
-import java.security.Principal;
 import java.util.Optional;
+import java.util.Set;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.http.MediaType;
-import org.springframework.util.LinkedMultiValueMap;
-import org.springframework.util.MultiValueMap;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.session.DefaultWebSessionManager;
 import org.springframework.web.server.session.WebSessionManager;
@@ -15,44 +14,50 @@ import reactor.core.publisher.Mono;
 /** Fetches of requests what rules read and WebFlux only tells later, and nothing else. Thread-safe. */
 public final class FactsFetcher {
 
-    private record Form(MultiValueMap<String, String> values, Optional<RuntimeException> failure) {}
-
-    private static final Form NO_FORM = new Form(new LinkedMultiValueMap<>(), Optional.empty());
-
     private final WebSessionManager sessions;
+    private final ResolverBeans resolvers;
 
-    public FactsFetcher(WebSessionManager sessions) {
+    /**
+     * Creates the fetcher of an application.
+     *
+     * @param beans among them those that resolve keys and plans
+     */
+    public FactsFetcher(WebSessionManager sessions, ListableBeanFactory beans) {
         this.sessions = sessions;
+        this.resolvers = new ResolverBeans(beans);
     }
 
-    /** Returns the request with its facts; without a thread change if there is nothing to fetch. */
+    /** Returns the request with its facts; at once if there is nothing to fetch. */
     public Mono<ReactiveWebRequest> fetch(ReactiveWebRequest request, Reads reads) {
         ServerWebExchange exchange = request.exchange();
-        boolean beans = reads.include(Fact.BEAN);
-        boolean caller = beans || reads.includeCaller();
-        boolean session = (beans || reads.include(Fact.SESSION)) && hasSessionId(exchange);
+        Set<String> beans = reads.names(Fact.BEAN);
+        // what other beans read is not known
+        boolean all = reads.includeAll(Fact.BEAN) || !resolvers.areAllReactive(beans);
+        Mono<FetchedFacts> facts = Mono.just(FetchedFacts.NONE);
+        boolean nothing = beans.isEmpty();
+        if (all || reads.includeCaller()) {
+            facts = withPrincipal(exchange);
+            nothing = false;
+        }
+        if ((all || reads.include(Fact.SESSION)) && hasSessionId(exchange)) {
+            facts = facts.flatMap(before -> withSession(before, exchange));
+            nothing = false;
+        }
         // not for beans: whoever reads the body otherwise than as a form would find it empty
-        boolean form = reads.include(Fact.PARAMETER) && isForm(exchange);
-        if (!caller && !session && !form) {
-            return Mono.just(request);
+        if (reads.include(Fact.PARAMETER) && isForm(exchange)) {
+            facts = facts.flatMap(before -> withForm(before, exchange));
+            nothing = false;
         }
-        Mono<Optional<Principal>> principal = caller
-                ? exchange.getPrincipal()
-                        .map(found -> Optional.ofNullable(Callers.known(found)))
-                        .defaultIfEmpty(Optional.empty())
-                : Mono.just(Optional.empty());
-        if (!session && !form) {
-            return principal.map(found -> request.with(new FetchedFacts(found.orElse(null), null, NO_FORM.values(), null)));
+        if (!beans.isEmpty()) {
+            facts = facts.flatMap(before -> resolvers.ask(beans, exchange).map(before::withResolved));
         }
-        return Mono.zip(
-                        principal,
-                        session ? sessionId(exchange) : Mono.just(Optional.<String>empty()),
-                        form ? form(exchange) : Mono.just(NO_FORM))
-                .map(all -> request.with(new FetchedFacts(
-                        all.getT1().orElse(null),
-                        all.getT2().orElse(null),
-                        all.getT3().values(),
-                        all.getT3().failure().orElse(null))));
+        return nothing ? Mono.just(request) : facts.map(request::with);
+    }
+
+    private static Mono<FetchedFacts> withPrincipal(ServerWebExchange exchange) {
+        return exchange.getPrincipal()
+                .map(found -> FetchedFacts.NONE.withPrincipal(Optional.ofNullable(Callers.known(found))))
+                .defaultIfEmpty(FetchedFacts.NONE);
     }
 
     /** Without an id, asking for the session would create one, on another thread. */
@@ -61,10 +66,10 @@ public final class FactsFetcher {
                 || !known.getSessionIdResolver().resolveSessionIds(exchange).isEmpty();
     }
 
-    private static Mono<Optional<String>> sessionId(ServerWebExchange exchange) {
+    private static Mono<FetchedFacts> withSession(FetchedFacts before, ServerWebExchange exchange) {
         return exchange.getSession()
-                .map(session -> session.isStarted() ? Optional.of(session.getId()) : Optional.<String>empty())
-                .defaultIfEmpty(Optional.empty());
+                .map(session -> session.isStarted() ? before.withSession(Optional.of(session.getId())) : before)
+                .defaultIfEmpty(before);
     }
 
     private static boolean isForm(ServerWebExchange exchange) {
@@ -77,12 +82,10 @@ public final class FactsFetcher {
     }
 
     /** The application reads the same form; if it cannot be read, it gets the same exception, after the charge. */
-    private static Mono<Form> form(ServerWebExchange exchange) {
+    private static Mono<FetchedFacts> withForm(FetchedFacts before, ServerWebExchange exchange) {
         return exchange.getFormData()
-                .map(values -> new Form(values, Optional.empty()))
-                .onErrorResume(
-                        RuntimeException.class,
-                        failure -> Mono.just(new Form(NO_FORM.values(), Optional.of(failure))))
-                .defaultIfEmpty(NO_FORM);
+                .map(before::withForm)
+                .onErrorResume(RuntimeException.class, failure -> Mono.just(before.withFailure(failure)))
+                .defaultIfEmpty(before);
     }
 }

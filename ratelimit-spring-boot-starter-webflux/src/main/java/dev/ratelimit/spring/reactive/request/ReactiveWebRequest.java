@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpCookie;
@@ -39,7 +40,7 @@ public final class ReactiveWebRequest implements WebRequest {
     }
 
     /** The same request with these facts. */
-    public ReactiveWebRequest with(FetchedFacts fetched) {
+    ReactiveWebRequest with(FetchedFacts fetched) {
         return new ReactiveWebRequest(exchange, request, fetched, endpoint);
     }
 
@@ -172,7 +173,20 @@ public final class ReactiveWebRequest implements WebRequest {
         if (peer == null) {
             return null;
         }
-        return peer.getAddress() == null ? peer.getHostString() : peer.getAddress().getHostAddress();
+        return peer.getAddress() == null
+                ? peer.getHostString()
+                : peer.getAddress().getHostAddress();
+    }
+
+    @Override
+    public Map<String, @Nullable String> resolved() {
+        return facts.resolved();
+    }
+
+    @Override
+    public WebRequest received() {
+        ServerHttpRequest original = ReceivedRequests.of(exchange);
+        return original == null ? this : new ReactiveWebRequest(exchange, original, facts, endpoint);
     }
 
     @Override

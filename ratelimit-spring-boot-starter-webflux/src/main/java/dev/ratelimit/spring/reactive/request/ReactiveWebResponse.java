@@ -61,6 +61,7 @@ public final class ReactiveWebResponse implements WebResponse {
             return response.setComplete();
         }
         response.getHeaders().setContentLength(bytes.length);
-        return response.writeWith(Mono.fromSupplier(() -> response.bufferFactory().wrap(bytes)));
+        return response.writeWith(
+                Mono.fromSupplier(() -> response.bufferFactory().wrap(bytes)));
     }
 }

@@ -108,9 +108,13 @@ class EndpointsTest {
     @Test
     void wrongMethod_andWrongType_areChargedToTheClosestEndpoint() {
         assertThat(statuses("DELETE /annotated", "DELETE /annotated")).containsExactly(405, 429);
-        assertThat(app.client().sendBody("POST /json HTTP/1.1", "x", "Content-Type: text/plain").status())
+        assertThat(app.client()
+                        .sendBody("POST /json HTTP/1.1", "x", "Content-Type: text/plain")
+                        .status())
                 .isEqualTo(415);
-        assertThat(app.client().sendBody("POST /json HTTP/1.1", "x", "Content-Type: text/plain").status())
+        assertThat(app.client()
+                        .sendBody("POST /json HTTP/1.1", "x", "Content-Type: text/plain")
+                        .status())
                 .isEqualTo(429);
     }
 
@@ -118,7 +122,8 @@ class EndpointsTest {
     void budgets_byEndpoint_areThoseOfRoutesFunctionsFilesAndNowhere() {
         restart("ratelimit.policies.each.limit=1/minute", "ratelimit.policies.each.key=endpoint");
 
-        assertThat(statuses("GET /orders/1", "GET /orders/2", "DELETE /orders/2")).containsExactly(200, 429, 200);
+        assertThat(statuses("GET /orders/1", "GET /orders/2", "DELETE /orders/2"))
+                .containsExactly(200, 429, 200);
         assertThat(statuses("GET /fn/a", "GET /fn/b")).containsExactly(200, 429);
         assertThat(statuses("GET /choice?q=1", "GET /choice?q=2")).containsExactly(200, 429);
         assertThat(statuses("GET /nowhere", "GET /nothing", "GET /static.txt", "GET /other.txt"))

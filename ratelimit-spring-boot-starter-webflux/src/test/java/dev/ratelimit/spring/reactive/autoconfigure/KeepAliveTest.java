@@ -41,13 +41,15 @@ class KeepAliveTest {
         app.get("/orders/1");
 
         int answers = 0;
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), app.client().port())) {
+        try (Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), app.client().port())) {
             socket.setSoTimeout(PATIENCE_MILLIS);
             BufferedReader in =
                     new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));
             for (int i = 0; i < REQUESTS / 2; i++) {
                 assertThat(ask(socket, in, "/deferred")).isEqualTo(200);
-                assertThat(ask(socket, in, i % 2 == 0 ? "/orders/1" : "/nowhere/" + i)).isEqualTo(429);
+                assertThat(ask(socket, in, i % 2 == 0 ? "/orders/1" : "/nowhere/" + i))
+                        .isEqualTo(429);
                 answers += 2;
             }
         }

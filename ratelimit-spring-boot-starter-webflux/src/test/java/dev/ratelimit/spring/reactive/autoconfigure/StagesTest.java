@@ -23,8 +23,10 @@ class StagesTest {
 
         @Bean
         SecurityWebFilterChain chain(ServerHttpSecurity http) {
-            return http.authorizeExchange(all ->
-                            all.pathMatchers("/orders/**").authenticated().anyExchange().permitAll())
+            return http.authorizeExchange(all -> all.pathMatchers("/orders/**")
+                            .authenticated()
+                            .anyExchange()
+                            .permitAll())
                     .httpBasic(Customizer.withDefaults())
                     .csrf(csrf -> csrf.disable())
                     .build();
@@ -35,11 +37,7 @@ class StagesTest {
 
     private static RunningApp start(String... properties) {
         return RunningApp.start(
-                List.of(
-                        RunningApp.WithSecurity.class,
-                        RunningApp.Alice.class,
-                        OrdersNeedLogin.class,
-                        TestApi.class),
+                List.of(RunningApp.WithSecurity.class, RunningApp.Alice.class, OrdersNeedLogin.class, TestApi.class),
                 properties);
     }
 

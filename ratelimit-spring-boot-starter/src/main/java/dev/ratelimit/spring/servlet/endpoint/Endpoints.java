@@ -89,8 +89,8 @@ public final class Endpoints implements EndpointResolver {
                 boolean operators = ManagementRoutes.areIn(mapping);
                 controllers
                         .getHandlerMethods()
-                        .forEach((info, handler) -> known.add(
-                                info.getMethodsCondition().getMethods(), patterns(info), handler, operators));
+                        .forEach((info, handler) ->
+                                known.add(info.getMethodsCondition().getMethods(), patterns(info), handler, operators));
             }
             unindexed |= !isSprings(mapping)
                     || (mapping instanceof RequestMappingInfoHandlerMapping other && !other.usesPathPatterns());
@@ -267,9 +267,13 @@ public final class Endpoints implements EndpointResolver {
     }
 
     private @Nullable Endpoint find(
-            HandlerMapping mapping, List<MappedRoutes.Route<RequestMappingInfo>> candidates, HttpServletRequest view, PathContainer path)
+            HandlerMapping mapping,
+            List<MappedRoutes.Route<RequestMappingInfo>> candidates,
+            HttpServletRequest view,
+            PathContainer path)
             throws Exception {
-        MappedRoutes<RequestMappingInfo, HttpServletRequest> indexed = candidates.isEmpty() ? null : routesOf.get(mapping);
+        MappedRoutes<RequestMappingInfo, HttpServletRequest> indexed =
+                candidates.isEmpty() ? null : routesOf.get(mapping);
         MappedRoutes.Match<RequestMappingInfo> best =
                 indexed == null ? null : indexed.best(candidates, view, pathOf(view));
         if (best != null) {
@@ -289,8 +293,7 @@ public final class Endpoints implements EndpointResolver {
     /** Of the only route that nothing but path and method decide; {@code null} if there is none. */
     private static @Nullable Endpoint plainEndpoint(
             List<MappedRoutes.Route<RequestMappingInfo>> candidates, HttpServletRequest request) {
-        MappedRoutes.Route<RequestMappingInfo> plain =
-                MappedRoutes.plain(candidates, request.getMethod(), CONDITIONS);
+        MappedRoutes.Route<RequestMappingInfo> plain = MappedRoutes.plain(candidates, request.getMethod(), CONDITIONS);
         if (plain == null) {
             return null;
         }

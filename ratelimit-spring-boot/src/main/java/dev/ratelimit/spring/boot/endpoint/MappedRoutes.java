@@ -128,8 +128,7 @@ public final class MappedRoutes<I, R> {
         }
         matches.sort((a, b) -> conditions.compare(a.info(), b.info(), request));
         Route<I> best = matches.get(0);
-        if (matches.size() > 1
-                && conditions.compare(best.info(), matches.get(1).info(), request) == 0) {
+        if (matches.size() > 1 && conditions.compare(best.info(), matches.get(1).info(), request) == 0) {
             throw new IllegalStateException("ambiguous handler methods");
         }
         return new Match<>(best.info(), best.handler(), first(best.info()));

@@ -39,6 +39,10 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         Class<?> type = target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
         CallTarget called = targets.computeIfAbsent(
                 new MethodClassKey(invocation.getMethod(), type), key -> CallTarget.of(type, invocation.getMethod()));
+        Object later = limits.later(invocation, called);
+        if (later != null) {
+            return later;
+        }
         CallLimiter.Call call = limits.call(called, invocation.getArguments());
         if (call != null) {
             try {

@@ -13,6 +13,7 @@ import dev.ratelimit.spring.rules.rule.CallRules;
 import dev.ratelimit.spring.rules.rule.Rule;
 import java.io.IOException;
 import java.lang.reflect.Method;
+import java.security.Principal;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -140,7 +141,17 @@ public final class CallLimiter {
          * @throws RateLimitExceededException if a limit refuses it
          */
         public void chargeOutside() {
-            charge(new NoRequest(CurrentCaller.principal()), null);
+            chargeOutside(CurrentCaller.principal());
+        }
+
+        /**
+         * Charges the call outside of requests.
+         *
+         * @param caller {@code null} if it is not known
+         * @throws RateLimitExceededException if a limit refuses it
+         */
+        public void chargeOutside(@Nullable Principal caller) {
+            charge(new NoRequest(caller), null);
         }
 
         private void charge(WebRequest request, @Nullable ChargedRequest within) {

@@ -170,7 +170,8 @@ public final class RequestLimiter {
      */
     public Reads reads(@Nullable ChargedRequest before, WebRequest request) {
         RulesInForce now = before == null ? rules.inForce() : before.rules();
-        RequestContext context = before == null ? now.context(request) : before.context().at(request);
+        RequestContext context =
+                before == null ? now.context(request) : before.context().at(request);
         return now.reads(context, stage);
     }
 
