@@ -163,7 +163,7 @@ public final class WaitingRequests implements AutoCloseable {
             return;
         }
         CompletableFuture<Decision> attempts = acquire(charges);
-        CompletableFuture<?> left = result.whenComplete((decision, failure) -> attempts.cancel(false));
+        CompletableFuture<?> unusedToo = result.whenComplete((decision, failure) -> attempts.cancel(false));
         CompletableFuture<?> unused = attempts.whenComplete((decision, failure) -> {
             if (failure != null) {
                 result.completeExceptionally(failure);
