@@ -32,7 +32,7 @@ public final class RateLimitFilters {
             FactsFetcher fetcher,
             ApplicationContext context,
             Supplier<List<CorsConfigurationSource>> corsSources) {
-        this.limiter = limiter;
+        this.limiter = limiter.withoutBlocking();
         this.endpoints = endpoints;
         this.fetcher = fetcher;
         this.context = context;

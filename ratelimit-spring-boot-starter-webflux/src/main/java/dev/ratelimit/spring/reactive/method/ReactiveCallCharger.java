@@ -13,6 +13,7 @@ import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
 import dev.ratelimit.spring.reactive.request.ReactiveWebResponse;
 import dev.ratelimit.spring.rules.decision.CallLimiter;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -81,15 +82,25 @@ public final class ReactiveCallCharger implements CallCharger {
         if (call == null) {
             return proceed(own);
         }
-        SubscribedCall subscribed = new SubscribedCall(call);
-        return charge(subscribed, target, CurrentExchange.of(context))
-                .thenMany(Flux.defer(() -> proceed(own)))
-                .doFinally(ending -> subscribed.end())
+        return charge(call, target, CurrentExchange.of(context))
                 .onErrorResume(
-                        RateLimitExceededException.class,
-                        refusal -> subscribed.isRefusal(refusal)
-                                ? fallBack(call, own.getThis(), refusal)
-                                : Mono.error(refusal));
+                        RateLimitExceededException.class, refusal -> Mono.error(new Refused(refusal)))
+                .thenMany(Flux.defer(() -> proceed(own)))
+                .doFinally(ending -> call.end())
+                .onErrorResume(Refused.class, refused -> fallBack(call, own.getThis(), refused.refusal));
+    }
+
+    /** The call itself is refused, and not another one that its method makes. */
+    private static final class Refused extends RuntimeException {
+
+        private static final long serialVersionUID = 1;
+
+        private final transient RateLimitExceededException refusal;
+
+        Refused(RateLimitExceededException refusal) {
+            super(null, refusal, false, false);
+            this.refusal = refusal;
+        }
     }
 
     private static Flux<Object> proceed(MethodInvocation invocation) {
@@ -114,31 +125,35 @@ public final class ReactiveCallCharger implements CallCharger {
         return result == null ? Flux.empty() : Flux.from((Publisher<Object>) result);
     }
 
-    private Mono<Void> charge(SubscribedCall subscribed, CallTarget target, @Nullable ServerWebExchange exchange) {
-        CallLimiter.Call call = subscribed.call();
+    private Mono<?> charge(CallLimiter.Call call, CallTarget target, @Nullable ServerWebExchange exchange) {
         if (exchange == null) {
-            return CurrentCaller.find()
-                    .flatMap(caller -> decide(subscribed, () -> call.chargeOutside(caller.orElse(null))));
+            return CurrentCaller.find().flatMap(caller -> later(call.chargeOutsideAsync(caller.orElse(null))));
         }
         return fetcher.fetch(ReactiveWebRequest.of(exchange), call.reads())
-                .flatMap(request -> decide(subscribed, () -> charge(call, target, request)))
-                .then(blocks.getAsBoolean() ? EventLoop.nextTurn(exchange) : Mono.empty());
+                .flatMap(request -> charge(call, target, request));
     }
 
-    private Mono<Void> decide(SubscribedCall subscribed, Runnable charging) {
-        Mono<Void> charged = subscribed.charge(charging);
-        return blocks.getAsBoolean() ? charged.subscribeOn(Schedulers.boundedElastic()) : charged;
-    }
-
-    private static void charge(CallLimiter.Call call, CallTarget target, ReactiveWebRequest request) {
+    private static Mono<?> charge(CallLimiter.Call call, CallTarget target, ReactiveWebRequest request) {
         ServerWebExchange exchange = request.exchange();
         Passage passage = Passage.of(exchange);
         ChargedRequest charged = passage == null ? null : passage.charged();
         if (charged == null || !charged.callFollows() || !isHandledBy(target, exchange)) {
-            call.chargeWithin(request, charged);
-            return;
+            return onLoop(exchange, call.chargeWithinAsync(request, charged));
         }
-        call.chargeAsPartOf(charged, request);
+        return onLoop(exchange, call.chargeAsPartOfAsync(charged, request))
+                .then(Mono.fromRunnable(() -> show(call, charged, exchange)));
+    }
+
+    /** What has been answered elsewhere goes on where the connection is served. */
+    private static Mono<Void> onLoop(ServerWebExchange exchange, CompletableFuture<?> charged) {
+        return charged.isDone() ? later(charged) : later(charged).then(EventLoop.nextTurn(exchange));
+    }
+
+    private static Mono<Void> later(CompletableFuture<?> charged) {
+        return Mono.fromFuture(charged, true).then();
+    }
+
+    private static void show(CallLimiter.Call call, ChargedRequest charged, ServerWebExchange exchange) {
         Reservation reservation = charged.reservation();
         if (reservation != null) {
             exchange.getAttributes().put(Reservation.class.getName(), reservation);
