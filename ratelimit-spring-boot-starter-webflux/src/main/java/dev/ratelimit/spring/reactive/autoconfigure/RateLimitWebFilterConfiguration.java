@@ -16,6 +16,7 @@ import dev.ratelimit.spring.reactive.request.ExplainedExchange;
 import dev.ratelimit.spring.reactive.request.FactsFetcher;
 import dev.ratelimit.spring.reactive.request.ReceivedRequests;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.config.WatchedResults;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -101,6 +102,12 @@ class RateLimitWebFilterConfiguration {
     @Bean("dev.ratelimit.callCharger")
     ReactiveCallCharger rateLimitCallCharger(RequestLimiter limiter, FactsFetcher fetcher, RateLimitStore store) {
         return new ReactiveCallCharger(limiter.calls(), fetcher, () -> !(store instanceof InMemoryStore));
+    }
+
+    /** The charger waits for them. */
+    @Bean("dev.ratelimit.watchedResults")
+    static WatchedResults rateLimitWatchedResults() {
+        return ReactiveCallCharger::isLater;
     }
 
     @Bean("dev.ratelimit.refusalHandler")

@@ -4,6 +4,7 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.boot.spi.WebStack;
 import dev.ratelimit.spring.reactive.endpoint.Endpoints;
 import dev.ratelimit.spring.reactive.endpoint.RouteSurvey;
+import dev.ratelimit.spring.reactive.method.ReactiveCallCharger;
 import dev.ratelimit.spring.reactive.surroundings.ReactiveWarnings;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
@@ -20,8 +21,6 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.reactive.HandlerMapping;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /** An application with WebFlux. */
 final class ReactiveStack implements WebStack {
@@ -94,7 +93,7 @@ final class ReactiveStack implements WebStack {
     @Override
     public void checkCalls(HandlerMethod handler) {
         Class<?> type = handler.getMethod().getReturnType();
-        if (type != Mono.class && type != Flux.class) {
+        if (!ReactiveCallCharger.isLater(type)) {
             throw AnnotatedRules.mistake(
                     handler.getBeanType(),
                     handler.getMethod(),

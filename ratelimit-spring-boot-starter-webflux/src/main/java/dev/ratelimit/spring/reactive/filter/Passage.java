@@ -111,14 +111,15 @@ public final class Passage {
         }
     }
 
-    /** A client that leaves may cause exceptions: only those that stand for an answer of the application may be free. */
+    /**
+     * Ends the way with an exception. A client that leaves may cause exceptions: only those that stand for an
+     * answer of the application may be free.
+     */
     void fail(Throwable failure) {
-        ChargedRequest request = charged;
         boolean answer = failure instanceof ErrorResponse
                 || AnnotatedElementUtils.hasAnnotation(failure.getClass(), ResponseStatus.class);
-        if (request != null && !answer) {
-            request.close();
-        }
+        // the answer to the error is yet to come, and may settle it
+        end(!answer);
     }
 
     /**
@@ -135,10 +136,10 @@ public final class Passage {
         try {
             request.countAdmitted();
         } finally {
-            giveBack(request);
             if (answered) {
                 request.close();
             }
+            giveBack(request);
         }
     }
 

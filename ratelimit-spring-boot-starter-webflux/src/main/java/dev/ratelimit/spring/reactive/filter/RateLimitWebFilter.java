@@ -9,7 +9,6 @@ import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilter;
 import org.springframework.web.server.WebFilterChain;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.SignalType;
 
 /**
  * Charges each request to all rules that apply to it, or to none, and refuses it if one of them does, or lets it wait
@@ -60,9 +59,10 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
             passage.refundIfSuccessful();
         }
         return Mono.defer(() -> pass(passage, request, chain))
+                // before anybody answers the error, and before the next request
                 .doOnError(passage::fail)
-                // the answer to an error is yet to come, and may settle it
-                .doFinally(ending -> passage.end(ending != SignalType.ON_ERROR));
+                .doOnSuccess(done -> passage.end(true))
+                .doOnCancel(() -> passage.end(true));
     }
 
     private boolean isOther(ServerWebExchange exchange) {

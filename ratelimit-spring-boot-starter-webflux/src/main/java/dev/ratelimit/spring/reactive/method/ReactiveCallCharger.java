@@ -51,6 +51,11 @@ public final class ReactiveCallCharger implements CallCharger {
         this.blocks = blocks;
     }
 
+    /** Whether calls with such a result are charged when somebody subscribes to it, and end with it. */
+    public static boolean isLater(Class<?> result) {
+        return result == Mono.class || result == Flux.class;
+    }
+
     @Override
     public CallLimiter.@Nullable Call call(CallTarget target, @Nullable Object[] arguments) {
         return limiter.call(target.type(), target.method(), arguments);
@@ -83,8 +88,7 @@ public final class ReactiveCallCharger implements CallCharger {
             return proceed(own);
         }
         return charge(call, target, CurrentExchange.of(context))
-                .onErrorResume(
-                        RateLimitExceededException.class, refusal -> Mono.error(new Refused(refusal)))
+                .onErrorResume(RateLimitExceededException.class, refusal -> Mono.error(new Refused(refusal)))
                 .thenMany(Flux.defer(() -> proceed(own)))
                 .doFinally(ending -> call.end())
                 .onErrorResume(Refused.class, refused -> fallBack(call, own.getThis(), refused.refusal));

@@ -185,6 +185,11 @@ public final class AnnotatedRules {
         return new RateLimitConfigurationException(where, null, reason);
     }
 
+    /** Which results of methods tell when their work ends. */
+    WatchedResults results() {
+        return context.results();
+    }
+
     /** A policy may also limit how many requests there are at once. */
     private void addConcurrency(Rule rule, Mode mode, List<Rule> rules) {
         Rule beside = policies.get(Rule.concurrencyOf(rule.policy().name()));

@@ -60,6 +60,7 @@ public final class PolicyRules {
                 ResponseParser.parse("ratelimit.response", properties.response(), RefusalFormat.DEFAULT),
                 properties.ignoreCase(),
                 store,
+                beans.getBeanProvider(WatchedResults.class).getIfAvailable(() -> result -> false),
                 changes);
         parseRules();
         this.clientAddress = new ClientAddress(
