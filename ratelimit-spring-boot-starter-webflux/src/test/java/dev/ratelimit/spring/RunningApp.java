@@ -80,6 +80,7 @@ public final class RunningApp implements AutoCloseable {
                 .properties("server.port=0", "server.address=127.0.0.1", "spring.main.banner-mode=off")
                 .properties("management.health.redis.enabled=false")
                 .properties("logging.level.root=warn", "logging.level.dev.ratelimit=info")
+                .properties("logging.level.org.springframework.web.HttpLogging=off")
                 .properties("logging.level.org.springframework.boot.webflux.autoconfigure.error=off")
                 .properties(Stream.of(properties)
                         .map(property -> property.split("=", 2))
