@@ -5,7 +5,6 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
-import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.reactive.DispatchExceptionHandler;
 import org.springframework.web.reactive.HandlerAdapter;
 import org.springframework.web.reactive.HandlerResult;
@@ -18,7 +17,11 @@ import reactor.core.publisher.Mono;
  */
 public final class ChargingHandlerAdapter implements HandlerAdapter, DispatchExceptionHandler, Ordered {
 
-    private final SingletonSupplier<List<HandlerAdapter>> others;
+    private final Supplier<List<HandlerAdapter>> all;
+
+    /** The other adapters; found several times if several requests are the first, rather than wait for each other. */
+    private volatile @Nullable List<HandlerAdapter> others;
+
     private final UnaryOperator<HandlerResult> results;
 
     /**
@@ -29,8 +32,7 @@ public final class ChargingHandlerAdapter implements HandlerAdapter, DispatchExc
      */
     public ChargingHandlerAdapter(Supplier<List<HandlerAdapter>> all, UnaryOperator<HandlerResult> results) {
         this.results = results;
-        this.others = SingletonSupplier.of(
-                () -> all.get().stream().filter(adapter -> adapter != this).toList());
+        this.all = all;
     }
 
     @Override
@@ -44,7 +46,12 @@ public final class ChargingHandlerAdapter implements HandlerAdapter, DispatchExc
     }
 
     private @Nullable HandlerAdapter adapterOf(Object handler) {
-        for (HandlerAdapter adapter : others.obtain()) {
+        List<HandlerAdapter> adapters = others;
+        if (adapters == null) {
+            adapters = all.get().stream().filter(adapter -> adapter != this).toList();
+            others = adapters;
+        }
+        for (HandlerAdapter adapter : adapters) {
             if (adapter.supports(handler)) {
                 return adapter;
             }

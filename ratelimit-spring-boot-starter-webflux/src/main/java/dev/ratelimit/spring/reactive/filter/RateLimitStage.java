@@ -82,7 +82,10 @@ final class RateLimitStage {
     /** Charges a request; if it is admitted, now or after a wait, the rest follows with the exchange as it is then. */
     <T> Mono<T> charge(Passage passage, ReactiveWebRequest request, Function<ServerWebExchange, Mono<T>> rest) {
         Reads reads = limiter.reads(passage.charged(), request);
-        return fetcher.fetch(request, reads).flatMap(fetched -> decide(passage, fetched, rest));
+        return fetcher.fetch(request, reads)
+                // the session, for example, is found on another thread
+                .delayUntil(fetched -> EventLoop.current(request.exchange()))
+                .flatMap(fetched -> decide(passage, fetched, rest));
     }
 
     private <T> Mono<T> decide(Passage passage, ReactiveWebRequest request, Function<ServerWebExchange, Mono<T>> rest) {

@@ -1,5 +1,7 @@
 package dev.ratelimit.spring.reactive.request;
 
+import io.netty.util.concurrent.EventExecutor;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.util.ClassUtils;
@@ -24,15 +26,31 @@ public final class EventLoop {
         return NETTY ? Netty.nextTurn(exchange.getRequest()) : Mono.empty();
     }
 
+    /** Completes on the thread that the exchange's connection belongs to: at once if that is the current one. */
+    public static Mono<Void> current(ServerWebExchange exchange) {
+        return NETTY ? Netty.current(exchange.getRequest()) : Mono.empty();
+    }
+
     /** Only loaded if Reactor Netty is present. */
     private static final class Netty {
 
         static Mono<Void> nextTurn(ServerHttpRequest request) {
-            Object received = nativeOf(request);
-            return received instanceof HttpServerRequest netty
-                    ? Mono.create(turn -> netty.withConnection(
-                            connection -> connection.channel().eventLoop().execute(turn::success)))
-                    : Mono.empty();
+            EventExecutor loop = loopOf(request);
+            return loop == null ? Mono.empty() : Mono.create(turn -> loop.execute(turn::success));
+        }
+
+        static Mono<Void> current(ServerHttpRequest request) {
+            EventExecutor loop = loopOf(request);
+            return loop == null || loop.inEventLoop() ? Mono.empty() : Mono.create(turn -> loop.execute(turn::success));
+        }
+
+        private static @Nullable EventExecutor loopOf(ServerHttpRequest request) {
+            if (!(nativeOf(request) instanceof HttpServerRequest server)) {
+                return null;
+            }
+            @Nullable EventExecutor[] loop = {null};
+            server.withConnection(connection -> loop[0] = connection.channel().eventLoop());
+            return loop[0];
         }
 
         /** The request of the server; the request itself if it is not a server's, as in a test. */

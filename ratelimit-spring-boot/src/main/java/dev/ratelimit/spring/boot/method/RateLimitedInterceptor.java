@@ -29,6 +29,11 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         this.charger = charger;
     }
 
+    /** Obtains the charger before the first call. */
+    public void prepare() {
+        charger.get();
+    }
+
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         CallCharger limits = charger.get();
