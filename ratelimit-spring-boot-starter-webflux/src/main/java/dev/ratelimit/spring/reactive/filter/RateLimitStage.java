@@ -137,6 +137,8 @@ final class RateLimitStage {
         if (reservation != null) {
             exchange.getAttributes().put(Reservation.class.getName(), reservation);
         }
-        passage.show(charged.writeHeaders(new ReactiveWebResponse(exchange)));
+        if (!exchange.getResponse().isCommitted()) {
+            passage.show(charged.writeHeaders(new ReactiveWebResponse(exchange)));
+        }
     }
 }
