@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules.decision;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.RejectionHandler;
 import dev.ratelimit.spring.WebRequest;
@@ -26,6 +27,9 @@ public final class RequestLimiter {
     /** The stage of the rules; {@code null} for all rules. */
     private final @Nullable Stage stage;
 
+    /** Whether stores may block the calling thread. */
+    private final boolean blocking;
+
     /**
      * Charges requests to all rules at once.
      *
@@ -48,7 +52,8 @@ public final class RequestLimiter {
                 waiting,
                 new OutcomeLog(outcomes, ticker, waiting.scheduler()),
                 RefusalWriter.of(properties, handler),
-                null);
+                null,
+                true);
     }
 
     private RequestLimiter(
@@ -56,22 +61,34 @@ public final class RequestLimiter {
             WaitingRequests waiting,
             OutcomeCounter outcomes,
             RefusalWriter refusals,
-            @Nullable Stage stage) {
+            @Nullable Stage stage,
+            boolean blocking) {
         this.rules = rules;
         this.waiting = waiting;
         this.outcomes = outcomes;
         this.refusals = refusals;
         this.stage = stage;
+        this.blocking = blocking;
     }
 
     /** Returns a limiter with the same rules that charges only those before Spring Security. */
     public RequestLimiter beforeSecurity() {
-        return new RequestLimiter(rules, waiting, outcomes, refusals, Stage.BEFORE_SECURITY);
+        return new RequestLimiter(rules, waiting, outcomes, refusals, Stage.BEFORE_SECURITY, blocking);
     }
 
     /** Returns a limiter with the same rules that charges only those after Spring Security. */
     public RequestLimiter afterSecurity() {
-        return new RequestLimiter(rules, waiting, outcomes, refusals, Stage.AFTER_SECURITY);
+        return new RequestLimiter(rules, waiting, outcomes, refusals, Stage.AFTER_SECURITY, blocking);
+    }
+
+    /**
+     * Returns a limiter with the same rules that never blocks the calling thread. Requests then wait for the answer of a
+     * store that does not answer at once, as others do for their permits: whenever a request
+     * {@linkplain ChargedRequest#isWaiting waits}, it is to be charged again when its wait is
+     * {@linkplain ChargedRequest#whenOver over}, perhaps several times. Refunds are sent, and nobody waits for them.
+     */
+    public RequestLimiter withoutBlocking() {
+        return new RequestLimiter(rules, waiting, outcomes, refusals, stage, false);
     }
 
     /**
@@ -90,7 +107,7 @@ public final class RequestLimiter {
         return rules.inForce().isPreflightOfBrowser(request);
     }
 
-    /** Charges a request at this stage. It does not wait: see {@link #charge(ChargedRequest, WebRequest, boolean)}. */
+    /** Charges a request at this stage. It does not wait for permits: see {@link #charge(ChargedRequest, WebRequest, boolean)}. */
     public ChargedRequest charge(@Nullable ChargedRequest before, WebRequest request) {
         return charge(before, request, false);
     }
@@ -100,7 +117,7 @@ public final class RequestLimiter {
      *
      * @param before the result of the stage before, or of this stage if the request has waited; {@code null} at the first
      *     stage
-     * @param canWait whether the request may wait without its thread
+     * @param canWait whether the request may wait for permits, or for its refusal, without its thread
      * @return the request: admitted, refused or waiting
      */
     public ChargedRequest charge(@Nullable ChargedRequest before, WebRequest request, boolean canWait) {
@@ -126,36 +143,75 @@ public final class RequestLimiter {
             charged.endWait();
             return;
         }
-        StageCharges charges = charged.rules().applyTo(charged.context(), stage, waiting.store());
-        if (canWait) {
-            chargeOrWait(charged, charges);
+        StageCharges charges = charged.rules().applyTo(charged.context(), stage, store());
+        boolean mayWait = canWait && charges.rules().mayWait();
+        if (!blocking) {
+            chargeAsync(charged, charges.withoutBlocking(), canWait);
+        } else if (mayWait) {
+            await(charged, charges, waiting.acquire(charges));
         } else {
-            charged.pass(charges, charges.charge());
+            decided(charged, charges, charges.charge(), canWait);
         }
     }
 
-    /** Charges a request that may have to wait, for its permits or for its refusal. */
-    private void chargeOrWait(ChargedRequest charged, StageCharges charges) {
-        boolean admitted;
-        if (charges.rules().mayWait()) {
-            CompletableFuture<Decision> attempts = waiting.acquire(charges);
-            if (!attempts.isDone()) {
-                charges.beginWait(waiting.ticker());
-                charged.beginWait(stage, charges, attempts);
-                return;
-            }
-            admitted = charges.finish(attempts);
-        } else {
-            admitted = charges.charge();
+    private RateLimitStore store() {
+        return blocking ? waiting.store() : waiting.storeWithoutBlocking();
+    }
+
+    /** Asks the store without blocking, and lets requests wait for permits only after that, as they then may block. */
+    private void chargeAsync(ChargedRequest charged, StageCharges charges, boolean canWait) {
+        if (charges.answer().isDenied()) {
+            decided(charged, charges, false, canWait);
+            return;
         }
-        CompletableFuture<Boolean> delay = admitted ? null : waiting.holdBack(charges);
+        boolean mayWait = canWait && charges.rules().mayWait();
+        if (mayWait && waiting.areAheadOf(charges)) {
+            await(charged, charges, waiting.acquireAsync(charges));
+            return;
+        }
+        CompletableFuture<@Nullable Decision> answer = charges.answer().askAsync();
+        charged.goOn(stage, charges, answer, () -> {
+            boolean admitted = charges.answer().isAdmitted(answer);
+            if (!admitted && mayWait && charges.answer().unavailable() == null) {
+                await(charged, charges, waiting.acquireAsync(charges));
+            } else {
+                decided(charged, charges, admitted, canWait);
+            }
+        });
+    }
+
+    /** Lets a request wait for its permits, unless it has them already. */
+    private void await(ChargedRequest charged, StageCharges charges, CompletableFuture<Decision> attempts) {
+        if (!attempts.isDone()) {
+            charges.beginWait(waiting.ticker());
+        }
+        charged.goOn(
+                stage,
+                charges,
+                attempts,
+                () -> decided(charged, charges, charges.answer().finish(attempts), true));
+    }
+
+    /** Lets the request pass or refuses it, perhaps a while later. */
+    private void decided(ChargedRequest charged, StageCharges charges, boolean admitted, boolean canWait) {
+        boolean heldBack = canWait && !admitted && !charges.hasWaited();
+        CompletableFuture<Boolean> delay = heldBack ? waiting.holdBack(charges) : null;
         if (delay != null) {
             charges.delay();
         }
-        charged.pass(charges, admitted);
+        CompletableFuture<?> shown = charged.pass(charges, admitted);
         if (delay != null) {
-            charged.beginWait(stage, charges, delay);
+            charged.goOn(stage, charges, delay, () -> refuseLate(charged, charges, shown));
+        } else if (!admitted && charges.hasWaited()) {
+            refuseLate(charged, charges, shown);
+        } else if (!shown.isDone()) {
+            charged.goOn(stage, charges, shown, () -> {});
         }
+    }
+
+    /** Shows the limits as they are when the request is refused. */
+    private void refuseLate(ChargedRequest charged, StageCharges charges, CompletableFuture<?> shown) {
+        charged.goOn(stage, charges, charges.refresh(), () -> charged.goOn(stage, charges, shown, () -> {}));
     }
 
     /** What the rules of this stage read of requests. */
@@ -176,7 +232,7 @@ public final class RequestLimiter {
 
     /** Whether requests can wait, so that a web stack must not answer them before. */
     public boolean letsRequestsWait() {
-        return waiting.arePossible();
+        return !blocking || waiting.arePossible();
     }
 
     /** Whether the request waits at this stage, or waited here when its client left. */
@@ -184,9 +240,9 @@ public final class RequestLimiter {
         return charged != null && charged.isWaitingAt(stage);
     }
 
-    /** Returns a limiter of method calls, with the same rules. */
+    /** Returns a limiter of method calls, with the same rules; one that does not block for calls that do not, either. */
     public CallLimiter calls() {
-        return new CallLimiter(rules, waiting.store(), outcomes, refusals);
+        return new CallLimiter(rules, store(), outcomes, refusals);
     }
 
     /** The names of the headers that show callers their budgets. */
