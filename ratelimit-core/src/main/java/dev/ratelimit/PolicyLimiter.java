@@ -62,6 +62,19 @@ public final class PolicyLimiter {
     }
 
     /**
+     * Takes permits, or refuses, without blocking the calling thread; see {@link RateLimiter#decideAsync}.
+     *
+     * @param key whose budget; the empty string if all callers share one
+     * @param permits how many, 0 or more; 0 only asks
+     * @return whether the permits were taken, and the status of the limits afterwards; completed exceptionally if the
+     *     store fails
+     * @throws IllegalArgumentException if {@code permits} is negative
+     */
+    public CompletableFuture<Decision> decideAsync(String key, long permits) {
+        return limiter.decideAsync(policy.charge(key, permits));
+    }
+
+    /**
      * Takes permits, or refuses, so that they can later be refunded or settled at another cost.
      *
      * @param key whose budget; the empty string if all callers share one

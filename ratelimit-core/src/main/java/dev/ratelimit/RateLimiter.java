@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -17,11 +18,13 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>{@link #tryAcquire}</td><td>yes or no, immediately</td></tr>
  *   <tr><td>{@link #decide}</td><td>yes or no, with the remaining permits and when to retry</td></tr>
  *   <tr><td>{@link #peek}</td><td>the same without taking anything</td></tr>
+ *   <tr><td>{@link #decideAsync}, {@link #peekAsync}</td><td>both without blocking a thread</td></tr>
  *   <tr><td>{@link #reserve}</td><td>immediately, with a refund if needed</td></tr>
  *   <tr><td>{@link #acquire}, {@link #acquireAsync}</td><td>waits, with a refund if needed</td></tr>
  * </table>
  *
- * <p>A refusal is a value, never an exception. A method throws a {@link StoreUnavailableException} only if the store
+ * <p>The store may block the threads that call it, except in the methods whose names end in {@code Async}: they fit on an
+ * event loop. A refusal is a value, never an exception. A method throws a {@link StoreUnavailableException} only if the store
  * cannot decide and a policy fails closed ({@link OnStoreFailure#DENY}).
  */
 public final class RateLimiter {
@@ -72,8 +75,8 @@ public final class RateLimiter {
      * @param store takes the charges, by its own time
      * @param ticker tells when a wait is over
      * @param scheduler wakes those who wait
-     * @param executor asks the store again and runs dependents of the future; provide one if either takes long: a store
-     *     across a network, or dependents that block
+     * @param executor asks the store again, without blocking, and runs dependents of the future; provide one if these
+     *     block
      */
     public RateLimiter(RateLimitStore store, Ticker ticker, Scheduler scheduler, Executor executor) {
         this.store = store;
@@ -157,6 +160,38 @@ public final class RateLimiter {
      */
     public Decision decide(List<Charge> charges) {
         return store.decide(charges);
+    }
+
+    /**
+     * Like {@link #decide}, without blocking the calling thread.
+     *
+     * @param charges what to take; 0 permits only ask
+     * @return completed where the store completes it ({@link RateLimitStore#decideAsync}); exceptionally if the store
+     *     fails. Cancelling it leaves nothing charged
+     */
+    public CompletableFuture<Decision> decideAsync(Charge... charges) {
+        return decideAsync(List.of(charges));
+    }
+
+    /**
+     * Like {@link #decide}, without blocking the calling thread.
+     *
+     * @param charges what to take; 0 permits only ask
+     * @return completed where the store completes it ({@link RateLimitStore#decideAsync}); exceptionally if the store
+     *     fails. Cancelling it leaves nothing charged
+     */
+    public CompletableFuture<Decision> decideAsync(List<Charge> charges) {
+        return store.decideAsync(charges).toCompletableFuture();
+    }
+
+    /**
+     * Like {@link #peek}, without blocking the calling thread.
+     *
+     * @param charges what to ask for
+     * @return completed where the store completes it ({@link RateLimitStore#peekAsync}); exceptionally if the store fails
+     */
+    public CompletableFuture<Decision> peekAsync(List<Charge> charges) {
+        return store.peekAsync(charges).toCompletableFuture();
     }
 
     /**
@@ -249,9 +284,9 @@ public final class RateLimiter {
     }
 
     /**
-     * Like {@link #acquire}, without blocking a thread. Completes on the calling thread if the result is known
-     * immediately, otherwise on the limiter's executor. Cancelling the future ends the wait, and leaves nothing charged
-     * and nothing in memory.
+     * Like {@link #acquire}, without blocking a thread: the store is asked by {@link RateLimitStore#decideAsync}.
+     * Completes on the calling thread if the store answers at once and nobody has to wait, otherwise on the limiter's
+     * executor. Cancelling the future ends the wait, and leaves nothing charged and nothing in memory.
      *
      * @param maxWait zero or more; zero does not wait
      * @param charges what to take
@@ -275,10 +310,14 @@ public final class RateLimiter {
 
     /** Takes all charges or none after a wait; none if the wait ended too late. */
     private Reservation reserveBy(long deadline, List<Charge> charges) {
-        if (ticker.nanos() - deadline <= TOLERANCE_NANOS) {
-            return reserve(charges);
-        }
-        Decision now = store.peek(charges);
+        return isOver(deadline) ? tooLate(store.peek(charges)) : reserve(charges);
+    }
+
+    private boolean isOver(long deadline) {
+        return ticker.nanos() - deadline > TOLERANCE_NANOS;
+    }
+
+    private Reservation tooLate(Decision now) {
         return Reservation.of(store, new Decision(false, now.charges(), now.limits(), null));
     }
 
@@ -297,6 +336,8 @@ public final class RateLimiter {
     }
 
     /** Between two attempts, only an alarm exists, which is cancelled when the future is completed or cancelled. */
+    @SuppressWarnings(
+            "FutureReturnValueIgnored") // what follows an answer handles its failures; a refund is not awaited
     private final class Wait {
 
         final CompletableFuture<Reservation> result = new CompletableFuture<>();
@@ -321,7 +362,35 @@ public final class RateLimiter {
             }
             try {
                 int attempt = begin();
-                Reservation reservation = attempt == 1 ? reserve(charges) : reserveBy(deadline, charges);
+                boolean late = attempt > 1 && isOver(deadline);
+                CompletableFuture<Decision> answer = late ? peekAsync(charges) : decideAsync(charges);
+                if (answer.isDone()) {
+                    answered(attempt, late, answer);
+                } else {
+                    // dependents of the result run on the executor, not where the store completes its answers
+                    answer.whenComplete((decision, failure) -> goOn(attempt, late, answer));
+                }
+            } catch (Throwable e) {
+                // including errors: otherwise the future would never be completed
+                result.completeExceptionally(e);
+            }
+        }
+
+        private void goOn(int attempt, boolean late, CompletableFuture<Decision> answer) {
+            try {
+                executor.execute(() -> answered(attempt, late, answer));
+            } catch (Throwable e) {
+                if (!late && !answer.isCompletedExceptionally()) {
+                    Reservation.of(store, answer.join()).refundAsync();
+                }
+                fail(e);
+            }
+        }
+
+        private void answered(int attempt, boolean late, CompletableFuture<Decision> answer) {
+            try {
+                Decision decision = answer.join();
+                Reservation reservation = late ? tooLate(decision) : Reservation.of(store, decision);
                 if (worthWaiting(reservation, deadline)) {
                     set(
                             attempt,
@@ -331,11 +400,11 @@ public final class RateLimiter {
                         cancelAlarm();
                     }
                 } else if (!result.complete(reservation)) {
-                    reservation.refund();
+                    reservation.refundAsync();
                 }
-            } catch (RuntimeException | Error e) {
-                // including errors: otherwise the future would never be completed
-                result.completeExceptionally(e);
+            } catch (Throwable e) {
+                result.completeExceptionally(
+                        e instanceof CompletionException && e.getCause() != null ? e.getCause() : e);
             }
         }
 

@@ -4,13 +4,23 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Taken permits that can be settled. The first call of {@link #commit}, {@link #settle} or {@link #refund} settles the
  * reservation; later calls have no effect. A {@link #part} can be settled on its own, before or after the rest: each
  * charge is settled once. Thread-safe. A reservation that is never settled stays charged.
+ *
+ * <p>{@link #refund}, {@link #release} and {@link #settle} call the store, which may block; {@link #refundAsync},
+ * {@link #releaseAsync} and {@link #settleAsync} do the same without blocking the calling thread. Whichever is called
+ * first settles; it has settled by the time it returns, even if the store is still being asked.
  *
  * <p>Permits of a {@linkplain Policy#concurrency concurrency} policy are held and cost nothing: they come back by
  * {@link #release} or {@link #refund}, and {@link #commit} and {@link #settle} do not concern them. So a reservation with
@@ -70,7 +80,9 @@ public final class Reservation {
     }
 
     /** Initializes the class now: in a call, there may be no stack for it, and then it could never be used. */
-    static void initialize() {}
+    static void initialize() {
+        Asking.initialize();
+    }
 
     /**
      * {@return a reservation of what a decision took} Only one reservation of a decision may be settled.
@@ -142,7 +154,7 @@ public final class Reservation {
      */
     @CanIgnoreReturnValue
     public boolean commit() {
-        return settle(Reservation::isCost, (one, open) -> List.of());
+        return settled(settle(Reservation::isCost, Asking.BLOCKING, (one, open, asking) -> List.of()));
     }
 
     /**
@@ -153,7 +165,7 @@ public final class Reservation {
      */
     @CanIgnoreReturnValue
     public boolean refund() {
-        return settle(charge -> true, Reservation::refundAll);
+        return settled(settle(charge -> true, Asking.BLOCKING, Reservation::refundAll));
     }
 
     /**
@@ -164,7 +176,29 @@ public final class Reservation {
      */
     @CanIgnoreReturnValue
     public boolean release() {
-        return settle(charge -> !isCost(charge), Reservation::refundAll);
+        return settled(settle(charge -> !isCost(charge), Asking.BLOCKING, Reservation::refundAll));
+    }
+
+    /**
+     * Like {@link #refund}, without blocking the calling thread.
+     *
+     * @return whether this call settled any of the charges, completed once they are refunded; exceptionally if the store
+     *     fails. Cancelling it has no effect on the refund
+     */
+    @CanIgnoreReturnValue
+    public CompletableFuture<Boolean> refundAsync() {
+        return settle(charge -> true, Asking.ASYNC, Reservation::refundAll);
+    }
+
+    /**
+     * Like {@link #release}, without blocking the calling thread.
+     *
+     * @return whether this call returned any permits, completed once it has; exceptionally if the store fails.
+     *     Cancelling it has no effect on the release
+     */
+    @CanIgnoreReturnValue
+    public CompletableFuture<Boolean> releaseAsync() {
+        return settle(charge -> !isCost(charge), Asking.ASYNC, Reservation::refundAll);
     }
 
     private static boolean isCost(Charge charge) {
@@ -187,23 +221,44 @@ public final class Reservation {
      */
     @CanIgnoreReturnValue
     public boolean settle(long actual) {
+        return settled(settle(checked(actual), Asking.BLOCKING));
+    }
+
+    /**
+     * Like {@link #settle}, without blocking the calling thread.
+     *
+     * @param actual permits, 0 or more
+     * @return whether this call settled any of the charges, completed when the store has been asked for all of them;
+     *     exceptionally if it fails. Cancelling it has no effect on the settlement
+     * @throws IllegalArgumentException if {@code actual} is negative
+     */
+    @CanIgnoreReturnValue
+    public CompletableFuture<Boolean> settleAsync(long actual) {
+        return settle(checked(actual), Asking.ASYNC);
+    }
+
+    private static long checked(long actual) {
         if (actual < 0) {
             throw new IllegalArgumentException("actual must be at least 0 but was " + actual);
         }
-        return settle(Reservation::isCost, (one, open) -> steps(one, open, actual));
+        return actual;
+    }
+
+    private CompletableFuture<Boolean> settle(long actual, Asking asking) {
+        return settle(Reservation::isCost, asking, (one, open, by) -> steps(one, open, actual, by));
     }
 
     /** What is to be done about the charges of a decision that are being settled. */
     @FunctionalInterface
     private interface Settlement {
-        List<Step> of(Taken one, List<Charge> open);
+        List<Step> of(Taken one, List<Charge> open, Asking asking);
     }
 
     /** A call of the store; refunds come first. */
-    private record Step(boolean refunds, Runnable call) {}
+    private record Step(boolean refunds, Supplier<CompletionStage<?>> call) {}
 
     /** Settles those of the open charges, and only then calls the store: nothing may fail in between. */
-    private boolean settle(Predicate<Charge> which, Settlement settlement) {
+    private CompletableFuture<Boolean> settle(Predicate<Charge> which, Asking asking, Settlement settlement) {
         List<BitSet> covered = taken.stream().map(one -> one.covered(which)).toList();
         List<Step> steps = new ArrayList<>();
         boolean any = false;
@@ -212,15 +267,26 @@ public final class Reservation {
                 leaveOut(covered.get(i), taken.get(i), covered.subList(0, i));
                 List<Charge> open = taken.get(i).open(covered.get(i));
                 any |= !open.isEmpty();
-                steps.addAll(settlement.of(taken.get(i), open));
+                steps.addAll(settlement.of(taken.get(i), open, asking));
             }
             steps.sort(Comparator.comparing(Step::refunds).reversed());
             for (int i = 0; i < taken.size(); i++) {
                 taken.get(i).settled.or(covered.get(i));
             }
         }
-        runAll(steps);
-        return any;
+        return runAll(steps, any);
+    }
+
+    /** The result of blocking calls, which is there. */
+    private static boolean settled(CompletableFuture<Boolean> result) {
+        try {
+            return result.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof Error error) {
+                throw error;
+            }
+            throw e.getCause() instanceof RuntimeException exception ? exception : e;
+        }
     }
 
     /** Leaves out what earlier parts of the same decision cover. */
@@ -233,11 +299,11 @@ public final class Reservation {
         }
     }
 
-    private static List<Step> refundAll(Taken one, List<Charge> open) {
-        return open.isEmpty() ? List.of() : List.of(new Step(true, () -> one.store.refund(one.decision, open)));
+    private static List<Step> refundAll(Taken one, List<Charge> open, Asking asking) {
+        return open.isEmpty() ? List.of() : List.of(new Step(true, () -> asking.refund(one.store, one.decision, open)));
     }
 
-    private static List<Step> steps(Taken one, List<Charge> open, long actual) {
+    private static List<Step> steps(Taken one, List<Charge> open, long actual, Asking asking) {
         List<Step> steps = new ArrayList<>();
         List<Charge> excess = new ArrayList<>();
         for (Charge charge : open) {
@@ -245,46 +311,70 @@ public final class Reservation {
                 excess.add(charge.policy().charge(charge.key(), charge.permits() - actual));
             } else if (charge.permits() < actual) {
                 Charge more = charge.policy().charge(charge.key(), actual - charge.permits());
-                steps.add(new Step(false, () -> chargeWhatIsLeft(one.store, more)));
+                steps.add(new Step(false, () -> chargeWhatIsLeft(one.store, more, asking)));
             }
         }
-        steps.addAll(refundAll(one, excess));
+        steps.addAll(refundAll(one, excess, asking));
         return steps;
     }
 
-    /** Runs all steps, and then throws the first failure with the others suppressed. */
-    private static void runAll(List<Step> steps) {
-        Throwable first = null;
-        for (Step step : steps) {
-            try {
-                step.call.run();
-            } catch (RuntimeException | Error e) {
-                if (first == null) {
-                    first = e;
-                } else if (first != e) {
-                    first.addSuppressed(e);
-                }
+    /** Runs all steps, one after another; fails with the first failure, with the others suppressed. */
+    private static CompletableFuture<Boolean> runAll(List<Step> steps, boolean any) {
+        CompletableFuture<Boolean> result = new CompletableFuture<>();
+        run(steps, null, failure -> {
+            if (failure == null) {
+                result.complete(any);
+            } else {
+                result.completeExceptionally(failure);
             }
-        }
-        if (first instanceof Error error) {
-            throw error;
-        }
-        if (first instanceof RuntimeException exception) {
-            throw exception;
-        }
+        });
+        return result;
     }
 
-    private static void chargeWhatIsLeft(RateLimitStore store, Charge more) {
-        // a refusal would start a penalty, although nobody has asked for more than there is
-        boolean penalty = more.policy().penalty() != null;
-        Charge wanted = penalty ? atMost(more, store.peek(List.of(more))) : more;
-        boolean charged = wanted.permits() == 0 || store.tryCharge(wanted);
-        for (int i = 0; i < ATTEMPTS && !charged && wanted.permits() > 0; i++) {
-            // a refusal knows what is left of the budget that refused, which may be one that several keys share
-            Decision decision = store.decide(List.of(wanted));
-            charged = decision.admitted();
-            wanted = atMost(more, decision);
+    private static void run(List<Step> steps, @Nullable Throwable failure, Consumer<@Nullable Throwable> whenOver) {
+        if (steps.isEmpty()) {
+            whenOver.accept(failure);
+            return;
         }
+        List<Step> rest = steps.subList(1, steps.size());
+        CompletionStage<?> called;
+        try {
+            called = steps.get(0).call.get();
+        } catch (Throwable e) {
+            called = CompletableFuture.failedFuture(e);
+        }
+        called.whenComplete((nothing, thrown) -> run(rest, firstOf(failure, thrown), whenOver));
+    }
+
+    private static @Nullable Throwable firstOf(@Nullable Throwable first, @Nullable Throwable next) {
+        Throwable cause = next instanceof CompletionException && next.getCause() != null ? next.getCause() : next;
+        if (first == null || cause == null) {
+            return first == null ? cause : first;
+        }
+        if (first != cause) {
+            first.addSuppressed(cause);
+        }
+        return first;
+    }
+
+    private static CompletionStage<?> chargeWhatIsLeft(RateLimitStore store, Charge more, Asking asking) {
+        // a refusal would start a penalty, although nobody has asked for more than there is
+        return more.policy().penalty() == null
+                ? charge(store, more, more, asking, ATTEMPTS)
+                : asking.peek(store, more)
+                        .thenCompose(left -> charge(store, more, atMost(more, left), asking, ATTEMPTS));
+    }
+
+    private static CompletionStage<?> charge(
+            RateLimitStore store, Charge more, Charge wanted, Asking asking, int attempts) {
+        if (wanted.permits() == 0) {
+            return CompletableFuture.completedFuture(null);
+        }
+        // a refusal knows what is left of the budget that refused, which may be one that several keys share
+        return asking.decide(store, wanted)
+                .thenCompose(decision -> decision.admitted() || attempts == 0
+                        ? CompletableFuture.completedFuture(null)
+                        : charge(store, more, atMost(more, decision), asking, attempts - 1));
     }
 
     private static Charge atMost(Charge more, Decision answer) {

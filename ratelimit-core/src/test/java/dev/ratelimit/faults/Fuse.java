@@ -10,6 +10,8 @@ import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
@@ -156,11 +158,35 @@ public final class Fuse {
             }
 
             @Override
+            public CompletionStage<Decision> decideAsync(List<Charge> charges) {
+                return passing("decide", () -> store.decideAsync(charges));
+            }
+
+            @Override
+            public CompletionStage<Decision> peekAsync(List<Charge> charges) {
+                return passing("peek", () -> store.peekAsync(charges));
+            }
+
+            @Override
+            public CompletionStage<@Nullable Void> refundAsync(Decision decision, List<Charge> part) {
+                return passing("refund", () -> store.refundAsync(decision, part));
+            }
+
+            @Override
             public boolean reset(Policy policy, String key) {
                 passes("reset");
                 return store.reset(policy, key);
             }
         };
+    }
+
+    private <T extends @Nullable Object> CompletionStage<T> passing(String place, Supplier<CompletionStage<T>> call) {
+        try {
+            passes(place);
+        } catch (Throwable e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        return call.get();
     }
 
     /** A clock that a test sets, and that may throw. */

@@ -47,6 +47,8 @@ final class KeyNames {
                     + " letters, digits, dots, hyphens, underscores and colons but was '" + prefix + "'");
         }
         this.prefix = prefix;
+        // the first time, the JDK reads files to find it: not in a first decision, which may be on an event loop
+        String ignored = digest("");
     }
 
     /** The name without the limit's number. */

@@ -18,6 +18,22 @@ import org.jspecify.annotations.Nullable;
  */
 final class PendingBatch {
 
+    /**
+     * How a caller has waited.
+     *
+     * @param failure why it could not wait, if so
+     */
+    record Waited(long nanos, long patienceNanos, @Nullable StoreFailure failure) {
+
+        /** Throws an error that says that there must be no outcome; see {@link Timeout}. */
+        static Waited until(long nanos, long patienceNanos, @Nullable Throwable failure) {
+            if (failure instanceof Error error) {
+                throw error;
+            }
+            return new Waited(nanos, patienceNanos, failure == null ? null : StoreFailure.of(failure));
+        }
+    }
+
     /** How far it has come to the server that it goes to. */
     private enum Progress {
         CONNECTING,
@@ -191,6 +207,23 @@ final class PendingBatch {
         reply.whenComplete(action);
     }
 
+    /** Tells the listener if it fails. */
+    void tellFailure(RedisStoreListener listener) {
+        then((received, failure) -> {
+            if (failure != null) {
+                listener.failed(StoreFailure.of(failure).reason());
+            }
+        });
+    }
+
+    /** Completes when all of these have a reply or have failed. */
+    static CompletableFuture<?> all(List<PendingBatch> batches) {
+        return batches.size() == 1
+                ? batches.get(0).reply
+                : CompletableFuture.allOf(
+                        batches.stream().map(each -> each.reply).toArray(CompletableFuture[]::new));
+    }
+
     /**
      * Waits for the reply until the deadline. No reply by then is the server's failure.
      *
@@ -200,6 +233,20 @@ final class PendingBatch {
     Reply await(long patienceNanos) {
         try {
             return get(patienceNanos);
+        } catch (StoreFailure e) {
+            end(e);
+            throw e;
+        }
+    }
+
+    /**
+     * Like {@link #await}, for a caller that has waited until the deadline without blocking a thread.
+     *
+     * @throws StoreFailure if there is no reply
+     */
+    Reply awaited(Waited waited) {
+        try {
+            return got(waited);
         } catch (StoreFailure e) {
             end(e);
             throw e;
@@ -223,14 +270,36 @@ final class PendingBatch {
             if (!Timeout.await(reply, patienceNanos, scheduler)) {
                 throw late(ticker.nanos() - from, patienceNanos);
             }
-            return reply.join();
-        } catch (CompletionException e) {
-            throw StoreFailure.of(e.getCause() == null ? e : e.getCause());
+            return arrived();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new StoreFailure(RedisStoreFailure.INTERRUPTED, "interrupted while waiting for Redis", e);
         } finally {
             left = true;
+        }
+    }
+
+    /**
+     * Like {@link #get}, for a caller that has waited without blocking a thread.
+     *
+     * @throws StoreFailure if there is no reply
+     */
+    Reply got(Waited waited) {
+        try {
+            if (reply.isDone()) {
+                return arrived();
+            }
+            throw waited.failure == null ? late(waited.nanos, waited.patienceNanos) : waited.failure;
+        } finally {
+            left = true;
+        }
+    }
+
+    private Reply arrived() {
+        try {
+            return reply.join();
+        } catch (CompletionException e) {
+            throw StoreFailure.of(e.getCause() == null ? e : e.getCause());
         }
     }
 }

@@ -7,16 +7,21 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.redis.PendingBatch.Waited;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.cluster.RedisClusterClient;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,9 +40,6 @@ public final class RedisStore implements RateLimitStore {
     /** The maximum time that closing the store spends on refunding leases. */
     private static final long MAX_CLOSE_NANOS = 2_000_000_000;
 
-    /** More than an expiry is rounded up by. */
-    private static final long EXPIRY_ROUNDING_NANOS = 20_000_000;
-
     private final Router router;
     private final LocalDecider local;
     private final StatusCache statusCache;
@@ -45,10 +47,10 @@ public final class RedisStore implements RateLimitStore {
     private final OwedRefunds owed;
     private final Ticker ticker;
     private final RedisStoreListener listener;
+    private final Scheduler scheduler;
     private final long deadlineNanos;
-
-    /** After this time, no server executes a charge any more. */
-    private final long voidAfterNanos;
+    private final Inquiries inquiries;
+    private final Delivery delivery;
 
     /** Creates a store from these parts, with the builder's settings. */
     RedisStore(Router router, LocalDecider local, StatusCache statusCache, RedisStoreBuilder settings) {
@@ -58,8 +60,10 @@ public final class RedisStore implements RateLimitStore {
         this.ticker = settings.ticker();
         this.listener = settings.listener();
         this.deadlineNanos = settings.deadline().toNanos();
-        this.voidAfterNanos = 2 * Math.min(deadlineNanos, Long.MAX_VALUE / 4) + EXPIRY_ROUNDING_NANOS;
-        this.owed = new OwedRefunds(router, ticker, settings.settings().scheduler());
+        this.scheduler = settings.settings().scheduler();
+        this.owed = new OwedRefunds(router, ticker, scheduler);
+        this.inquiries = new Inquiries(router, owed, local, statusCache, settings);
+        this.delivery = new Delivery(settings.executor(), scheduler);
         this.leases = settings.leases(new LeaseSource());
     }
 
@@ -77,7 +81,7 @@ public final class RedisStore implements RateLimitStore {
         }
 
         private PendingBatch tellingFailure(List<PendingBatch> sent) {
-            sent.forEach(RedisStore.this::tellFailure);
+            sent.forEach(each -> each.tellFailure(listener));
             return sent.get(0);
         }
     }
@@ -141,57 +145,108 @@ public final class RedisStore implements RateLimitStore {
         return leases == null ? ask(pending, distinct, Operation.CHARGE) : pay(pending, distinct, leases);
     }
 
+    /**
+     * {@inheritDoc}
+     *
+     * <p>No thread waits. Completes on the calling thread what needs no answer of a server, and all else on the
+     * {@linkplain RedisStoreBuilder#executor executor}.
+     */
+    @Override
+    public CompletionStage<Decision> decideAsync(List<Charge> charges) {
+        return delivery.of(started(() -> decideLater(charges)), this::refundAsync);
+    }
+
+    private CompletableFuture<Decision> decideLater(List<Charge> charges) {
+        List<Charge> distinct = Charge.addUp(charges);
+        Decision refusal = statusCache.refusal(distinct);
+        if (refusal != null) {
+            return CompletableFuture.completedFuture(refusal);
+        }
+        PendingDecision pending = new PendingDecision(distinct);
+        return leases == null ? askAsync(pending, distinct, Operation.CHARGE) : payAsync(pending, distinct, leases);
+    }
+
     @Override
     public Decision peek(List<Charge> charges) {
         List<Charge> distinct = Charge.addUp(charges);
         return ask(new PendingDecision(distinct), distinct, Operation.PEEK);
     }
 
+    /**
+     * {@inheritDoc}
+     *
+     * <p>As {@link #decideAsync}.
+     */
+    @Override
+    public CompletionStage<Decision> peekAsync(List<Charge> charges) {
+        return delivery.of(
+                started(() -> {
+                    List<Charge> distinct = Charge.addUp(charges);
+                    return askAsync(new PendingDecision(distinct), distinct, Operation.PEEK);
+                }),
+                decision -> {});
+    }
+
+    private static <T extends @Nullable Object> CompletableFuture<T> started(Supplier<CompletableFuture<T>> call) {
+        try {
+            return call.get();
+        } catch (Throwable e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
     /** Spends leases where possible and asks Redis for the rest. */
     private Decision pay(PendingDecision pending, List<Charge> charges, Leases from) {
-        List<Charge> rest = new ArrayList<>(charges.size());
-        IdentityHashMap<Charge, Lease> paid = new IdentityHashMap<>();
+        Payment payment = new Payment(from, ticker);
         boolean admitted = false;
         try {
-            for (Charge charge : charges) {
-                Lease lease = charge.permits() == 0 ? null : from.pay(charge);
-                if (lease == null) {
-                    rest.add(charge);
-                } else {
-                    paid.put(charge, lease);
-                    pending.paid(charge, lease, ticker.nanos());
-                }
-            }
+            List<Charge> rest = payment.pay(pending, charges);
             Decision decision = rest.isEmpty() ? pending.decision(true) : ask(pending, rest, Operation.CHARGE);
             admitted = decision.admitted();
             return decision;
         } finally {
             if (!admitted) {
-                paid.forEach((charge, lease) -> from.giveBack(lease, charge));
+                payment.giveBack();
             }
+        }
+    }
+
+    private CompletableFuture<Decision> payAsync(PendingDecision pending, List<Charge> charges, Leases from) {
+        Payment payment = new Payment(from, ticker);
+        try {
+            List<Charge> rest = payment.pay(pending, charges);
+            CompletableFuture<Decision> decided = rest.isEmpty()
+                    ? CompletableFuture.completedFuture(pending.decision(true))
+                    : askAsync(pending, rest, Operation.CHARGE);
+            return decided.whenComplete((decision, failure) -> {
+                if (decision == null || !decision.admitted()) {
+                    payment.giveBack();
+                }
+            });
+        } catch (Throwable e) {
+            payment.giveBack();
+            throw e;
         }
     }
 
     /** Throws {@link StoreUnavailableException} if a policy that fails closed cannot be decided. */
     private Decision ask(PendingDecision pending, List<Charge> charges, Operation operation) {
         ensureAlarms();
-        long deadline = ticker.nanos() + deadlineNanos;
-        long asked = statusCache.now();
-        List<PendingBatch> sent = router.send(charges, operation);
-        // what nobody would get, should this thread fail on its way
-        List<PendingBatch> open = new ArrayList<>(operation == Operation.CHARGE ? sent : List.of());
-        Decision decision;
-        try {
-            await(pending, sent, open, deadline);
-            decide(pending, open, operation, deadline);
-            decision = pending.decision(operation == Operation.CHARGE);
-        } catch (RuntimeException | Error e) {
-            sent.forEach(each -> each.giveUp(e));
-            open.forEach(this::undo);
-            throw e;
-        }
-        learn(pending, asked, operation);
+        Decision decision = inquiries.ask(pending, charges, operation);
+        report(pending, operation);
         return decision;
+    }
+
+    private CompletableFuture<Decision> askAsync(PendingDecision pending, List<Charge> charges, Operation operation) {
+        ensureAlarms();
+        CompletableFuture<Decision> decided = inquiries.askAsync(pending, charges, operation);
+        return leases == null
+                ? decided
+                : decided.whenComplete((decision, failure) -> {
+                    if (decision != null) {
+                        report(pending, operation);
+                    }
+                });
     }
 
     /** An alarm that could not be set, because a thread did not start, is set by the next call. */
@@ -202,98 +257,16 @@ public final class RedisStore implements RateLimitStore {
         }
     }
 
-    private void await(PendingDecision pending, List<PendingBatch> asked, List<PendingBatch> open, long deadline) {
-        for (PendingBatch sent : asked) {
-            try {
-                pending.answered(sent, sent.await(deadline - ticker.nanos()));
-            } catch (StoreFailure e) {
-                listener.failed(e.reason());
-                pending.unanswered(sent, e);
-                if (open.contains(sent)) {
-                    undo(sent);
-                    open.remove(sent);
-                }
-            }
+    /** Lets frequently used keys have leases. Those that get none because there is no stack or memory for it ask again. */
+    private void report(PendingDecision pending, Operation operation) {
+        if (leases == null || !pending.admitted() || operation != Operation.CHARGE) {
+            return;
         }
-    }
-
-    /** Decides what no server has answered, and gives back what servers charged if anything is refused. */
-    private void decide(PendingDecision pending, List<PendingBatch> open, Operation operation, long deadline) {
-        StoreFailure failure = pending.failure();
-        if (failure != null) {
-            try {
-                local.denyIfChosen(pending.unanswered(), failure);
-            } catch (StoreUnavailableException e) {
-                giveBack(pending, open, deadline);
-                throw e;
-            }
-            local.decide(pending, pending.admitted() && operation == Operation.CHARGE);
-        }
-        if (!pending.admitted()) {
-            giveBack(pending, open, deadline);
-        }
-    }
-
-    /** A decision stands, whether or not anything is learnt from it: a thread without stack or memory may fail here. */
-    private void learn(PendingDecision pending, long asked, Operation operation) {
         try {
-            pending.remember(statusCache, asked, operation == Operation.CHARGE);
-            if (leases != null && pending.admitted() && operation == Operation.CHARGE) {
-                pending.reportTo(leases);
-            }
+            pending.reportTo(leases);
         } catch (RuntimeException | Error e) {
             // the next call asks Redis
         }
-    }
-
-    /** Gives back, sooner or later, what a server charges or may have charged for a caller who has left without its answer. */
-    private void undo(PendingBatch sent) {
-        long voidNanos = ticker.nanos() + voidAfterNanos;
-        sent.then((late, failure) -> {
-            List<Charge> charges = sent.batch().charges();
-            if (failure == null && late.admitted()) {
-                owed.post(charges, new Stamp(late.nowMicros(), sent.batch().id()));
-            } else if (failure != null
-                    && sent.mayBeExecuted()
-                    && !StoreFailure.of(failure).executedNothing()) {
-                charges.forEach(charge -> owed.cancel(charge, sent.batch().id(), voidNanos));
-            }
-        });
-    }
-
-    /**
-     * Refunds the slots that admitted if another one refused, and asks for their state afterwards if time is left: a
-     * server that hangs may have used up the deadline.
-     */
-    private void giveBack(PendingDecision pending, List<PendingBatch> open, long deadline) {
-        List<PendingBatch> questions = new ArrayList<>(1);
-        for (PendingBatch charged : pending.charged()) {
-            if (!open.remove(charged)) {
-                // it was only asked
-                continue;
-            }
-            List<Charge> charges = charged.batch().charges();
-            Stamp stamp = new Stamp(charged.reply().nowMicros(), charged.batch().id());
-            owed.post(charges, stamp).forEach(this::tellFailure);
-            if (deadline - ticker.nanos() > 0) {
-                questions.addAll(router.post(charges, Operation.PEEK));
-            }
-        }
-        for (PendingBatch question : questions) {
-            try {
-                pending.corrected(question, question.get(deadline - ticker.nanos()));
-            } catch (StoreFailure e) {
-                listener.failed(e.reason());
-            }
-        }
-    }
-
-    private void tellFailure(PendingBatch sent) {
-        sent.then((reply, failure) -> {
-            if (failure != null) {
-                listener.failed(StoreFailure.of(failure).reason());
-            }
-        });
     }
 
     /**
@@ -310,6 +283,31 @@ public final class RedisStore implements RateLimitStore {
 
     @Override
     public void refund(Decision decision, List<Charge> part) {
+        Map<Debt, List<Charge>> debts = debts(decision, part);
+        settle(sendRefunds(debts), ticker.nanos() + deadlineNanos);
+        debts.values().forEach(charges -> charges.forEach(statusCache::forget));
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>As {@link #decideAsync}.
+     */
+    @Override
+    @CanIgnoreReturnValue
+    public CompletionStage<@Nullable Void> refundAsync(Decision decision, List<Charge> part) {
+        return delivery.of(started(() -> refundLater(decision, part)), nothing -> {})
+                .minimalCompletionStage();
+    }
+
+    private CompletableFuture<@Nullable Void> refundLater(Decision decision, List<Charge> part) {
+        Map<Debt, List<Charge>> debts = debts(decision, part);
+        return settleAsync(sendRefunds(debts))
+                .thenRun(() -> debts.values().forEach(charges -> charges.forEach(statusCache::forget)));
+    }
+
+    /** What is to be refunded by servers, or to leases. What memory has charged is refunded. */
+    private Map<Debt, List<Charge>> debts(Decision decision, List<Charge> part) {
         if (decision.receipt() != null && !(decision.receipt() instanceof Receipt)) {
             throw new IllegalArgumentException(
                     "a decision must be refunded to the store that made it but was of another store");
@@ -327,11 +325,11 @@ public final class RedisStore implements RateLimitStore {
                 local.refund(Objects.requireNonNull(receipt.memory()), whole, charge.permits());
             }
         }
-        refund(there);
+        return there;
     }
 
-    /** Refunds each charge to its lease or to its server. */
-    private void refund(Map<Debt, List<Charge>> charged) {
+    /** Refunds each charge to its lease, or sends that to its server. */
+    private List<PendingBatch> sendRefunds(Map<Debt, List<Charge>> charged) {
         List<PendingBatch> refunds = new ArrayList<>(1);
         charged.forEach((debt, charges) -> {
             List<Charge> due = new ArrayList<>(charges);
@@ -343,8 +341,7 @@ public final class RedisStore implements RateLimitStore {
                 refunds.add(sent);
             }
         });
-        settle(refunds, ticker.nanos() + deadlineNanos);
-        charged.values().forEach(charges -> charges.forEach(statusCache::forget));
+        return refunds;
     }
 
     @Override
@@ -369,10 +366,25 @@ public final class RedisStore implements RateLimitStore {
     /** Waits for completion, so that the next call sees the effect. Returns whether all have succeeded. */
     @CanIgnoreReturnValue
     private boolean settle(List<PendingBatch> commands, long deadline) {
+        return settled(commands, sent -> sent.await(deadline - ticker.nanos()));
+    }
+
+    /** Completed when the next call sees the effect. */
+    private CompletableFuture<@Nullable Void> settleAsync(List<PendingBatch> commands) {
+        long began = ticker.nanos();
+        return Timeout.await(scheduler, PendingBatch.all(commands), deadlineNanos)
+                .handle((nothing, failure) -> {
+                    Waited waited = Waited.until(ticker.nanos() - began, deadlineNanos, failure);
+                    boolean ignored = settled(commands, sent -> sent.awaited(waited));
+                    return null;
+                });
+    }
+
+    private boolean settled(List<PendingBatch> commands, Function<PendingBatch, Reply> reply) {
         boolean succeeded = true;
         for (PendingBatch sent : commands) {
             try {
-                sent.await(deadline - ticker.nanos());
+                Reply ignored = reply.apply(sent);
             } catch (StoreFailure e) {
                 listener.failed(e.reason());
                 succeeded = false;

@@ -36,6 +36,7 @@ public final class RedisStoreBuilder {
     private OnStoreFailure otherwise = OnStoreFailure.LOCAL;
     private Ticker ticker = Ticker.system();
     private @Nullable Scheduler scheduler;
+    private @Nullable Executor executor;
     private RedisStoreListener listener = new RedisStoreListener() {};
     private String prefix = "ratelimit";
     private Duration deadline = Duration.ofMillis(50);
@@ -219,6 +220,21 @@ public final class RedisStoreBuilder {
     }
 
     /**
+     * Sets what runs dependents of {@link RedisStore#decideAsync}, {@code peekAsync} and {@code refundAsync} that have to
+     * wait for an answer. If all of them are short and never block, such as those that hand over to an event loop, {@code
+     * Runnable::run} saves a change of threads: they then run on the client's threads and on the scheduler's.
+     *
+     * @param executor {@link Scheduler#blockingExecutor} of the scheduler by default; what it rejects runs on {@link
+     *     Scheduler#executor}
+     * @return this builder
+     */
+    @CanIgnoreReturnValue
+    public RedisStoreBuilder executor(Executor executor) {
+        this.executor = executor;
+        return this;
+    }
+
+    /**
      * Sets the listener that is notified of failures.
      *
      * @param listener replaces a previous one; none by default
@@ -277,6 +293,7 @@ public final class RedisStoreBuilder {
                 otherwise,
                 openFor);
         RedisStore store = new RedisStore(router, local, statusCache, this);
+        Script.initialize();
         try {
             router.warmUp(FIRST.charge(), WARM_UP.toNanos());
         } catch (RuntimeException | Error e) {
@@ -298,6 +315,10 @@ public final class RedisStoreBuilder {
 
     private Scheduler scheduler() {
         return scheduler == null ? Scheduler.of(ticker) : scheduler;
+    }
+
+    Executor executor() {
+        return executor == null ? scheduler().blockingExecutor() : executor;
     }
 
     RedisStoreListener listener() {

@@ -10,9 +10,12 @@ import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,9 +73,17 @@ record Script(String text, String sha) {
         }
     }
 
+    /** The files that scripts consist of, all read at once: the first decision may be on an event loop. */
+    private static final Map<String, String> PARTS = parts();
+
     /** By the bits of their algorithms' numbers. */
     private static final AtomicReferenceArray<@Nullable Script> KNOWN =
             new AtomicReferenceArray<>(1 << Algorithm.values().length);
+
+    /** Reads the files now, and looks up the digest, which reads files of the JDK. */
+    static void initialize() {
+        Script ignored = ofAll();
+    }
 
     /** Creates a script from this text. */
     static Script of(String text) {
@@ -117,23 +128,34 @@ record Script(String text, String sha) {
     }
 
     private static Script compose(Set<Algorithm> algorithms) {
-        StringBuilder text = new StringBuilder(read("begin.lua"));
+        StringBuilder text = new StringBuilder(part("begin.lua"));
         if (algorithms.equals(Set.of(Algorithm.TOKEN_BUCKET))) {
-            text.append(read("all-token-buckets.lua"));
+            text.append(part("all-token-buckets.lua"));
         }
-        text.append(read("before.lua"));
+        text.append(part("before.lua"));
         for (Algorithm algorithm : Algorithm.values()) {
             if (algorithms.contains(algorithm)
                     || (algorithm == Algorithm.SLIDING_LOG && algorithms.contains(Algorithm.CONCURRENCY))) {
-                text.append(read(algorithm.file()));
+                text.append(part(algorithm.file()));
             }
         }
-        return of(text.append(read("after.lua")).toString());
+        return of(text.append(part("after.lua")).toString());
     }
 
     /** The script for all algorithms, which can also read the state that another algorithm's limit wrote. */
     static Script ofAll() {
         return of(EnumSet.allOf(Algorithm.class));
+    }
+
+    private static String part(String file) {
+        return Objects.requireNonNull(PARTS.get(file), file);
+    }
+
+    private static Map<String, String> parts() {
+        return Stream.concat(
+                        Stream.of("begin.lua", "all-token-buckets.lua", "before.lua", "after.lua"),
+                        Stream.of(Algorithm.values()).map(Algorithm::file))
+                .collect(Collectors.toUnmodifiableMap(file -> file, Script::read));
     }
 
     private static String read(String file) {

@@ -51,18 +51,23 @@ class RedisStoreFaultsTest {
         private final FakeRedis redis = new FakeRedis(time);
         private final @Nullable RedisStore started;
         private final List<Decision> held = new ArrayList<>();
+        private final List<CompletableFuture<?>> unanswered = new ArrayList<>();
         private int windowCharges;
         private int sharedCharges;
         private boolean mayBeReset;
         private boolean outage;
 
-        Application(Faults faults, boolean leased) {
+        private final boolean async;
+
+        Application(Faults faults, boolean leased, boolean async) {
             this.faults = faults;
+            this.async = async;
             RedisStoreBuilder builder = new RedisStoreBuilder(settings -> new FaultyServer())
                     .ticker(faults.in(Ticker.class, time))
                     .scheduler(scheduler())
                     .threads(faults.in(Executor.class, task -> time.schedule(task, 0)))
                     .random(faults.in(RandomGenerator.class, new Random(1)))
+                    .executor(faults.in(Executor.class, Runnable::run))
                     .listener(faults.in(RedisStoreListener.class, new RedisStoreListener() {}))
                     .denyCache(Duration.ZERO)
                     .failures(3);
@@ -198,15 +203,34 @@ class RedisStoreFaultsTest {
         }
 
         void decide(Policy... policies) {
+            List<Charge> charges =
+                    Stream.of(policies).map(policy -> policy.charge("k")).toList();
+            if (async) {
+                CompletableFuture<Decision> decided =
+                        store().decideAsync(charges).toCompletableFuture();
+                CompletableFuture<Void> unused = decided.handle((decision, failure) -> {
+                    if (failure == null) {
+                        decided(decision, policies);
+                    } else {
+                        requireInjected(failure);
+                    }
+                    return null;
+                });
+                unanswered.add(unused);
+                untilTheDeadline();
+                return;
+            }
             Decision decision;
             try {
-                decision = store().decide(Stream.of(policies)
-                        .map(policy -> policy.charge("k"))
-                        .toList());
+                decision = store().decide(charges);
             } catch (RuntimeException | Error e) {
                 requireInjected(e);
                 return;
             }
+            decided(decision, policies);
+        }
+
+        private void decided(Decision decision, Policy... policies) {
             if (decision.admitted()) {
                 held.add(decision);
                 boolean there = RedisStore.decidedByRedis(decision);
@@ -221,6 +245,16 @@ class RedisStoreFaultsTest {
                 List<Charge> slots = decision.charges().stream()
                         .filter(charge -> charge.policy().equals(SLOTS))
                         .toList();
+                if (async) {
+                    unanswered.add(store().refundAsync(decision, slots)
+                            .exceptionally(failure -> {
+                                requireInjected(failure);
+                                return null;
+                            })
+                            .toCompletableFuture());
+                    untilTheDeadline();
+                    continue;
+                }
                 try {
                     store().refund(decision, slots);
                 } catch (RuntimeException | Error e) {
@@ -237,6 +271,10 @@ class RedisStoreFaultsTest {
             } catch (RuntimeException | Error e) {
                 requireInjected(e);
             }
+        }
+
+        private void untilTheDeadline() {
+            time.advance(Duration.ofMillis(50));
         }
 
         void seconds(int seconds) {
@@ -259,6 +297,9 @@ class RedisStoreFaultsTest {
 
         /** Only a rate whose reply was lost may stay charged, until it refills. */
         void requireWell() {
+            assertThat(unanswered)
+                    .as("answered, and as it should be")
+                    .allMatch(each -> each.isDone() && !each.isCompletedExceptionally());
             assertThat(store().available()).as("is used").isTrue();
             assertThat(used(SLOTS)).as("slots in use").isLessThanOrEqualTo(faultsAtOnce() ? 1 : 0);
             boolean lost = "Connection reads".equals(faults.failed());
@@ -346,8 +387,19 @@ class RedisStoreFaultsTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("scenarios")
     void anyCallThatFails_leavesNothingBehind(String name, Scenario scenario, Supplier<Throwable> failure) {
+        requireNothingLeft(name, scenario, failure, false);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("scenarios")
+    void anyCallThatFails_whileNobodyBlocks_leavesNothingBehind(
+            String name, Scenario scenario, Supplier<Throwable> failure) {
+        requireNothingLeft(name, scenario, failure, true);
+    }
+
+    private static void requireNothingLeft(String name, Scenario scenario, Supplier<Throwable> failure, boolean async) {
         int runs = Faults.inTurn(failure, faults -> {
-            Application application = new Application(faults, name.startsWith("leases"));
+            Application application = new Application(faults, name.startsWith("leases"), async);
 
             if (application.started != null) {
                 scenario.in(application);

@@ -21,6 +21,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Whichever call of a collaborator throws: nobody waits for ever, and what is charged belongs to somebody. */
@@ -120,6 +122,22 @@ class RateLimiterFaultsTest {
             super.refund(decision, part);
             charged.removeIf(one -> one == decision);
         }
+
+        @Override
+        public CompletionStage<Decision> decideAsync(List<Charge> charges) {
+            return CompletableFuture.completedFuture(decide(charges));
+        }
+
+        @Override
+        public CompletionStage<Decision> peekAsync(List<Charge> charges) {
+            return store().peekAsync(charges);
+        }
+
+        @Override
+        public CompletionStage<@Nullable Void> refundAsync(Decision decision, List<Charge> part) {
+            refund(decision, part);
+            return CompletableFuture.completedFuture(null);
+        }
     }
 
     private static final class Asynchronous extends Waits {
@@ -135,7 +153,7 @@ class RateLimiterFaultsTest {
             }
             answers.get(3).cancel(false);
             answers.add(limiter.acquireAsync(Duration.ofSeconds(5), WINDOW.charge("k", 4)));
-            CompletableFuture<Void> unused = answers.get(0).thenAccept(Reservation::refund);
+            CompletableFuture<Boolean> unused = answers.get(0).thenCompose(Reservation::refundAsync);
             advance(Duration.ofSeconds(30));
         }
     }
@@ -155,8 +173,32 @@ class RateLimiterFaultsTest {
         }
     }
 
+    /** As {@link Settling}, without blocking. */
+    private static final class SettlingLater extends Settling {
+
+        SettlingLater(Fuse fuse) {
+            super(fuse);
+        }
+
+        @Override
+        void settle(Reservation reservation) {
+            outcome(reservation.settleAsync(20));
+        }
+
+        @Override
+        void release(Reservation reservation) {
+            outcome(reservation.releaseAsync());
+        }
+
+        private static void outcome(CompletableFuture<Boolean> over) {
+            assertThat(over).isDone();
+            assertThat(over.handle((any, failure) -> failure == null || EveryCall.isInjected(failure)))
+                    .isCompletedWithValue(true);
+        }
+    }
+
     /** Both are settled whatever the other one's store throws: nothing stays held, and nothing is charged twice. */
-    private static final class Settling extends Waits {
+    private static class Settling extends Waits {
 
         private static final Policy DAY = Policy.of("day", FixedWindow.of(Rate.parse("100/day")));
 
@@ -171,10 +213,18 @@ class RateLimiterFaultsTest {
             try {
                 Reservation more = limiter.reserve(DAY.charge("b", 10));
                 settled.add(more.decision());
-                less.and(more).settle(20);
+                settle(less.and(more));
             } finally {
-                less.release();
+                release(less);
             }
+        }
+
+        void settle(Reservation reservation) {
+            reservation.settle(20);
+        }
+
+        void release(Reservation reservation) {
+            reservation.release();
         }
 
         @Override
@@ -203,5 +253,10 @@ class RateLimiterFaultsTest {
     @Test
     void settle_anyCollaboratorThrows_releasesAndChargesOnce() {
         assertThat(EveryCall.throwsOnce(Settling::new)).isGreaterThan(4);
+    }
+
+    @Test
+    void settleAsync_anyCollaboratorThrows_releasesAndChargesOnce() {
+        assertThat(EveryCall.throwsOnce(SettlingLater::new)).isGreaterThan(4);
     }
 }

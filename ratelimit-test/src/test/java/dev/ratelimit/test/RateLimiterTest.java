@@ -22,11 +22,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -319,7 +324,59 @@ class RateLimiterTest {
         RateLimiter broken = new RateLimiter(new FailingStore(), ticker);
 
         assertThatThrownBy(() -> broken.acquire(Duration.ofSeconds(1), CHARGE)).isInstanceOf(StackOverflowError.class);
-        assertThat(broken.acquireAsync(Duration.ofSeconds(1), CHARGE)).isCompletedExceptionally();
+        assertThat(broken.acquireAsync(Duration.ofSeconds(1), CHARGE))
+                .failsWithin(Duration.ofSeconds(50))
+                .withThrowableOfType(ExecutionException.class)
+                .withCauseInstanceOf(StackOverflowError.class);
+    }
+
+    @Test
+    void decideAsync_slowStore_returnsBeforeItAnswers() {
+        CountDownLatch answer = new CountDownLatch(1);
+        RateLimiter slow = new RateLimiter(slow(answer), ticker);
+
+        CompletableFuture<Decision> decided = slow.decideAsync(CHARGE);
+        CompletableFuture<Reservation> acquired = slow.acquireAsync(Duration.ZERO, CHARGE);
+
+        assertThat(decided).isNotDone();
+        assertThat(acquired).isNotDone();
+        answer.countDown();
+        assertThat(decided.join().admitted() ^ acquired.join().admitted()).isTrue();
+    }
+
+    @Test
+    void acquireAsync_cancelledWhileTheStoreIsAsked_leavesNothingCharged() throws InterruptedException {
+        CountDownLatch answer = new CountDownLatch(1);
+        CountDownLatch refunded = new CountDownLatch(1);
+        RateLimitStore slow = new ForwardingStore(slow(answer)) {
+            @Override
+            public void refund(Decision decision, List<Charge> part) {
+                super.refund(decision, part);
+                refunded.countDown();
+            }
+        };
+        CompletableFuture<Reservation> acquired = new RateLimiter(slow, ticker).acquireAsync(Duration.ZERO, CHARGE);
+
+        acquired.cancel(false);
+        answer.countDown();
+
+        assertThat(refunded.await(50, TimeUnit.SECONDS)).isTrue();
+        assertThat(limiter.peek(CHARGE)).hasRemaining(1);
+    }
+
+    /** A store that can only block, until it may answer. */
+    private RateLimitStore slow(CountDownLatch answer) {
+        return new ForwardingStore(store) {
+            @Override
+            public Decision decide(List<Charge> charges) {
+                try {
+                    answer.await();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+                return super.decide(charges);
+            }
+        };
     }
 
     @Test
@@ -337,6 +394,16 @@ class RateLimiterTest {
                 Decision decision = super.decide(charges);
                 task.run();
                 return decision;
+            }
+
+            @Override
+            public CompletionStage<Decision> decideAsync(List<Charge> charges) {
+                return CompletableFuture.completedFuture(decide(charges));
+            }
+
+            @Override
+            public CompletionStage<@Nullable Void> refundAsync(Decision decision, List<Charge> part) {
+                return store().refundAsync(decision, part);
             }
         };
         return new RateLimiter(observed, ticker);

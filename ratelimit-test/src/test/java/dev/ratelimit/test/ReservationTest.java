@@ -21,9 +21,13 @@ import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -143,7 +147,7 @@ class ReservationTest {
     @Test
     void settle_chargesThrow_refundsTheOthers() {
         Policy all = Policy.of("all", TokenBucket.of(Rate.parse("500/day")));
-        Reservation reservation = new RateLimiter(new OnlyDecidingStore(store), ticker)
+        Reservation reservation = new RateLimiter(new OnceDecidingStore(store), ticker)
                 .reserve(all.charge("", 10), TOKENS.charge("alice", 50), all.charge("b", 5));
 
         assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> reservation.settle(20));
@@ -275,16 +279,141 @@ class ReservationTest {
                 .hasRemaining(90, 990, 3);
     }
 
-    /** Decides and refunds as the other store, and fails at each single charge. */
-    private static final class OnlyDecidingStore extends ForwardingStore {
+    /** Decides once, refunds as the other store, and cannot decide afterwards. */
+    private static final class OnceDecidingStore extends ForwardingStore {
 
-        OnlyDecidingStore(RateLimitStore store) {
+        private boolean decided;
+
+        OnceDecidingStore(RateLimitStore store) {
             super(store);
         }
 
         @Override
-        public boolean tryCharge(Charge charge) {
-            throw new StoreUnavailableException(charge.policy().name(), Duration.ofSeconds(1), "test");
+        public Decision decide(List<Charge> charges) {
+            if (decided) {
+                throw new StoreUnavailableException(charges.get(0).policy().name(), Duration.ofSeconds(1), "test");
+            }
+            decided = true;
+            return super.decide(charges);
+        }
+    }
+
+    @Test
+    void settleAsync_lessOrMore_isAsSettle() {
+        Reservation less = tokens.reserve("alice", 60);
+        Reservation more = tokens.reserve("bob", 90);
+        assertThat(tokens.tryAcquire("bob", 5)).isTrue();
+
+        assertThat(less.settleAsync(25)).isCompletedWithValue(true);
+        assertThat(more.settleAsync(5_000)).isCompletedWithValue(true);
+        assertThat(less.settleAsync(0)).isCompletedWithValue(false);
+
+        assertThat(left("alice")).isEqualTo(75);
+        assertThat(left("bob")).isZero();
+        assertThatIllegalArgumentException().isThrownBy(() -> less.settleAsync(-1));
+    }
+
+    @Test
+    void settleAsync_penalty_startsNone() {
+        Policy policy =
+                Policy.of("penalized", TokenBucket.of(Rate.parse("100/minute"))).withPenalty(Duration.ofHours(1));
+        Reservation reservation = limiter.reserve(policy.charge("alice", 10));
+
+        assertThat(reservation.settleAsync(5_000)).isCompletedWithValue(true);
+        ticker.advance(Duration.ofMinutes(1));
+
+        assertThat(limiter.tryAcquire(policy.charge("alice"))).isTrue();
+    }
+
+    @Test
+    void releaseAsync_thenRefundAsync_settlesEachChargeOnce() {
+        Reservation reservation = limiter.reserve(TOKENS.charge("alice", 60), SLOTS.charge("alice", 2));
+
+        assertThat(reservation.releaseAsync()).isCompletedWithValue(true);
+        assertThat(reservation.release()).isFalse();
+        assertThat(limiter.peek(TOKENS.charge("alice", 0), SLOTS.charge("alice", 0)))
+                .hasRemaining(40, 940, 3);
+        assertThat(reservation.refundAsync()).isCompletedWithValue(true);
+        assertThat(reservation.refund()).isFalse();
+
+        assertThat(limiter.peek(TOKENS.charge("alice", 0), SLOTS.charge("alice", 0)))
+                .hasRemaining(100, 1000, 3);
+    }
+
+    /** A store whose refunds are done when the test says so. */
+    private static final class LateStore extends ForwardingStore {
+
+        private final List<CompletableFuture<@Nullable Void>> refunds = new ArrayList<>();
+
+        LateStore(RateLimitStore store) {
+            super(store);
+        }
+
+        @Override
+        public CompletionStage<Decision> decideAsync(List<Charge> charges) {
+            return store().decideAsync(charges);
+        }
+
+        @Override
+        public CompletionStage<@Nullable Void> refundAsync(Decision decision, List<Charge> part) {
+            CompletableFuture<@Nullable Void> refunded = new CompletableFuture<>();
+            refunds.add(refunded);
+            return refunded;
+        }
+    }
+
+    @Test
+    void settleAsync_storeNotDoneYet_isSettledForOthers() {
+        LateStore late = new LateStore(store);
+        Reservation reservation = new RateLimiter(late, ticker).reserve(TOKENS.charge("alice", 60));
+
+        CompletableFuture<Boolean> settled = reservation.settleAsync(20);
+
+        assertThat(settled).isNotDone();
+        assertThat(reservation.refund()).isFalse();
+        assertThat(reservation.refundAsync()).isCompletedWithValue(false);
+        late.refunds.get(0).complete(null);
+        assertThat(settled).isCompletedWithValue(true);
+        assertThat(late.refunds).hasSize(1);
+    }
+
+    @Test
+    void settleAsync_oneStepFails_takesTheOthers_andFailsWithIt() {
+        Policy all = Policy.of("all", TokenBucket.of(Rate.parse("500/day")));
+        LateStore late = new LateStore(store);
+        Reservation reservation = new RateLimiter(late, ticker)
+                .reserve(TOKENS.charge("alice", 60))
+                .and(new RateLimiter(late, ticker).reserve(all.charge("", 60), all.charge("b", 5)));
+        RuntimeException first = new IllegalStateException("first");
+        RuntimeException second = new IllegalStateException("second");
+
+        CompletableFuture<Boolean> settled = reservation.settleAsync(20);
+        late.refunds.get(0).completeExceptionally(first);
+        late.refunds.get(1).completeExceptionally(second);
+
+        assertThatThrownBy(settled::join).hasCause(first);
+        assertThat(first).hasSuppressedException(second);
+        assertThat(limiter.inspect(all, "b").get(0).remaining()).isEqualTo(480);
+    }
+
+    @Test
+    void settleAsync_byManyThreads_settlesOnce() throws InterruptedException {
+        for (int i = 0; i < 200; i++) {
+            Reservation reservation = limiter.reserve(TOKENS.charge("k" + i, 50), SLOTS.charge("k" + i));
+            AtomicInteger settled = new AtomicInteger();
+            AtomicInteger released = new AtomicInteger();
+
+            Threads.run(4, 1, () -> {
+                settled.addAndGet(reservation.settleAsync(20).join() ? 1 : 0);
+                released.addAndGet(reservation.releaseAsync().join() ? 1 : 0);
+                settled.addAndGet(reservation.settle(20) ? 1 : 0);
+                released.addAndGet(reservation.release() ? 1 : 0);
+            });
+
+            assertThat(settled).hasValue(1);
+            assertThat(released).hasValue(1);
+            assertThat(limiter.peek(TOKENS.charge("k" + i, 0), SLOTS.charge("k" + i, 0)))
+                    .hasRemaining(80, 980, 3);
         }
     }
 

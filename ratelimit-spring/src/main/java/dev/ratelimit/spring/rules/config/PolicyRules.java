@@ -23,6 +23,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -142,6 +143,16 @@ public final class PolicyRules {
     /** The rules of all policies that are off. */
     public Stream<Rule> off() {
         return all.stream().filter(rule -> !rules.contains(rule));
+    }
+
+    /** The rules of each policy where a route names it, by its name; without those that are off. */
+    public Map<String, List<Rule>> named() {
+        return rules.stream()
+                .map(Rule::whereNamed)
+                .collect(Collectors.groupingBy(
+                        rule -> properties.policies().containsKey(rule.policy().name())
+                                ? rule.policy().name()
+                                : Rule.withoutConcurrency(rule.policy().name())));
     }
 
     /** The rules of all policies. */

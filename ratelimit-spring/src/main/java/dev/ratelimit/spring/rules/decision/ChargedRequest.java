@@ -3,9 +3,9 @@ package dev.ratelimit.spring.rules.decision;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.WebResponse;
+import dev.ratelimit.spring.rules.decision.RequestLimiter.Place;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.FreeStatuses;
-import dev.ratelimit.spring.rules.rule.Stage;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +26,7 @@ public final class ChargedRequest {
     private final RefusalWriter refusals;
     private RequestContext context;
 
-    /** Those passed so far, at most two before the handler is called, and its call. */
+    /** Those passed so far, at most three before the handler is called, and its call. */
     private List<StageCharges> stages = List.of();
 
     /** Whether the call of the handler is still to be charged. */
@@ -57,12 +57,12 @@ public final class ChargedRequest {
     /**
      * The wait of a request for its permits, for its refusal, or for the answer of a store.
      *
-     * @param stage where it waits; {@code null} if there is only one
+     * @param place where it waits
      * @param charges which are decided when it is over
      * @param over completed when it is over: with a decision, unless the request is refused
      * @param next what then happens
      */
-    private record Wait(@Nullable Stage stage, StageCharges charges, CompletableFuture<?> over, Runnable next) {}
+    private record Wait(Place place, StageCharges charges, CompletableFuture<?> over, Runnable next) {}
 
     ChargedRequest(RulesInForce rules, WebRequest request, OutcomeCounter outcomes, RefusalWriter refusals) {
         this.rules = rules;
@@ -149,6 +149,14 @@ public final class ChargedRequest {
         }
     }
 
+    /** Those of these policies that no earlier stage has met, whether it charged them or not. */
+    List<String> notMet(List<String> policies) {
+        return policies.stream()
+                .filter(policy ->
+                        stages.stream().noneMatch(stage -> stage.rules().meet(policy)))
+                .toList();
+    }
+
     /** What the request was charged at each stage. */
     List<StageCharges> stages() {
         return stages;
@@ -209,14 +217,14 @@ public final class ChargedRequest {
      *
      * @param over as in a wait
      */
-    void goOn(@Nullable Stage stage, StageCharges charges, CompletableFuture<?> over, Runnable next) {
+    void goOn(Place place, StageCharges charges, CompletableFuture<?> over, Runnable next) {
         if (over.isDone()) {
             next.run();
             return;
         }
         boolean late;
         synchronized (this) {
-            wait = new Wait(stage, charges, over, next);
+            wait = new Wait(place, charges, over, next);
             late = gone;
         }
         if (late) {
@@ -229,9 +237,9 @@ public final class ChargedRequest {
         return wait != null && !left;
     }
 
-    /** Whether the request waits at this stage, or waited there when its client left. */
-    synchronized boolean isWaitingAt(@Nullable Stage stage) {
-        return wait != null && wait.stage() == stage;
+    /** Whether the request waits at this place, or waited there when its client left. */
+    synchronized boolean isWaitingAt(Place place) {
+        return wait != null && wait.place().equals(place);
     }
 
     /** Runs the task when the request is to be charged again because its wait is over, unless its client has left. */

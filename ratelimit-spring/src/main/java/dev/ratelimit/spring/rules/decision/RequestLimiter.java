@@ -3,9 +3,11 @@ package dev.ratelimit.spring.rules.decision;
 import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RejectionHandler;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.Stage;
@@ -24,8 +26,15 @@ public final class RequestLimiter {
     private final OutcomeCounter outcomes;
     private final RefusalWriter refusals;
 
-    /** The stage of the rules; {@code null} for all rules. */
-    private final @Nullable Stage stage;
+    /**
+     * Where requests are charged.
+     *
+     * @param stage of the rules; {@code null} for all rules
+     * @param named the policies that a route names, which are charged there; {@code null} for those of the stage
+     */
+    record Place(@Nullable Stage stage, @Nullable List<String> named) {}
+
+    private final Place place;
 
     /** Whether stores may block the calling thread. */
     private final boolean blocking;
@@ -52,7 +61,7 @@ public final class RequestLimiter {
                 waiting,
                 new OutcomeLog(outcomes, ticker, waiting.scheduler()),
                 RefusalWriter.of(properties, handler),
-                null,
+                new Place(null, null),
                 true);
     }
 
@@ -61,24 +70,40 @@ public final class RequestLimiter {
             WaitingRequests waiting,
             OutcomeCounter outcomes,
             RefusalWriter refusals,
-            @Nullable Stage stage,
+            Place place,
             boolean blocking) {
         this.rules = rules;
         this.waiting = waiting;
         this.outcomes = outcomes;
         this.refusals = refusals;
-        this.stage = stage;
+        this.place = place;
         this.blocking = blocking;
     }
 
     /** Returns a limiter with the same rules that charges only those before Spring Security. */
     public RequestLimiter beforeSecurity() {
-        return new RequestLimiter(rules, waiting, outcomes, refusals, Stage.BEFORE_SECURITY, blocking);
+        return new RequestLimiter(rules, waiting, outcomes, refusals, new Place(Stage.BEFORE_SECURITY, null), blocking);
     }
 
     /** Returns a limiter with the same rules that charges only those after Spring Security. */
     public RequestLimiter afterSecurity() {
-        return new RequestLimiter(rules, waiting, outcomes, refusals, Stage.AFTER_SECURITY, blocking);
+        return new RequestLimiter(rules, waiting, outcomes, refusals, new Place(Stage.AFTER_SECURITY, null), blocking);
+    }
+
+    /**
+     * Returns a limiter with the same rules that charges only the policies that a route names: each of them once, whatever
+     * its paths, methods and stage, unless an earlier stage has met it. What earlier stages have charged is refunded if one
+     * of them refuses. If the {@linkplain EndpointResolver#haveRoutes web stack has routes}, earlier stages leave the
+     * request uncounted; {@link ChargedRequest#countAdmitted} counts it if it reaches no route.
+     *
+     * @param route its id
+     * @param policies their names
+     * @throws RateLimitConfigurationException if there is no such policy; from now on, also when policies change
+     */
+    public RequestLimiter forRoute(String route, List<String> policies) {
+        rules.nameAtRoute(route, policies);
+        List<String> named = policies.stream().distinct().toList();
+        return new RequestLimiter(rules, waiting, outcomes, refusals, new Place(null, named), blocking);
     }
 
     /**
@@ -88,7 +113,7 @@ public final class RequestLimiter {
      * {@linkplain ChargedRequest#whenOver over}, perhaps several times. Refunds are sent, and nobody waits for them.
      */
     public RequestLimiter withoutBlocking() {
-        return new RequestLimiter(rules, waiting, outcomes, refusals, stage, false);
+        return new RequestLimiter(rules, waiting, outcomes, refusals, place, false);
     }
 
     /**
@@ -139,11 +164,13 @@ public final class RequestLimiter {
     }
 
     private void chargeAtStage(ChargedRequest charged, boolean canWait) {
-        if (charged.isWaitingAt(stage)) {
+        if (charged.isWaitingAt(place)) {
             charged.endWait();
             return;
         }
-        StageCharges charges = charged.rules().applyTo(charged.context(), stage, store());
+        StageCharges charges = place.named() == null
+                ? charged.rules().applyTo(charged.context(), place.stage(), store())
+                : charged.rules().applyTo(charged.context(), charged.notMet(place.named()), store());
         boolean mayWait = canWait && charges.rules().mayWait();
         if (!blocking) {
             chargeAsync(charged, charges.withoutBlocking(), canWait);
@@ -170,7 +197,7 @@ public final class RequestLimiter {
             return;
         }
         CompletableFuture<@Nullable Decision> answer = charges.answer().askAsync();
-        charged.goOn(stage, charges, answer, () -> {
+        charged.goOn(place, charges, answer, () -> {
             boolean admitted = charges.answer().isAdmitted(answer);
             if (!admitted && mayWait && charges.answer().unavailable() == null) {
                 await(charged, charges, waiting.acquireAsync(charges));
@@ -186,7 +213,7 @@ public final class RequestLimiter {
             charges.beginWait(waiting.ticker());
         }
         charged.goOn(
-                stage,
+                place,
                 charges,
                 attempts,
                 () -> decided(charged, charges, charges.answer().finish(attempts), true));
@@ -201,22 +228,24 @@ public final class RequestLimiter {
         }
         CompletableFuture<?> shown = charged.pass(charges, admitted);
         if (delay != null) {
-            charged.goOn(stage, charges, delay, () -> refuseLate(charged, charges, shown));
+            charged.goOn(place, charges, delay, () -> refuseLate(charged, charges, shown));
         } else if (!admitted && charges.hasWaited()) {
             refuseLate(charged, charges, shown);
         } else if (!shown.isDone()) {
-            charged.goOn(stage, charges, shown, () -> {});
+            charged.goOn(place, charges, shown, () -> {});
         }
     }
 
     /** Shows the limits as they are when the request is refused. */
     private void refuseLate(ChargedRequest charged, StageCharges charges, CompletableFuture<?> shown) {
-        charged.goOn(stage, charges, charges.refresh(), () -> charged.goOn(stage, charges, shown, () -> {}));
+        charged.goOn(place, charges, charges.refresh(), () -> charged.goOn(place, charges, shown, () -> {}));
     }
 
     /** What the rules of this stage read of requests. */
     public Reads reads() {
-        return rules.inForce().reads(stage);
+        return place.named() == null
+                ? rules.inForce().reads(place.stage())
+                : rules.inForce().reads(place.named());
     }
 
     /**
@@ -226,9 +255,8 @@ public final class RequestLimiter {
      */
     public Reads reads(@Nullable ChargedRequest before, WebRequest request) {
         RulesInForce now = before == null ? rules.inForce() : before.rules();
-        RequestContext context =
-                before == null ? now.context(request) : before.context().at(request);
-        return now.reads(context, stage);
+        RequestContext context = before == null ? now.context(request) : before.context().at(request);
+        return place.named() == null ? now.reads(context, place.stage()) : now.reads(place.named());
     }
 
     /** Whether requests can wait, so that a web stack must not answer them before. */
@@ -238,7 +266,7 @@ public final class RequestLimiter {
 
     /** Whether the request waits at this stage, or waited here when its client left. */
     public boolean hasWaiting(@Nullable ChargedRequest charged) {
-        return charged != null && charged.isWaitingAt(stage);
+        return charged != null && charged.isWaitingAt(place);
     }
 
     /** Returns a limiter of method calls, with the same rules; one that does not block for calls that do not, either. */

@@ -22,6 +22,7 @@ import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.rule.EndpointRules;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.rule.Stage;
+import dev.ratelimit.spring.rules.text.Quotation;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -31,6 +32,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -112,6 +114,7 @@ public final class RequestRules {
                     configured.changes(),
                     Map.copyOf(withConfigured),
                     RulesInForce.stages(anywhere, withConfigured.values(), configured.exemptions()),
+                    configured.named(),
                     byMethod,
                     configured.exemptions(),
                     new Credentials(parts),
@@ -121,6 +124,33 @@ public final class RequestRules {
         private Mode modeOf(String policy) {
             Mode inline = annotated.modeOf(policy);
             return inline == null ? Objects.requireNonNullElse(configured.modeOf(policy), Mode.ENFORCE) : inline;
+        }
+
+        /**
+         * Checks the policies that a route names.
+         *
+         * @param known the names of all configured policies
+         */
+        void check(String route, List<String> policies, Set<String> known) {
+            String where = "route " + route;
+            if (policies.isEmpty()) {
+                throw new RateLimitConfigurationException(
+                        where, null, "it names no policy; write the names of policies under ratelimit.policies");
+            }
+            for (String policy : policies) {
+                if (!known.contains(policy)) {
+                    throw new RateLimitConfigurationException(where, policy, AnnotatedRules.noPolicy(policy, known));
+                }
+                configured.all().stream()
+                        .filter(rule -> rule.policy().name().equals(policy) && rule.needsArguments())
+                        .forEach(rule -> {
+                            throw new RateLimitConfigurationException(
+                                    where,
+                                    policy,
+                                    "policy " + Quotation.of(policy) + " is " + rule.key()
+                                            + ", which depends on the arguments of a method; name it in @RateLimited");
+                        });
+            }
         }
 
         /** The rules that are off everywhere. */
@@ -148,6 +178,10 @@ public final class RequestRules {
     private final BiFunction<RateLimitProperties, Map<String, Change>, Parsed> parser;
     private final List<Handler> handlers = new ArrayList<>();
     private final List<Called> calls = new ArrayList<>();
+
+    /** The policies that routes name, by the id of the route. */
+    private final Map<String, List<String>> routes = new ConcurrentHashMap<>();
+
     private EndpointResolver endpoints = NOWHERE;
 
     /** Whether Spring Security runs between two stages. */
@@ -220,6 +254,17 @@ public final class RequestRules {
         return true;
     }
 
+    /**
+     * Notes that a route names policies, in place of those that it has named before.
+     *
+     * @throws RateLimitConfigurationException if there is no such policy, or it does not fit
+     */
+    void nameAtRoute(String route, List<String> policies) {
+        List<String> named = List.copyOf(policies);
+        parsed.check(route, named, properties.policies().keySet());
+        routes.put(route, named);
+    }
+
     /** Whether calls of a handler that has been added are limited. */
     public boolean limitCallsOf(Class<?> type, Method handler) {
         return AnnotatedRules.concern(type, handler)
@@ -253,6 +298,8 @@ public final class RequestRules {
         handlers.forEach(reread::add);
         handlers.forEach(handler -> checkCallable(handler, reread));
         calls.forEach(call -> reread.byMethod().of(call.type(), call.method()));
+        routes.forEach(
+                (route, named) -> reread.check(route, named, written.policies().keySet()));
         RulesInForce then = reread.inForce(endpoints);
         return new Reread(then, () -> {
             properties = written;
@@ -299,7 +346,7 @@ public final class RequestRules {
         this.stages = stages;
         UnintendedPatterns unintended = new UnintendedPatterns(contextPath, servletPath);
         StartupReport report = new StartupReport(properties, stages, unintended);
-        report.policies(parsed.configured(), parsed.annotated().named());
+        report.policies(parsed.configured(), namedPolicies());
         parsed.annotated().inline().forEach(report::active);
         parsed.off().forEach(StartupReport::off);
         report.warnOfOverrides(parsed.active());
@@ -310,6 +357,11 @@ public final class RequestRules {
         if (parsed.active().isEmpty()) {
             report.nothing();
         }
+    }
+
+    /** The policies that annotations name; if there are routes, which may name others later, all of them. */
+    private Set<String> namedPolicies() {
+        return endpoints.haveRoutes() ? allNames() : parsed.annotated().named();
     }
 
     /** Warns about what depends on who the caller is, if probably nobody is authenticated. */

@@ -105,6 +105,7 @@ final class LateStore extends ForwardingStore implements Scheduler {
     @Override
     public Decision decide(List<Charge> charges) {
         assertThat(mayBlock).as("may block").isTrue();
+        onDecide.run();
         return super.decide(charges);
     }
 

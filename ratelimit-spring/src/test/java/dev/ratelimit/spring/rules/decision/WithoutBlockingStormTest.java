@@ -28,7 +28,7 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
  */
 class WithoutBlockingStormTest {
 
-    private static final int HISTORIES = 2_000;
+    private static final int HISTORIES = 200;
     private static final int STEPS = 120;
 
     private static final Map<String, String> PROPERTIES = Map.ofEntries(

@@ -411,6 +411,38 @@ class WithoutBlockingTest {
         assertThat(loop.held).isZero();
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void release_whileTheStoreIsAsked_holdsNothing(boolean atOnce) {
+        Loop loop = new Loop("p.concurrency=1");
+        ChargedRequest charged = loop.limiter.afterSecurity().charge(null, request());
+        loop.store.onDecide(charged::release);
+        loop.store.answerAtOnce(atOnce);
+
+        loop.decided(loop.limiter.beforeSecurity(), charged);
+        charged.countAdmitted();
+
+        assertThat(loop.left("p")).isEqualTo(1);
+        assertThat(loop.held).isZero();
+    }
+
+    @Test
+    void wait_clientThatLeavesWhileTheQueueAsks_getsNothing() {
+        Loop loop = new Loop("p.limit=1/minute", "p.on-exceeded.action=wait", "p.on-exceeded.max-wait=2m");
+        loop.decided(loop.limiter, null);
+        ChargedRequest charged = loop.limiter.charge(null, request(), true);
+        loop.store.answer();
+        loop.again(charged);
+        loop.advance(Duration.ofSeconds(70));
+        loop.store.onDecide(charged::leave);
+
+        loop.store.runBlocking();
+        loop.store.answerAll();
+
+        assertThat(loop.store.refunds()).containsExactly("p 1");
+        assertThat(loop.left("p")).isEqualTo(1);
+    }
+
     @Test
     void release_beforeThePermitsAreThere_holdsNone() {
         Loop loop = new Loop("p.concurrency=1");

@@ -1,0 +1,231 @@
+package dev.ratelimit.redis;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.redis.PendingBatch.Waited;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Asks servers for decisions until the deadline, and lets policies decide what no server has answered. The calling thread
+ * waits or not; all else is the same. Thread-safe.
+ */
+final class Inquiries {
+
+    /** More than an expiry is rounded up by. */
+    private static final long EXPIRY_ROUNDING_NANOS = 20_000_000;
+
+    private final Router router;
+    private final OwedRefunds owed;
+    private final LocalDecider local;
+    private final StatusCache statusCache;
+    private final Ticker ticker;
+    private final Scheduler scheduler;
+    private final RedisStoreListener listener;
+    private final long deadlineNanos;
+
+    /** After this time, no server executes a charge any more. */
+    private final long voidAfterNanos;
+
+    Inquiries(
+            Router router, OwedRefunds owed, LocalDecider local, StatusCache statusCache, RedisStoreBuilder settings) {
+        this.router = router;
+        this.owed = owed;
+        this.local = local;
+        this.statusCache = statusCache;
+        this.ticker = settings.ticker();
+        this.scheduler = settings.settings().scheduler();
+        this.listener = settings.listener();
+        this.deadlineNanos = settings.deadline().toNanos();
+        this.voidAfterNanos = 2 * Math.min(deadlineNanos, Long.MAX_VALUE / 4) + EXPIRY_ROUNDING_NANOS;
+    }
+
+    /**
+     * Asks, and waits on the calling thread.
+     *
+     * @throws StoreUnavailableException if a policy that fails closed cannot be decided
+     */
+    Decision ask(PendingDecision pending, List<Charge> charges, Operation operation) {
+        Inquiry inquiry = new Inquiry(pending, charges, operation);
+        try {
+            inquiry.hear(sent -> sent.await(inquiry.leftNanos()));
+            inquiry.correct(question -> question.get(inquiry.leftNanos()));
+            return inquiry.decision();
+        } catch (RuntimeException | Error e) {
+            inquiry.abandon(e);
+            throw e;
+        }
+    }
+
+    /**
+     * Asks without waiting.
+     *
+     * @return completed on the thread of the last reply or of the deadline's alarm, which others depend on; with a
+     *     {@link StoreUnavailableException} if a policy that fails closed cannot be decided
+     */
+    CompletableFuture<Decision> askAsync(PendingDecision pending, List<Charge> charges, Operation operation) {
+        return new Inquiry(pending, charges, operation).result();
+    }
+
+    /** A decision that servers are asked for. Used by one thread at a time. */
+    private final class Inquiry {
+
+        private final PendingDecision pending;
+        private final Operation operation;
+        private final long deadline;
+        private final long asked;
+        private final List<PendingBatch> sent;
+
+        /** What nobody would get, should this fail on its way. */
+        private final List<PendingBatch> open;
+
+        /** About the state of what was given back. */
+        private final List<PendingBatch> questions = new ArrayList<>(0);
+
+        Inquiry(PendingDecision pending, List<Charge> charges, Operation operation) {
+            this.pending = pending;
+            this.operation = operation;
+            this.deadline = ticker.nanos() + deadlineNanos;
+            this.asked = statusCache.now();
+            this.sent = router.send(charges, operation);
+            this.open = new ArrayList<>(operation == Operation.CHARGE ? sent : List.of());
+        }
+
+        long leftNanos() {
+            return deadline - ticker.nanos();
+        }
+
+        CompletableFuture<Decision> result() {
+            CompletableFuture<Decision> result = new CompletableFuture<>();
+            go(
+                    result,
+                    () -> whenOver(sent, result, waited -> {
+                        hear(reply -> reply.awaited(waited));
+                        if (questions.isEmpty()) {
+                            result.complete(decision());
+                        } else {
+                            whenOver(questions, result, longer -> {
+                                correct(question -> question.got(longer));
+                                result.complete(decision());
+                            });
+                        }
+                    }));
+            return result;
+        }
+
+        /** Goes on once these have a reply, or at the deadline. */
+        @SuppressWarnings("FutureReturnValueIgnored") // what follows handles its own failures
+        private void whenOver(List<PendingBatch> batches, CompletableFuture<Decision> result, Consumer<Waited> then) {
+            Timeout.await(scheduler, PendingBatch.all(batches), leftNanos())
+                    .whenComplete((nothing, failure) -> go(
+                            result,
+                            () -> then.accept(Waited.until(deadlineNanos - leftNanos(), deadlineNanos, failure))));
+        }
+
+        private void go(CompletableFuture<Decision> result, Runnable step) {
+            try {
+                step.run();
+            } catch (Throwable e) {
+                try {
+                    abandon(e);
+                } finally {
+                    result.completeExceptionally(e);
+                }
+            }
+        }
+
+        /** Takes the replies, and decides what no server has answered. */
+        void hear(Function<PendingBatch, Reply> reply) {
+            for (PendingBatch one : sent) {
+                try {
+                    pending.answered(one, reply.apply(one));
+                } catch (StoreFailure e) {
+                    listener.failed(e.reason());
+                    pending.unanswered(one, e);
+                    if (open.contains(one)) {
+                        undo(one);
+                        open.remove(one);
+                    }
+                }
+            }
+            StoreFailure failure = pending.failure();
+            if (failure != null) {
+                local.denyIfChosen(pending.unanswered(), failure);
+                local.decide(pending, pending.admitted() && operation == Operation.CHARGE);
+            }
+            if (!pending.admitted()) {
+                giveBack();
+            }
+        }
+
+        /**
+         * Refunds the slots that admitted if another one refused, and asks for their state afterwards if time is left: a
+         * server that hangs may have used up the deadline.
+         */
+        private void giveBack() {
+            for (PendingBatch charged : pending.charged()) {
+                if (open.remove(charged)) {
+                    refund(charged, charged.reply());
+                    if (leftNanos() > 0) {
+                        questions.addAll(router.post(charged.batch().charges(), Operation.PEEK));
+                    }
+                }
+            }
+        }
+
+        private void refund(PendingBatch charged, Reply reply) {
+            Stamp stamp = new Stamp(reply.nowMicros(), charged.batch().id());
+            owed.post(charged.batch().charges(), stamp).forEach(each -> each.tellFailure(listener));
+        }
+
+        /** Takes the answers to the questions. */
+        void correct(Function<PendingBatch, Reply> reply) {
+            for (PendingBatch question : questions) {
+                try {
+                    pending.corrected(question, reply.apply(question));
+                } catch (StoreFailure e) {
+                    listener.failed(e.reason());
+                }
+            }
+        }
+
+        /** A decision stands, whether or not anything is learnt from it: there may be no stack or memory for that. */
+        Decision decision() {
+            Decision decision = pending.decision(operation == Operation.CHARGE);
+            try {
+                pending.remember(statusCache, asked, operation == Operation.CHARGE);
+            } catch (RuntimeException | Error e) {
+                // the next call asks Redis
+            }
+            return decision;
+        }
+
+        /** There will be no decision, and nobody who holds what was charged. */
+        void abandon(Throwable reason) {
+            sent.forEach(each -> each.giveUp(reason));
+            open.forEach(this::undo);
+        }
+
+        /** Gives back, sooner or later, what a server charges or may have charged for a caller who has left without its answer. */
+        private void undo(PendingBatch left) {
+            long voidNanos = ticker.nanos() + voidAfterNanos;
+            left.then((late, failure) -> {
+                if (failure == null && late.admitted()) {
+                    refund(left, late);
+                } else if (failure != null
+                        && left.mayBeExecuted()
+                        && !StoreFailure.of(failure).executedNothing()) {
+                    left.batch()
+                            .charges()
+                            .forEach(charge -> owed.cancel(charge, left.batch().id(), voidNanos));
+                }
+            });
+        }
+    }
+}
