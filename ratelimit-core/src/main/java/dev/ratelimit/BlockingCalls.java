@@ -25,6 +25,9 @@ final class BlockingCalls {
 
     private BlockingCalls() {}
 
+    /** Initializes the class, so that a stack overflow in a call cannot fail to. */
+    static void initialize() {}
+
     /**
      * Calls a store on another thread. Never throws.
      *

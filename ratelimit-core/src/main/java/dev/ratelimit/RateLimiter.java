@@ -84,6 +84,7 @@ public final class RateLimiter {
         this.scheduler = scheduler;
         this.executor = executor;
         Reservation.initialize();
+        BlockingCalls.initialize();
     }
 
     /**

@@ -29,6 +29,7 @@ class ArchitectureTest {
             "path",
             "expression",
             "key",
+            "field",
             "refusal",
             "rule",
             "config",

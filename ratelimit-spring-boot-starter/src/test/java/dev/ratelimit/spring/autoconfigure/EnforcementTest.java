@@ -215,6 +215,13 @@ class EnforcementTest extends AppPerTest {
     }
 
     @Test
+    void headers_ofANamedDraft_areWritten() {
+        start("ratelimit.policies.ip.limit=5/minute", "ratelimit.policies.ip.key=ip", "ratelimit.headers=draft-10");
+
+        assertThat(app.get("/any").header("RateLimit")).isEqualTo("\"ip\";r=4;t=12");
+    }
+
+    @Test
     void bodyNone_headersNone_isBare() {
         start(
                 "ratelimit.policies.ip.limit=1/minute",

@@ -4,6 +4,7 @@ import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.rules.address.ForwardedHeader;
+import dev.ratelimit.spring.rules.field.RateLimitDraft;
 import dev.ratelimit.spring.rules.refusal.RejectionBody;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
@@ -213,14 +214,34 @@ public record RateLimitProperties(
 
     /** Which response headers are sent. */
     public enum Headers {
-        /** RateLimit and RateLimit-Policy of the IETF draft. */
-        DRAFT,
+        /** RateLimit and RateLimit-Policy of the newest IETF draft that this version knows. */
+        DRAFT(RateLimitDraft.NEWEST, false),
+        /** RateLimit and RateLimit-Policy of draft-ietf-httpapi-ratelimit-headers-10. */
+        DRAFT_10(RateLimitDraft.DRAFT_10, false),
         /** X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset, in seconds. */
-        LEGACY,
-        /** Both kinds. */
-        BOTH,
+        LEGACY(null, true),
+        /** Those of the newest draft, and the legacy ones. */
+        BOTH(RateLimitDraft.NEWEST, true),
         /** No headers. */
-        NONE
+        NONE(null, false);
+
+        private final @Nullable RateLimitDraft draft;
+        private final boolean legacy;
+
+        Headers(@Nullable RateLimitDraft draft, boolean legacy) {
+            this.draft = draft;
+            this.legacy = legacy;
+        }
+
+        /** How the fields of a draft are written; {@code null} if they are not sent. */
+        public @Nullable RateLimitDraft draft() {
+            return draft;
+        }
+
+        /** Whether the legacy fields are sent. */
+        public boolean legacy() {
+            return legacy;
+        }
     }
 
     /**

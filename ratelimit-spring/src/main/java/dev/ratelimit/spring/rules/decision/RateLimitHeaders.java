@@ -5,6 +5,9 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.spring.WebResponse;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.field.LegacyFields;
+import dev.ratelimit.spring.rules.field.RateLimitDraft;
+import dev.ratelimit.spring.rules.field.StructuredField;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -17,20 +20,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes the caller's budgets to response headers. How others use a shared budget remains hidden by default.
  *
- * <p>{@code RateLimit} and {@code RateLimit-Policy} follow draft-ietf-httpapi-ratelimit-headers-10: structured fields
- * with one item per limit. The older {@code X-RateLimit} fields have room for one limit only: the one with the fewest
+ * <p>The fields of a draft have one item per limit. The older ones have room for one limit only: the one with the fewest
  * remaining permits.
  */
 final class RateLimitHeaders {
-
-    private static final long NANOS = 1_000_000_000L;
-
-    /** The largest integer of structured fields (RFC 9651, section 3.3.1). */
-    private static final long MAX_INTEGER = 999_999_999_999_999L;
-
-    private static final List<String> DRAFT = List.of("RateLimit-Policy", "RateLimit");
-    private static final List<String> LEGACY =
-            List.of("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset");
 
     private static final int MAX_SEQUENCES = 1_000;
     private static final int MAX_OF_ONE_NAME = 16;
@@ -40,7 +33,7 @@ final class RateLimitHeaders {
 
     private final Sequence none = new Sequence();
     private final AtomicInteger sequences = new AtomicInteger();
-    private final boolean draft;
+    private final @Nullable RateLimitDraft draft;
     private final boolean legacy;
     private final boolean exposeShared;
     private final List<String> names;
@@ -48,24 +41,22 @@ final class RateLimitHeaders {
     /** Creates headers from the properties. */
     static RateLimitHeaders of(RateLimitProperties properties) {
         RateLimitProperties.Headers kind = properties.headers();
-        boolean both = kind == RateLimitProperties.Headers.BOTH;
-        return new RateLimitHeaders(
-                both || kind == RateLimitProperties.Headers.DRAFT,
-                both || kind == RateLimitProperties.Headers.LEGACY,
-                properties.exposeShared());
+        return new RateLimitHeaders(kind.draft(), kind.legacy(), properties.exposeShared());
     }
 
     /**
      * Creates headers of one kind, both or neither.
      *
+     * @param draft how the fields of a draft are written; {@code null} for none
+     * @param legacy whether there are the older fields
      * @param exposeShared whether the headers include budgets that do not belong to the caller alone
      */
-    RateLimitHeaders(boolean draft, boolean legacy, boolean exposeShared) {
+    RateLimitHeaders(@Nullable RateLimitDraft draft, boolean legacy, boolean exposeShared) {
         this.draft = draft;
         this.legacy = legacy;
         this.exposeShared = exposeShared;
-        List<String> all = new ArrayList<>(draft ? DRAFT : List.of());
-        all.addAll(legacy ? LEGACY : List.of());
+        List<String> all = new ArrayList<>(draft == null ? List.of() : draft.names());
+        all.addAll(legacy ? LegacyFields.NAMES : List.of());
         this.names = List.copyOf(all);
     }
 
@@ -76,7 +67,7 @@ final class RateLimitHeaders {
 
     /** Writes the limits of all stages; returns the names of the headers, none if there are no limits to show. */
     List<String> write(List<StageCharges> stages, RequestContext context, WebResponse response) {
-        if (!draft && !legacy) {
+        if (names.isEmpty()) {
             return List.of();
         }
         Fields fields = fields();
@@ -86,7 +77,7 @@ final class RateLimitHeaders {
             for (int j = 0; j < statuses.size(); j++) {
                 LimitStatus status = statuses.get(j);
                 if ((exposeShared || stage.isOfCaller(status, context))
-                        && status.limit().capacity() <= MAX_INTEGER) {
+                        && status.limit().capacity() <= StructuredField.MAX_INTEGER) {
                     fields.add(status);
                 }
             }
@@ -117,15 +108,11 @@ final class RateLimitHeaders {
         private Fields() {}
 
         void add(LimitStatus status) {
-            // nobody knows when a request will be complete
-            boolean timeless = status.limit().concurrency();
-            if (draft) {
-                sequence = after(sequence, status);
-                String limit = sequence.name + ";r=" + status.remaining()
-                        + (timeless ? "" : ";t=" + seconds(status.nextAvailableNanos()));
-                limits = limits.isEmpty() ? limit : limits + ", " + limit;
+            if (draft != null) {
+                sequence = after(sequence, status, draft);
+                limits = StructuredField.append(limits, draft.limitItem(sequence.name, status));
             }
-            if (legacy && !timeless) {
+            if (legacy && !status.limit().concurrency()) {
                 tightest = tightest == null || TIGHTEST_FIRST.compare(status, tightest) < 0 ? status : tightest;
             }
         }
@@ -135,20 +122,17 @@ final class RateLimitHeaders {
         }
 
         void write(WebResponse response) {
-            if (draft) {
-                response.setHeader("RateLimit-Policy", sequence.policies);
-                response.setHeader("RateLimit", limits);
+            if (draft != null) {
+                response.setHeader(draft.policies(), sequence.policies);
+                response.setHeader(draft.limits(), limits);
             }
             if (tightest != null) {
-                response.setHeader(
-                        "X-RateLimit-Limit", Long.toString(tightest.limit().capacity()));
-                response.setHeader("X-RateLimit-Remaining", Long.toString(tightest.remaining()));
-                response.setHeader("X-RateLimit-Reset", Long.toString(seconds(tightest.fullAfterNanos())));
+                LegacyFields.write(tightest, response);
             }
         }
     }
 
-    private Sequence after(Sequence before, LimitStatus status) {
+    private Sequence after(Sequence before, LimitStatus status, RateLimitDraft draft) {
         Policy policy = status.policy();
         List<Sequence> known = before.next.getOrDefault(policy.name(), List.of());
         for (int i = 0; i < known.size(); i++) {
@@ -156,7 +140,7 @@ final class RateLimitHeaders {
                 return known.get(i);
             }
         }
-        Sequence next = new Sequence(before, status);
+        Sequence next = new Sequence(before, status, draft);
         if (before.kept && known.size() < MAX_OF_ONE_NAME && sequences.get() < MAX_SEQUENCES) {
             next.kept = true;
             sequences.incrementAndGet();
@@ -192,31 +176,16 @@ final class RateLimitHeaders {
             this.policies = "";
         }
 
-        Sequence(Sequence before, LimitStatus status) {
+        Sequence(Sequence before, LimitStatus status, RateLimitDraft draft) {
             this.policy = status.policy();
             this.limit = status.limit();
-            this.name = RateLimitHeaders.name(status);
-            this.policies = (before.policies.isEmpty() ? "" : before.policies + ", ") + name + ";q="
-                    + status.limit().capacity()
-                    + (status.limit().concurrency()
-                            ? ";qu=\"concurrent-requests\""
-                            : ";w=" + seconds(status.limit().replenishNanos()));
+            this.name = RateLimitDraft.name(status);
+            this.policies = StructuredField.append(before.policies, draft.policyItem(name, status));
         }
 
         @SuppressWarnings("ReferenceEquality") // an equal policy is written again
         boolean endsWith(Policy lastPolicy, Limit lastLimit) {
             return policy == lastPolicy && limit == lastLimit;
         }
-    }
-
-    /** The name of the policy; if it has several limits, with the seconds of the period. */
-    private static String name(LimitStatus status) {
-        String name = status.policy().name();
-        boolean several = status.policy().limits().size() > 1;
-        return '"' + (several ? name + "/" + seconds(status.limit().rate().periodNanos()) : name) + '"';
-    }
-
-    static long seconds(long nanos) {
-        return nanos / NANOS + (nanos % NANOS == 0 ? 0 : 1);
     }
 }

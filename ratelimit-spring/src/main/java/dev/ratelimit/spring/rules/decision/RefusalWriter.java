@@ -10,6 +10,7 @@ import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.WebResponse;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.config.ResponseParser;
+import dev.ratelimit.spring.rules.field.WholeSeconds;
 import dev.ratelimit.spring.rules.refusal.BodyWriter;
 import dev.ratelimit.spring.rules.refusal.RefusalFormat;
 import dev.ratelimit.spring.rules.refusal.RefusalTexts;
@@ -190,7 +191,8 @@ final class RefusalWriter {
         }
         long wait = refusing.rules().ruleOf(worst.charge()).jitter().addTo(worst.retryAfterNanos());
         Duration exact = Duration.ofNanos(wait);
-        RefusalTexts.Cause cause = new RefusalTexts.Cause(worst.policy(), worst.limit(), policies, as, seconds(wait));
+        RefusalTexts.Cause cause =
+                new RefusalTexts.Cause(worst.policy(), worst.limit(), policies, as, WholeSeconds.retryAfter(wait));
         RefusalTexts.Text text = texts.find(cause);
         if (text == null) {
             String detail = "Limit " + describe(worst) + " is exceeded. " + retryAfter(wait);
@@ -214,11 +216,7 @@ final class RefusalWriter {
     }
 
     private static String retryAfter(long waitNanos) {
-        long seconds = seconds(waitNanos);
+        long seconds = WholeSeconds.retryAfter(waitNanos);
         return "Retry after " + seconds + (seconds == 1 ? " second." : " seconds.");
-    }
-
-    private static long seconds(long waitNanos) {
-        return Math.max(1, RateLimitHeaders.seconds(waitNanos));
     }
 }

@@ -13,6 +13,7 @@ import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.rules.field.RateLimitDraft;
 import dev.ratelimit.spring.rules.request.RecordedResponse;
 import java.time.Duration;
 import java.util.List;
@@ -89,7 +90,7 @@ class RateLimitHeadersFuzzTest {
 
     @Test
     void write_manyPoliciesOfOneName_leavesRoomForOthers() {
-        RateLimitHeaders headers = new RateLimitHeaders(true, false, true);
+        RateLimitHeaders headers = new RateLimitHeaders(RateLimitDraft.DRAFT_10, false, true);
         Policy second = Policy.of("second", limit(5));
         for (int i = 0; i < 2_000; i++) {
             policies(headers, Policy.of("plan", limit(1 + i % 20)), second);
@@ -103,7 +104,7 @@ class RateLimitHeadersFuzzTest {
 
     @Test
     void write_anyPolicies_areStructuredFieldsThatSayHowTheyStand() {
-        RateLimitHeaders headers = new RateLimitHeaders(true, true, true);
+        RateLimitHeaders headers = new RateLimitHeaders(RateLimitDraft.DRAFT_10, true, true);
         names.run(refusing(name -> {
             Policy one = Policy.of(name, limit(upTo(1L << 55)));
             Policy two = Policy.of("several", limit(upTo(1L << 30)), limit(upTo(1L << 50)));

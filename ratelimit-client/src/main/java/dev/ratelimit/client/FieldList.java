@@ -1,0 +1,58 @@
+package dev.ratelimit.client;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The members of a structured field that is a list (RFC 9651), with those parameters that are numbers. Lenient: servers
+ * write tokens for strings, decimals for integers and blanks anywhere. Reads at most {@link #MAX_LENGTH} characters,
+ * once.
+ */
+final class FieldList {
+
+    /** Longer than any honest field; the rest is ignored. */
+    static final int MAX_LENGTH = 8_192;
+
+    private FieldList() {}
+
+    /** The numeric parameters of each member. What cannot be read is left out. */
+    static List<Map<String, Long>> members(String field) {
+        List<Map<String, Long>> members = new ArrayList<>();
+        int end = Math.min(field.length(), MAX_LENGTH);
+        Map<String, Long> parameters = new HashMap<>();
+        boolean quoted = false;
+        int from = 0;
+        for (int i = 0; i <= end; i++) {
+            char c = i == end ? ',' : field.charAt(i);
+            if (quoted && i < end) {
+                i += c == '\\' ? 1 : 0;
+                quoted = c != '"';
+            } else if (c == '"') {
+                quoted = true;
+            } else if (c == ';' || c == ',') {
+                // what is cut off in the middle is not read
+                if (i < end || end == field.length()) {
+                    addTo(parameters, field.substring(from, i));
+                }
+                from = i + 1;
+                if (c == ',') {
+                    members.add(parameters);
+                    parameters = new HashMap<>();
+                }
+            }
+        }
+        return members;
+    }
+
+    private static void addTo(Map<String, Long> parameters, String text) {
+        int equals = text.indexOf('=');
+        if (equals > 0) {
+            long value = Numbers.seconds(text.substring(equals + 1).strip());
+            if (value >= 0) {
+                parameters.put(text.substring(0, equals).strip(), value);
+            }
+        }
+    }
+}

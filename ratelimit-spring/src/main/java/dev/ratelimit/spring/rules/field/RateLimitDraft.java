@@ -1,0 +1,78 @@
+package dev.ratelimit.spring.rules.field;
+
+import dev.ratelimit.LimitStatus;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How one version of draft-ietf-httpapi-ratelimit-headers writes limits: structured fields, a list each, with one item
+ * per limit. Drafts rename parameters. Another version of the draft is another constant here, and a value of
+ * {@code ratelimit.headers}.
+ *
+ * @param policies the name of the field for what does not change
+ * @param limits the name of the field for what is left
+ * @param quota the parameter for the permits available at once
+ * @param window the parameter for the seconds in which that many come back
+ * @param unit the parameter for what is counted, unless that is requests
+ * @param remaining the parameter for the remaining permits
+ * @param reset the parameter for the seconds until there are more
+ * @param cost the parameter for the permits of this request; {@code null} if the draft has none
+ */
+public record RateLimitDraft(
+        String policies,
+        String limits,
+        String quota,
+        String window,
+        String unit,
+        String remaining,
+        String reset,
+        @Nullable String cost) {
+
+    /** Of 2025-09-23. */
+    public static final RateLimitDraft DRAFT_10 =
+            new RateLimitDraft("RateLimit-Policy", "RateLimit", "q", "w", "qu", "r", "t", null);
+
+    /** The newest draft that is known here. */
+    public static final RateLimitDraft NEWEST = DRAFT_10;
+
+    private static final String CONCURRENT_REQUESTS = StructuredField.string("concurrent-requests");
+
+    /** Turns the names of parameters into what precedes their values. */
+    public RateLimitDraft {
+        quota = StructuredField.parameter(quota);
+        window = StructuredField.parameter(window);
+        unit = StructuredField.parameter(unit);
+        remaining = StructuredField.parameter(remaining);
+        reset = StructuredField.parameter(reset);
+        cost = cost == null ? null : StructuredField.parameter(cost);
+    }
+
+    /** The names of both fields. */
+    public List<String> names() {
+        return List.of(policies, limits);
+    }
+
+    /** Names a limit in both fields: as its policy or, if that has several, with the seconds of its period. */
+    public static String name(LimitStatus status) {
+        String name = status.policy().name();
+        boolean several = status.policy().limits().size() > 1;
+        return StructuredField.string(
+                several ? name + "/" + WholeSeconds.of(status.limit().rate().periodNanos()) : name);
+    }
+
+    /** The item of a limit for the first field. */
+    public String policyItem(String name, LimitStatus status) {
+        String item = name + quota + status.limit().capacity();
+        return status.limit().concurrency()
+                ? item + unit + CONCURRENT_REQUESTS
+                : item + window + WholeSeconds.of(status.limit().replenishNanos());
+    }
+
+    /** The item of a limit for the second field. Nobody knows when a request will be complete. */
+    public String limitItem(String name, LimitStatus status) {
+        String item = name + remaining + status.remaining();
+        String timed =
+                status.limit().concurrency() ? item : item + reset + WholeSeconds.of(status.nextAvailableNanos());
+        return cost == null ? timed : timed + cost + status.charge().permits();
+    }
+}
