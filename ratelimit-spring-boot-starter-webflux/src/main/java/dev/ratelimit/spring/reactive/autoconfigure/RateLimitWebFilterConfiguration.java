@@ -7,6 +7,7 @@ import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsCondition;
 import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsEnabled;
 import dev.ratelimit.spring.boot.endpoint.RefusalHandlers;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
+import dev.ratelimit.spring.reactive.RouteLimits;
 import dev.ratelimit.spring.reactive.filter.ChargingHandlerAdapter;
 import dev.ratelimit.spring.reactive.filter.RateLimitFilters;
 import dev.ratelimit.spring.reactive.filter.RateLimitWebFilter;
@@ -97,6 +98,11 @@ class RateLimitWebFilterConfiguration {
                 fetcher,
                 context,
                 () -> cors.orderedStream().toList());
+    }
+
+    @Bean("dev.ratelimit.routeLimits")
+    RouteLimits rateLimitRouteLimits(RateLimitFilters filters, RateLimitProperties properties) {
+        return properties.enabled() ? filters.routes() : policies -> (request, next) -> next.handle(request);
     }
 
     @Bean("dev.ratelimit.callCharger")

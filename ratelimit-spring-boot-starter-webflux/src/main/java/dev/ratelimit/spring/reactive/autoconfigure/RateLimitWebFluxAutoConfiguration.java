@@ -39,7 +39,12 @@ import org.springframework.web.reactive.result.method.annotation.ArgumentResolve
             "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration"
         })
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
-@Import({RateLimitWebFilterConfiguration.class, RateLimitsConfiguration.class, OperatorFilterConfiguration.class})
+@Import({
+    RateLimitWebFilterConfiguration.class,
+    RateLimitsConfiguration.class,
+    OperatorFilterConfiguration.class,
+    NoRouteLimitsConfiguration.class
+})
 public final class RateLimitWebFluxAutoConfiguration {
 
     @Bean("dev.ratelimit.operator")

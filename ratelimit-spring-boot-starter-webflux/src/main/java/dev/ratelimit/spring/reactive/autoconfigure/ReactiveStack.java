@@ -4,6 +4,7 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.boot.spi.WebStack;
 import dev.ratelimit.spring.reactive.endpoint.Endpoints;
 import dev.ratelimit.spring.reactive.endpoint.RouteSurvey;
+import dev.ratelimit.spring.reactive.filter.RateLimitFilters;
 import dev.ratelimit.spring.reactive.method.ReactiveCallCharger;
 import dev.ratelimit.spring.reactive.surroundings.ReactiveWarnings;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
@@ -36,7 +37,7 @@ final class ReactiveStack implements WebStack {
         this.context = context;
         this.properties = properties;
         this.ticker = ticker;
-        this.endpoints = new Endpoints(List.of(), (endpoint, handler) -> false, ticker);
+        this.endpoints = new Endpoints(List.of(), (endpoint, handler) -> false, () -> false, ticker);
     }
 
     /** The endpoints of the application; none before they are known. */
@@ -46,9 +47,13 @@ final class ReactiveStack implements WebStack {
 
     @Override
     public EndpointResolver findEndpoints(BiPredicate<Endpoint, HandlerMethod> annotations) {
-        Endpoints found = new Endpoints(handlerMappings(), annotations, ticker);
+        Endpoints found = new Endpoints(handlerMappings(), annotations, this::haveRoutes, ticker);
         endpoints = found;
         return found;
+    }
+
+    private boolean haveRoutes() {
+        return context.getBean(RateLimitFilters.class).haveRoutes();
     }
 
     private List<HandlerMapping> handlerMappings() {

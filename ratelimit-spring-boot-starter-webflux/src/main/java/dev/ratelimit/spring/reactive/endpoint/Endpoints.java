@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.BiPredicate;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.cors.reactive.CorsUtils;
@@ -48,6 +49,7 @@ public final class Endpoints implements EndpointResolver {
             new HashMap<>();
     private final Map<HandlerMapping, FunctionalRoutes> functions = new HashMap<>();
     private final KnownEndpoints known;
+    private final BooleanSupplier routes;
 
     /** Whether a mapping may lead to an endpoint whose pattern does not match the path. */
     private final boolean unindexed;
@@ -57,9 +59,15 @@ public final class Endpoints implements EndpointResolver {
      *
      * @param mappings in the order in which the dispatcher asks them
      * @param saySomething whether the annotations of a handler method concern its endpoint
+     * @param routes whether functional routes have limits, which are charged after those of endpoints
      * @param ticker when to look for controllers that come later
      */
-    public Endpoints(List<HandlerMapping> mappings, BiPredicate<Endpoint, HandlerMethod> saySomething, Ticker ticker) {
+    public Endpoints(
+            List<HandlerMapping> mappings,
+            BiPredicate<Endpoint, HandlerMethod> saySomething,
+            BooleanSupplier routes,
+            Ticker ticker) {
+        this.routes = routes;
         this.mappings = mappings.stream().filter(mapping -> !isUnused(mapping)).toList();
         this.known = new KnownEndpoints(saySomething);
         this.mappings.forEach(this::read);
@@ -109,6 +117,11 @@ public final class Endpoints implements EndpointResolver {
     @Override
     public boolean mayLeadToManagement(WebRequest request) {
         return known.management().mayMatch(request, null);
+    }
+
+    @Override
+    public boolean haveRoutes() {
+        return routes.getAsBoolean();
     }
 
     @Override
@@ -198,11 +211,15 @@ public final class Endpoints implements EndpointResolver {
     /** The endpoint of the handler that WebFlux has found. */
     public Mono<Endpoint> endpointOf(ServerWebExchange exchange, Object handler) {
         PathPattern pattern = exchange.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
-        if (handler instanceof HandlerMethod method) {
-            Endpoint endpoint = pattern == null ? null : known.of(method, pattern.getPatternString());
-            // a handler of Spring answers OPTIONS for the endpoint
-            return Mono.just(
-                    endpoint != null ? endpoint : pattern == null ? closestTo(exchange) : byMethod(exchange, pattern));
+        if (handler instanceof HandlerMethod) {
+            // the mapping's own; the other one has the bean in place of its name
+            HandlerMethod mapped = exchange.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE);
+            if (pattern == null || mapped == null) {
+                // a handler of Spring answers OPTIONS for the endpoint
+                return Mono.just(closestTo(exchange));
+            }
+            Endpoint endpoint = known.of(mapped, pattern.getPatternString());
+            return Mono.just(endpoint == null ? byMethod(exchange, pattern) : endpoint);
         }
         if (handler instanceof ResourceWebHandler) {
             return findFile(exchange).defaultIfEmpty(Endpoint.UNMAPPED);

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.reactive.filter;
 
+import dev.ratelimit.spring.reactive.RouteLimits;
 import dev.ratelimit.spring.reactive.endpoint.Endpoints;
 import dev.ratelimit.spring.reactive.request.FactsFetcher;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
@@ -18,6 +19,7 @@ public final class RateLimitFilters {
     private final FactsFetcher fetcher;
     private final ApplicationContext context;
     private final CorsHeaders cors;
+    private final FunctionalLimits routes;
 
     /**
      * Creates the filters.
@@ -42,11 +44,22 @@ public final class RateLimitFilters {
                 SingletonSupplier.of(corsSources)::obtain,
                 exchange -> endpoints.get().writeCorsHeaders(exchange),
                 exposed);
+        this.routes = new FunctionalLimits((route, policies) -> stage(this.limiter.forRoute(route, policies)));
     }
 
     /** The CORS headers of refusals. */
     public CorsHeaders cors() {
         return cors;
+    }
+
+    /** The limits of functional routes. */
+    public RouteLimits routes() {
+        return routes;
+    }
+
+    /** Whether any functional route has limits. */
+    public boolean haveRoutes() {
+        return routes.areUsed();
     }
 
     /** The only filter, without Spring Security. */
@@ -65,6 +78,10 @@ public final class RateLimitFilters {
     }
 
     private RateLimitWebFilter filter(int order, RequestLimiter limited, boolean last) {
-        return new RateLimitWebFilter(order, new RateLimitStage(limited, endpoints, fetcher, cors), last, context);
+        return new RateLimitWebFilter(order, stage(limited), last, context);
+    }
+
+    private RateLimitStage stage(RequestLimiter limited) {
+        return new RateLimitStage(limited, endpoints, fetcher, cors);
     }
 }

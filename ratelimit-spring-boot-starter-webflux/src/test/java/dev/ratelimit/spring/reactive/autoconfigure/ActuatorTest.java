@@ -51,9 +51,8 @@ class ActuatorTest {
             "management.endpoint.ratelimits.access=unrestricted",
             "management.endpoint.ratelimits.show-keys=always",
         };
-        String[] properties = Stream.concat(
-                        Arrays.stream(all), Arrays.stream(more))
-                .toArray(String[]::new);
+        String[] properties =
+                Stream.concat(Arrays.stream(all), Arrays.stream(more)).toArray(String[]::new);
         return RunningApp.start(
                 List.of(TestApi.class, RunningApp.WithSecurity.class, RunningApp.Alice.class, Operators.class),
                 properties);
@@ -126,9 +125,11 @@ class ActuatorTest {
         app = start("management.server.port=0");
 
         for (int i = 0; i < 4; i++) {
-            assertThat(app.managementClient().get("/actuator/ratelimits").status()).isEqualTo(200);
+            assertThat(app.managementClient().get("/actuator/ratelimits").status())
+                    .isEqualTo(200);
         }
-        assertThat(app.managementClient().get("/actuator/ratelimits").header("Cache-Control")).isEqualTo("no-store");
+        assertThat(app.managementClient().get("/actuator/ratelimits").header("Cache-Control"))
+                .isEqualTo("no-store");
         assertThat(app.get("/any").status()).isEqualTo(200);
     }
 

@@ -97,7 +97,8 @@ class CorsTest {
 
     @Test
     void refusal_whereABeanAllowsTheOrigin_isReadable() {
-        assertThat(refused("/any", ORIGIN).header("Access-Control-Allow-Origin")).isEqualTo("https://shop.example");
+        assertThat(refused("/any", ORIGIN).header("Access-Control-Allow-Origin"))
+                .isEqualTo("https://shop.example");
     }
 
     @Test

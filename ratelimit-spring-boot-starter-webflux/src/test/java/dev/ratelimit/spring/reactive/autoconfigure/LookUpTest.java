@@ -68,7 +68,9 @@ class LookUpTest {
 
         @Bean
         RouterFunction<ServerResponse> functions() {
-            return route(GET("/choice").and(queryParam("q", "1")), request -> ServerResponse.ok().bodyValue("one"));
+            return route(
+                    GET("/choice").and(queryParam("q", "1")),
+                    request -> ServerResponse.ok().bodyValue("one"));
         }
 
         /** Answers without a handler. */

@@ -60,7 +60,8 @@ class NeverBlocksTest {
         "ratelimit.policies.waits.on-exceeded.max-wait=100ms",
     };
 
-    private static final String[] PATHS = {"/any", "/orders/1", "/nowhere", "/deferred", "/called", "/static.txt", "/boom"
+    private static final String[] PATHS = {
+        "/any", "/orders/1", "/nowhere", "/deferred", "/called", "/static.txt", "/boom"
     };
 
     @Service
@@ -115,7 +116,8 @@ class NeverBlocksTest {
 
     /** Sends requests on several connections; returns their statuses. */
     private static Set<Integer> sendAll(RunningApp app, int requests) {
-        // on connections of their own: Reactor Netty hangs those that are kept, also without rate limits; see KeepAliveTest
+        // on connections of their own: Reactor Netty hangs those that are kept, also without rate limits; see
+        // KeepAliveTest
         WebClient client = WebClient.builder()
                 .clientConnector(new ReactorClientHttpConnector(HttpClient.create(ConnectionProvider.newConnection())))
                 .baseUrl("http://127.0.0.1:" + app.client().port())
@@ -126,8 +128,8 @@ class NeverBlocksTest {
                     .flatMap(
                             i -> client.get()
                                     .uri(PATHS[i % PATHS.length])
-                                    .exchangeToMono(response -> response.releaseBody()
-                                            .thenReturn(response.statusCode())),
+                                    .exchangeToMono(
+                                            response -> response.releaseBody().thenReturn(response.statusCode())),
                             16)
                     .map(HttpStatusCode::value)
                     .collect(Collectors.toSet())

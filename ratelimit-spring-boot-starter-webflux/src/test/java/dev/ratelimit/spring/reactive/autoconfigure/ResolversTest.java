@@ -40,9 +40,7 @@ class ResolversTest {
         private static Mono<String> tenant(ServerWebExchange exchange) {
             ASKED.incrementAndGet();
             String tenant = exchange.getRequest().getQueryParams().getFirst("tenant");
-            return "broken".equals(tenant)
-                    ? Mono.error(new IllegalStateException("broken"))
-                    : Mono.justOrEmpty(tenant);
+            return "broken".equals(tenant) ? Mono.error(new IllegalStateException("broken")) : Mono.justOrEmpty(tenant);
         }
 
         @Bean
@@ -52,7 +50,8 @@ class ResolversTest {
 
         @Bean
         ReactivePlanResolver tariffs() {
-            return exchange -> Mono.justOrEmpty(exchange.getRequest().getHeaders().getFirst("X-Plan"));
+            return exchange ->
+                    Mono.justOrEmpty(exchange.getRequest().getHeaders().getFirst("X-Plan"));
         }
     }
 
@@ -152,8 +151,17 @@ class ResolversTest {
                 "ratelimit.policies.accounts.match.paths=/any");
         String type = "Content-Type: application/x-www-form-urlencoded";
 
-        assertThat(app.client().sendBody("POST /any HTTP/1.1", "account=a", type).status()).isEqualTo(200);
-        assertThat(app.client().sendBody("POST /any HTTP/1.1", "account=a", type).status()).isEqualTo(429);
-        assertThat(app.client().sendBody("POST /any HTTP/1.1", "account=b", type).status()).isEqualTo(200);
+        assertThat(app.client()
+                        .sendBody("POST /any HTTP/1.1", "account=a", type)
+                        .status())
+                .isEqualTo(200);
+        assertThat(app.client()
+                        .sendBody("POST /any HTTP/1.1", "account=a", type)
+                        .status())
+                .isEqualTo(429);
+        assertThat(app.client()
+                        .sendBody("POST /any HTTP/1.1", "account=b", type)
+                        .status())
+                .isEqualTo(200);
     }
 }
