@@ -61,7 +61,9 @@ class SnippetsTest {
         try (Stream<Path> docs = Files.walk(DOCS)) {
             return Stream.concat(
                     Stream.of("../README.md"),
-                    docs.map(Path::toString).filter(page -> page.endsWith(".md") && OTHERS.stream().noneMatch(page::endsWith)))
+                    docs.map(Path::toString)
+                            .filter(page ->
+                                    page.endsWith(".md") && OTHERS.stream().noneMatch(page::endsWith)))
                     .sorted()
                     .toList()
                     .stream();

@@ -46,8 +46,8 @@ class WebFluxPageTest {
 
         @Bean
         ReactiveKeyResolver tenants(Tenants tenants) {
-            return exchange -> tenants.ownerOf(
-                    exchange.getRequest().getHeaders().getFirst("X-Api-Key"));
+            return exchange ->
+                    tenants.ownerOf(exchange.getRequest().getHeaders().getFirst("X-Api-Key"));
         }
     }
 
@@ -67,8 +67,8 @@ class WebFluxPageTest {
 
     @Test
     void java_ofThePage_isThatOfThisTest() throws IOException {
-        String here = compact(Files.readString(
-                Path.of("src/test/java/dev/ratelimit/spring/reactive/WebFluxPageTest.java")));
+        String here =
+                compact(Files.readString(Path.of("src/test/java/dev/ratelimit/spring/reactive/WebFluxPageTest.java")));
         List<String> blocks = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL)
                 .matcher(Files.readString(Path.of("../docs/webflux.md")))
                 .results()

@@ -68,8 +68,7 @@ public record CallCheck(Class<?> type, Method method) {
      * @param results those that tell when their work ends
      * @throws RateLimitConfigurationException at the first mistake
      */
-    void check(
-            List<RateLimited> annotations, List<Rule> rules, Parameters parameters, WatchedResults results) {
+    void check(List<RateLimited> annotations, List<Rule> rules, Parameters parameters, WatchedResults results) {
         for (Rule rule : rules) {
             if (rule.free() != null) {
                 throw mistake("policy " + Quotation.of(rule.policy().name())

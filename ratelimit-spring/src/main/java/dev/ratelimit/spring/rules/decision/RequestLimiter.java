@@ -255,7 +255,8 @@ public final class RequestLimiter {
      */
     public Reads reads(@Nullable ChargedRequest before, WebRequest request) {
         RulesInForce now = before == null ? rules.inForce() : before.rules();
-        RequestContext context = before == null ? now.context(request) : before.context().at(request);
+        RequestContext context =
+                before == null ? now.context(request) : before.context().at(request);
         return place.named() == null ? now.reads(context, place.stage()) : now.reads(place.named());
     }
 
