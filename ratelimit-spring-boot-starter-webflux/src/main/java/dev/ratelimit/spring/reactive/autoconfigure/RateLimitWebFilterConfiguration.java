@@ -70,6 +70,11 @@ class RateLimitWebFilterConfiguration {
         return new ReceivedRequests();
     }
 
+    @Bean("dev.ratelimit.receivedRequestFilter")
+    ReceivedRequests.Filter rateLimitReceivedRequestFilter() {
+        return new ReceivedRequests.Filter();
+    }
+
     @Bean("dev.ratelimit.explainer")
     RequestExplainer rateLimitExplainer(ObjectProvider<RateLimitOperations> operations, ListableBeanFactory beans) {
         return (facts, user, showKeys) -> operations

@@ -2,9 +2,14 @@ package dev.ratelimit.spring.reactive.request;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.core.Ordered;
 import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebFilter;
+import org.springframework.web.server.WebFilterChain;
 import org.springframework.web.server.adapter.ForwardedHeaderTransformer;
+import reactor.core.publisher.Mono;
 
 /** Keeps requests as the server created them: a transformer replaces their address by what anybody may write. */
 public final class ReceivedRequests implements BeanPostProcessor {
@@ -23,6 +28,33 @@ public final class ReceivedRequests implements BeanPostProcessor {
         return exchange.getAttribute(ATTRIBUTE);
     }
 
+    /** Notes the original, before other filters put something around the request. */
+    public static final class Filter implements WebFilter, Ordered {
+
+        @Override
+        public int getOrder() {
+            return Ordered.HIGHEST_PRECEDENCE;
+        }
+
+        @Override
+        public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
+            if (exchange.getRequest() instanceof Transformed transformed) {
+                exchange.getAttributes().put(ATTRIBUTE, transformed.original);
+            }
+            return chain.filter(exchange);
+        }
+    }
+
+    private static final class Transformed extends ServerHttpRequestDecorator {
+
+        private final ServerHttpRequest original;
+
+        Transformed(ServerHttpRequest transformed, ServerHttpRequest original) {
+            super(transformed);
+            this.original = original;
+        }
+    }
+
     private static final class Keeping extends ForwardedHeaderTransformer {
 
         private final ForwardedHeaderTransformer transformer;
@@ -35,10 +67,7 @@ public final class ReceivedRequests implements BeanPostProcessor {
         @Override
         public ServerHttpRequest apply(ServerHttpRequest request) {
             ServerHttpRequest transformed = transformer.apply(request);
-            if (transformed != request) {
-                transformed.getAttributes().put(ATTRIBUTE, request);
-            }
-            return transformed;
+            return transformed == request ? request : new Transformed(transformed, request);
         }
     }
 }

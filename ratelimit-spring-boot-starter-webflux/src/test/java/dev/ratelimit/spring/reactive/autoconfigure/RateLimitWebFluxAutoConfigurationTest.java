@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.reactive.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.RateLimiter;
@@ -10,17 +11,19 @@ import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.reactive.filter.RateLimitWebFilter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
-import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.boot.webflux.autoconfigure.HttpHandlerAutoConfiguration;
 import org.springframework.boot.webflux.autoconfigure.WebFluxAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.StandardEnvironment;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -141,13 +144,13 @@ class RateLimitWebFluxAutoConfigurationTest {
 
     @Test
     void servletApplication_withPolicies_failsTheStart() {
-        new WebApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(RateLimitWithoutWebFluxAutoConfiguration.class))
-                .withPropertyValues(POLICY)
-                .run(context -> assertThat(context)
-                        .getFailure()
-                        .rootCause()
-                        .hasMessageContaining("use ratelimit-spring-boot-starter instead"));
+        StandardEnvironment environment = new StandardEnvironment();
+        TestPropertyValues.of(POLICY).applyTo(environment);
+
+        assertThatThrownBy(() -> new RateLimitWithoutWebFluxAutoConfiguration.Servlet(
+                        environment, new DefaultListableBeanFactory()))
+                .isInstanceOf(RateLimitConfigurationException.class)
+                .hasMessageContaining("use ratelimit-spring-boot-starter instead");
     }
 
     @Test
