@@ -46,7 +46,7 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
             return chain.filter(exchange);
         }
         ReactiveWebRequest request = ReactiveWebRequest.of(exchange);
-        boolean preflight = exchange.getRequest().getMethod() == HttpMethod.OPTIONS;
+        boolean preflight = HttpMethod.OPTIONS.equals(exchange.getRequest().getMethod());
         if (preflight && stage.isFreePreflight(request)) {
             return chain.filter(exchange);
         }

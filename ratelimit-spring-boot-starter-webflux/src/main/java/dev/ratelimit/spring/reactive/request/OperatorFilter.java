@@ -44,7 +44,7 @@ public final class OperatorFilter implements WebFilter, Ordered {
         HttpHeaders headers = exchange.getResponse().getHeaders();
         EndpointArguments.HEADERS.forEach(headers::set);
         headers.add(EndpointArguments.CSP, EndpointArguments.FRAMES);
-        boolean change = exchange.getRequest().getMethod() == HttpMethod.POST;
+        boolean change = HttpMethod.POST.equals(exchange.getRequest().getMethod());
         return change && exchange.getRequest().getURI().getRawQuery() != null
                 ? refuse(exchange)
                 : chain.filter(exchange);

@@ -31,7 +31,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
 
     /** Obtains the charger before the first call. */
     public void prepare() {
-        charger.get();
+        CallCharger unused = charger.get();
     }
 
     @Override
