@@ -113,6 +113,7 @@ public final class ExplainedExchange {
         }
 
         @Override
+        @SuppressWarnings("TypeParameterUnusedInFormals") // as inherited
         public <T> T getNativeRequest() {
             throw new IllegalStateException("nobody has sent this request");
         }
@@ -130,6 +131,7 @@ public final class ExplainedExchange {
         }
 
         @Override
+        @SuppressWarnings("TypeParameterUnusedInFormals") // as inherited
         public <T> T getNativeResponse() {
             throw new IllegalStateException("nobody gets this response");
         }
