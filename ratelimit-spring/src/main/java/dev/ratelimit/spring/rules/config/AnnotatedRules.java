@@ -180,7 +180,7 @@ public final class AnnotatedRules {
     }
 
     /** For messages: that there is no policy of this name. */
-    public static String noPolicy(String named, Set<String> known) {
+    static String noPolicy(String named, Set<String> known) {
         return "names policy " + Quotation.of(named) + Spelling.hint(named, known) + ", which does not exist; "
                 + (known.isEmpty() ? "write it under ratelimit.policies" : "write one of " + new TreeSet<>(known));
     }

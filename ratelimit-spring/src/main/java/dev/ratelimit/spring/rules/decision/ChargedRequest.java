@@ -199,10 +199,10 @@ public final class ChargedRequest {
         add(charges);
         refused = true;
         counted = true;
-        List<CompletableFuture<?>> updates = new ArrayList<>();
+        List<CompletableFuture<?>> updates = new ArrayList<>(before.size());
         atEach(before, stage -> updates.add(stage.giveBack()));
         charges.countRefused(outcomes);
-        return updates.stream().allMatch(CompletableFuture::isDone)
+        return updates.isEmpty()
                 ? StageCharges.DONE
                 : CompletableFuture.allOf(updates.toArray(CompletableFuture[]::new));
     }

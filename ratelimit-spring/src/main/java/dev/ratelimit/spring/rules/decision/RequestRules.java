@@ -22,7 +22,6 @@ import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.rule.EndpointRules;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.rule.Stage;
-import dev.ratelimit.spring.rules.text.Quotation;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -124,33 +123,6 @@ public final class RequestRules {
         private Mode modeOf(String policy) {
             Mode inline = annotated.modeOf(policy);
             return inline == null ? Objects.requireNonNullElse(configured.modeOf(policy), Mode.ENFORCE) : inline;
-        }
-
-        /**
-         * Checks the policies that a route names.
-         *
-         * @param known the names of all configured policies
-         */
-        void check(String route, List<String> policies, Set<String> known) {
-            String where = "route " + route;
-            if (policies.isEmpty()) {
-                throw new RateLimitConfigurationException(
-                        where, null, "it names no policy; write the names of policies under ratelimit.policies");
-            }
-            for (String policy : policies) {
-                if (!known.contains(policy)) {
-                    throw new RateLimitConfigurationException(where, policy, AnnotatedRules.noPolicy(policy, known));
-                }
-                configured.all().stream()
-                        .filter(rule -> rule.policy().name().equals(policy) && rule.needsArguments())
-                        .forEach(rule -> {
-                            throw new RateLimitConfigurationException(
-                                    where,
-                                    policy,
-                                    "policy " + Quotation.of(policy) + " is " + rule.key()
-                                            + ", which depends on the arguments of a method; name it in @RateLimited");
-                        });
-            }
         }
 
         /** The rules that are off everywhere. */
@@ -261,7 +233,7 @@ public final class RequestRules {
      */
     void nameAtRoute(String route, List<String> policies) {
         List<String> named = List.copyOf(policies);
-        parsed.check(route, named, properties.policies().keySet());
+        parsed.configured().checkNamed(route, named);
         routes.put(route, named);
     }
 
@@ -298,8 +270,7 @@ public final class RequestRules {
         handlers.forEach(reread::add);
         handlers.forEach(handler -> checkCallable(handler, reread));
         calls.forEach(call -> reread.byMethod().of(call.type(), call.method()));
-        routes.forEach(
-                (route, named) -> reread.check(route, named, written.policies().keySet()));
+        routes.forEach(reread.configured()::checkNamed);
         RulesInForce then = reread.inForce(endpoints);
         return new Reread(then, () -> {
             properties = written;
