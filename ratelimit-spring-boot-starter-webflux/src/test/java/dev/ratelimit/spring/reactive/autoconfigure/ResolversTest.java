@@ -21,6 +21,8 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebSession;
+import org.springframework.web.server.adapter.WebHttpHandlerBuilder;
+import org.springframework.web.server.session.DefaultWebSessionManager;
 import reactor.core.publisher.Mono;
 
 /** What keys and plans read of exchanges is fetched before, and nothing else. */
@@ -70,13 +72,34 @@ class ResolversTest {
         }
     }
 
+    /** Counts how often sessions are asked for. */
+    static class CountingSessions extends DefaultWebSessionManager {
+
+        private final AtomicInteger asked = new AtomicInteger();
+
+        @Override
+        public Mono<WebSession> getSession(ServerWebExchange exchange) {
+            return super.getSession(exchange).doOnSubscribe(asking -> asked.incrementAndGet());
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class SessionManager {
+
+        @Bean(WebHttpHandlerBuilder.WEB_SESSION_MANAGER_BEAN_NAME)
+        CountingSessions sessions() {
+            return new CountingSessions();
+        }
+    }
+
     private RunningApp app = start(
             "ratelimit.policies.tenants.limit=1/minute",
             "ratelimit.policies.tenants.key=bean:tenants",
             "ratelimit.policies.tenants.match.paths=/orders/**");
 
     private static RunningApp start(String... properties) {
-        return RunningApp.start(List.of(Resolvers.class, Sessions.class, TestApi.class), properties);
+        return RunningApp.start(
+                List.of(Resolvers.class, SessionManager.class, Sessions.class, TestApi.class), properties);
     }
 
     @AfterEach
@@ -138,9 +161,11 @@ class ResolversTest {
 
         assertThat(app.get("/session", "Cookie: " + cookie).status()).isEqualTo(200);
         assertThat(app.get("/session", "Cookie: " + cookie).status()).isEqualTo(429);
+        int before = app.bean(CountingSessions.class).asked.get();
         RawResponse without = app.get("/session");
         assertThat(without.status()).isEqualTo(200);
         assertThat(without.body()).contains("reactor-http");
+        assertThat(app.bean(CountingSessions.class).asked).hasValue(before);
     }
 
     @Test
