@@ -54,14 +54,16 @@ class SnippetsTest {
     @TempDir
     private Path classes;
 
-    /** Of a module that the starter does not know: compiled and run by its {@code ClientPageTest}. */
-    private static final String OUTGOING = "client.md";
+    /** Of modules that the starter does not know: compiled and run by {@code ClientPageTest} and {@code WebFluxPageTest}. */
+    private static final List<String> OTHERS = List.of("client.md", "webflux.md");
 
     static Stream<String> pages() throws IOException {
         try (Stream<Path> docs = Files.walk(DOCS)) {
             return Stream.concat(
                     Stream.of("../README.md"),
-                    docs.map(Path::toString).filter(page -> page.endsWith(".md") && !page.endsWith(OUTGOING)))
+                    docs.map(Path::toString)
+                            .filter(page ->
+                                    page.endsWith(".md") && OTHERS.stream().noneMatch(page::endsWith)))
                     .sorted()
                     .toList()
                     .stream();

@@ -3,9 +3,9 @@ package dev.ratelimit.spring.autoconfigure;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsEnabled;
 import dev.ratelimit.spring.boot.autoconfigure.RateLimitsConfiguration;
+import dev.ratelimit.spring.boot.endpoint.AnnotationCheck;
 import dev.ratelimit.spring.boot.spi.Operator;
 import dev.ratelimit.spring.rules.decision.RequestRules;
-import dev.ratelimit.spring.servlet.endpoint.AnnotationCheck;
 import dev.ratelimit.spring.servlet.filter.ReservationArgumentResolver;
 import dev.ratelimit.spring.servlet.request.ServletOperator;
 import java.util.List;
@@ -19,9 +19,11 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.method.support.HandlerMethodArgumentResolver;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 
 /**
  * Auto-configuration of rate limits: a store and a limiter for use by the application, and the filter if there is a
@@ -70,9 +72,16 @@ public final class RateLimitAutoConfiguration {
         SmartInitializingSingleton rateLimitAnnotationCheck(ApplicationContext context) {
             return () -> {
                 if (OnRateLimitsEnabled.in(context.getEnvironment())) {
-                    AnnotationCheck.check(context, context.getBeanNamesForType(RequestRules.class).length > 0);
+                    boolean limited = context.getBeanNamesForType(RequestRules.class).length > 0;
+                    AnnotationCheck.check(context, handlers(context), limited);
                 }
             };
+        }
+
+        private static List<HandlerMethod> handlers(ApplicationContext context) {
+            return context.getBeansOfType(RequestMappingInfoHandlerMapping.class, true, false).values().stream()
+                    .flatMap(mapping -> mapping.getHandlerMethods().values().stream())
+                    .toList();
         }
     }
 }

@@ -7,12 +7,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
-/** Reports policies in applications without servlets, where they would limit nothing. */
+/** Reports policies in applications without servlets, where they would limit nothing, unless the other starter is there. */
 @AutoConfiguration
 public final class RateLimitWithoutServletAutoConfiguration {
 
@@ -20,6 +21,7 @@ public final class RateLimitWithoutServletAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+    @ConditionalOnMissingClass("dev.ratelimit.spring.reactive.autoconfigure.RateLimitWebFluxAutoConfiguration")
     static class Reactive {
 
         Reactive(Environment environment, ConfigurableListableBeanFactory beans) {
@@ -40,9 +42,9 @@ public final class RateLimitWithoutServletAutoConfiguration {
                     where,
                     null,
                     "this is a WebFlux application, and " + what
-                            + " are for Spring MVC, so they would limit nothing; use"
-                            + " RateLimiter of ratelimit-core here, or add spring-boot-starter-webmvc to make it a servlet"
-                            + " application");
+                            + " of this starter are for Spring MVC, so they would limit nothing; use"
+                            + " ratelimit-spring-boot-starter-webflux instead, or add spring-boot-starter-webmvc to make it"
+                            + " a servlet application");
         }
     }
 

@@ -462,12 +462,14 @@ class StartupReportTest {
                 .run(context -> assertThat(context)
                         .getFailure()
                         .rootCause()
-                        .hasMessageContaining("this is a WebFlux application, and policies are for Spring MVC"));
+                        .hasMessageContaining(
+                                "this is a WebFlux application, and policies of this starter are for Spring MVC"));
         reactive.withUserConfiguration(Pages.class)
                 .run(context -> assertThat(context)
                         .getFailure()
                         .rootCause()
-                        .hasMessageContaining("this is a WebFlux application, and annotations are for Spring MVC"));
+                        .hasMessageContaining(
+                                "this is a WebFlux application, and annotations of this starter are for Spring MVC"));
         reactive.run(context -> assertThat(context).hasNotFailed());
 
         assertThat(output).contains("No rate limits: this is a WebFlux application");
@@ -488,7 +490,7 @@ class StartupReportTest {
                 .run(context -> assertThat(context)
                         .getFailure()
                         .rootCause()
-                        .hasMessageContaining("policies need Spring MVC, which is missing"));
+                        .hasMessageContaining("policies need a web framework, which is missing"));
 
         assertThat(output).contains("No rate limits: this is not a web application");
     }

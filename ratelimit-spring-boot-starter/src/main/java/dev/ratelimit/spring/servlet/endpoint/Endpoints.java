@@ -5,6 +5,10 @@ import static org.springframework.web.servlet.HandlerMapping.BEST_MATCHING_PATTE
 
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.boot.endpoint.KnownEndpoints;
+import dev.ratelimit.spring.boot.endpoint.ManagementRoutes;
+import dev.ratelimit.spring.boot.endpoint.MappedRoutes;
+import dev.ratelimit.spring.boot.endpoint.RegistrationWatch;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.servlet.request.AttributeKeepingRequest;
@@ -14,16 +18,17 @@ import dev.ratelimit.spring.servlet.request.ServletWebRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
+import org.springframework.http.server.observation.ServerRequestObservationContext;
 import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.cors.CorsConfigurationSource;
+import org.springframework.web.filter.ServerHttpObservationFilter;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerInterceptor;
@@ -42,7 +47,7 @@ import org.springframework.web.util.pattern.PathPatternParser;
  */
 public final class Endpoints implements EndpointResolver {
 
-    private record Mapped(HandlerMethod handler, String pattern) {}
+    private static final MvcConditions CONDITIONS = new MvcConditions();
 
     private final Dispatchers dispatchers;
     private final ServletPaths paths;
@@ -52,23 +57,15 @@ public final class Endpoints implements EndpointResolver {
     private final RegistrationWatch watch;
 
     /** The mappings whose routes are indexed by path; all others are asked. */
-    private final Map<HandlerMapping, MappedRoutes> routesOf = new HashMap<>();
+    private final Map<HandlerMapping, MappedRoutes<RequestMappingInfo, HttpServletRequest>> routesOf = new HashMap<>();
 
     /** The routes that match a path without variables and wildcards, by this path, as far as no other mapping is asked. */
-    private final Map<String, List<MappedRoutes.Route>> literal = new HashMap<>();
+    private final Map<String, List<MappedRoutes.Route<RequestMappingInfo>>> literal = new HashMap<>();
 
     /** Whether a mapping may lead to an endpoint whose pattern does not match the path. */
     private boolean unindexed;
 
-    private final Map<Mapped, Endpoint> byHandler = new HashMap<>();
-
-    /** Every route, for requests that miss only the method or the media type. */
-    private final RouteIndex<Endpoint> routes = new RouteIndex<>();
-
-    /** The routes of endpoints with annotations. */
-    private final RouteIndex<Endpoint> annotated = new RouteIndex<>();
-
-    private final ManagementRoutes management = new ManagementRoutes();
+    private final KnownEndpoints known;
 
     /**
      * Reads the endpoints of these mappings.
@@ -83,42 +80,59 @@ public final class Endpoints implements EndpointResolver {
             Dispatchers dispatchers,
             BiPredicate<Endpoint, HandlerMethod> saySomething,
             Ticker ticker) {
-        this.watch = new RegistrationWatch(mappings, ticker);
+        this.known = new KnownEndpoints(saySomething);
         this.mappings = mappings.stream().filter(mapping -> !isUnused(mapping)).toList();
         this.dispatchers = dispatchers;
         this.paths = new ServletPaths(dispatchers);
         for (HandlerMapping mapping : mappings) {
             if (mapping instanceof RequestMappingInfoHandlerMapping controllers) {
                 boolean operators = ManagementRoutes.areIn(mapping);
-                controllers.getHandlerMethods().forEach((info, handler) -> add(info, handler, operators, saySomething));
+                controllers
+                        .getHandlerMethods()
+                        .forEach((info, handler) ->
+                                known.add(info.getMethodsCondition().getMethods(), patterns(info), handler, operators));
             }
             unindexed |= !isSprings(mapping)
                     || (mapping instanceof RequestMappingInfoHandlerMapping other && !other.usesPathPatterns());
-            if (MappedRoutes.canStandFor(mapping)) {
-                routesOf.put(mapping, new MappedRoutes((RequestMappingInfoHandlerMapping) mapping, this::endpointOf));
+            if (MvcConditions.canStandFor(mapping)) {
+                RequestMappingInfoHandlerMapping own = (RequestMappingInfoHandlerMapping) mapping;
+                routesOf.put(
+                        mapping,
+                        new MappedRoutes<>(
+                                own.getHandlerMethods(),
+                                CONDITIONS,
+                                (handler, pattern) -> known.of(handler, pattern.getPatternString())));
             }
         }
+        this.watch = new RegistrationWatch(
+                "Spring MVC",
+                routesOf.keySet().stream()
+                        .map(mapping -> RegistrationWatch.Mapping.of(
+                                mapping, ((RequestMappingInfoHandlerMapping) mapping)::getHandlerMethods))
+                        .toList(),
+                ticker);
         addLiteral();
     }
 
     /** Mappings after one that must be asked have no say, as it comes first. */
     private void addLiteral() {
-        List<MappedRoutes> before = new ArrayList<>();
+        List<MappedRoutes<RequestMappingInfo, HttpServletRequest>> before = new ArrayList<>();
         for (HandlerMapping mapping : mappings) {
-            MappedRoutes known = routesOf.get(mapping);
-            if (known == null) {
+            MappedRoutes<RequestMappingInfo, HttpServletRequest> indexed = routesOf.get(mapping);
+            if (indexed == null) {
                 return;
             }
-            before.add(known);
-            known.paths().forEach(path -> literal.computeIfAbsent(path, text -> candidates(before, text)));
+            before.add(indexed);
+            indexed.paths().forEach(path -> literal.computeIfAbsent(path, text -> candidates(before, text)));
         }
     }
 
     /** The routes of the first mapping that has any for this path. */
-    private static List<MappedRoutes.Route> candidates(List<MappedRoutes> mappings, String path) {
+    private static List<MappedRoutes.Route<RequestMappingInfo>> candidates(
+            List<MappedRoutes<RequestMappingInfo, HttpServletRequest>> mappings, String path) {
         PathContainer parsed = PathContainer.parsePath(path);
-        for (MappedRoutes routes : mappings) {
-            List<MappedRoutes.Route> found = routes.candidates(parsed);
+        for (MappedRoutes<RequestMappingInfo, HttpServletRequest> routes : mappings) {
+            List<MappedRoutes.Route<RequestMappingInfo>> found = routes.candidates(parsed);
             if (!found.isEmpty()) {
                 return found;
             }
@@ -138,29 +152,6 @@ public final class Endpoints implements EndpointResolver {
                 && functions.getDefaultHandler() == null;
     }
 
-    private void add(
-            RequestMappingInfo info,
-            HandlerMethod handler,
-            boolean operators,
-            BiPredicate<Endpoint, HandlerMethod> saySomething) {
-        List<String> methods = info.getMethodsCondition().getMethods().stream()
-                .map(method -> Endpoint.methodOf(method.name()))
-                .distinct()
-                .sorted()
-                .toList();
-        for (PathPattern pattern : patterns(info)) {
-            Endpoint endpoint = operators ? Endpoint.ofManagement(methods, pattern) : Endpoint.of(methods, pattern);
-            byHandler.put(new Mapped(handler, pattern.getPatternString()), endpoint);
-            routes.add(pattern, endpoint);
-            if (saySomething.test(endpoint, handler)) {
-                annotated.add(pattern, endpoint);
-            }
-            if (operators) {
-                management.add(pattern);
-            }
-        }
-    }
-
     /**
      * The mapping's own patterns: parsing one again, for example without regard to case, may reject what the mapping
      * accepts.
@@ -177,16 +168,17 @@ public final class Endpoints implements EndpointResolver {
     @Override
     public boolean mayLeadToAnnotated(WebRequest request) {
         // without annotations, the path need not be parsed
-        return !annotated.isEmpty() && mayLeadToAnnotated(request.path());
+        return known.anyAnnotated() && mayLeadToAnnotated(request.path());
     }
 
     public boolean mayLeadToAnnotated(PathContainer path) {
-        return !annotated.isEmpty() && (unindexed || annotated.matchesAny(path));
+        return known.anyAnnotated() && (unindexed || known.matchAnnotated(path));
     }
 
     @Override
     public boolean mayLeadToManagement(WebRequest request) {
-        return management.mayMatch((ServletWebRequest) request);
+        return known.management()
+                .mayMatch(request, ServletPaths.writtenPathOf(((ServletWebRequest) request).request()));
     }
 
     @Override
@@ -197,8 +189,8 @@ public final class Endpoints implements EndpointResolver {
             if (!dispatchers.isForSpringMvc(web.request())) {
                 return Endpoint.UNMAPPED;
             }
-            Endpoint known = watch.sawChange() ? null : findLiteral(web.request());
-            return known != null ? known : findMapped(web.request(), web.path());
+            Endpoint found = watch.sawChange() ? null : findLiteral(web.request());
+            return found != null ? found : findMapped(web.request(), web.path());
         } catch (RuntimeException e) {
             web.fail(e);
             return closestTo(web.request());
@@ -208,8 +200,8 @@ public final class Endpoints implements EndpointResolver {
     /** The endpoint of a path without variables; {@code null} if it must be parsed. The same result as {@link #findMapped}. */
     private @Nullable Endpoint findLiteral(HttpServletRequest request) {
         String path = ServletPaths.writtenPathOf(request);
-        List<MappedRoutes.Route> candidates = path == null ? null : literal.get(path);
-        return candidates == null ? null : MappedRoutes.plainEndpoint(candidates, request);
+        List<MappedRoutes.Route<RequestMappingInfo>> candidates = path == null ? null : literal.get(path);
+        return candidates == null ? null : plainEndpoint(candidates, request);
     }
 
     /**
@@ -251,12 +243,14 @@ public final class Endpoints implements EndpointResolver {
         HttpServletRequest view = null;
         for (int i = 0; i < mappings.size(); i++) {
             HandlerMapping mapping = mappings.get(i);
-            MappedRoutes known = watch.hasSeenChange() ? null : routesOf.get(mapping);
-            List<MappedRoutes.Route> candidates = known == null ? List.of() : known.candidates(path);
-            if (known != null && candidates.isEmpty()) {
+            MappedRoutes<RequestMappingInfo, HttpServletRequest> indexed =
+                    watch.hasSeenChange() ? null : routesOf.get(mapping);
+            List<MappedRoutes.Route<RequestMappingInfo>> candidates =
+                    indexed == null ? List.of() : indexed.candidates(path);
+            if (indexed != null && candidates.isEmpty()) {
                 continue;
             }
-            Endpoint plain = MappedRoutes.plainEndpoint(candidates, request);
+            Endpoint plain = plainEndpoint(candidates, request);
             if (plain != null) {
                 return plain;
             }
@@ -273,11 +267,18 @@ public final class Endpoints implements EndpointResolver {
     }
 
     private @Nullable Endpoint find(
-            HandlerMapping mapping, List<MappedRoutes.Route> candidates, HttpServletRequest view, PathContainer path)
+            HandlerMapping mapping,
+            List<MappedRoutes.Route<RequestMappingInfo>> candidates,
+            HttpServletRequest view,
+            PathContainer path)
             throws Exception {
-        MappedRoutes.Match best = candidates.isEmpty() ? null : MappedRoutes.best(candidates, view);
+        MappedRoutes<RequestMappingInfo, HttpServletRequest> indexed =
+                candidates.isEmpty() ? null : routesOf.get(mapping);
+        MappedRoutes.Match<RequestMappingInfo> best =
+                indexed == null ? null : indexed.best(candidates, view, pathOf(view));
         if (best != null) {
-            return endpointOf(best.handler(), best.pattern());
+            observe(view, best.pattern());
+            return known.of(best.handler(), best.pattern().getPatternString());
         }
         HandlerExecutionChain chain = mapping.getHandler(view);
         if (chain == null) {
@@ -289,8 +290,30 @@ public final class Endpoints implements EndpointResolver {
                 : endpointOf(chain, view);
     }
 
-    private @Nullable Endpoint endpointOf(HandlerMethod handler, PathPattern pattern) {
-        return byHandler.get(new Mapped(handler, pattern.getPatternString()));
+    /** Of the only route that nothing but path and method decide; {@code null} if there is none. */
+    private static @Nullable Endpoint plainEndpoint(
+            List<MappedRoutes.Route<RequestMappingInfo>> candidates, HttpServletRequest request) {
+        MappedRoutes.Route<RequestMappingInfo> plain = MappedRoutes.plain(candidates, request.getMethod(), CONDITIONS);
+        if (plain == null) {
+            return null;
+        }
+        observe(request, CONDITIONS.patterns(plain.info()).iterator().next());
+        return plain.plain();
+    }
+
+    private static String pathOf(HttpServletRequest view) {
+        return ServletRequestPathUtils.getParsedRequestPath(view)
+                .pathWithinApplication()
+                .value();
+    }
+
+    /** As in the mapping: refused requests are observed under their pattern, and not as unknown. */
+    private static void observe(HttpServletRequest request, PathPattern pattern) {
+        Optional<ServerRequestObservationContext> observed =
+                ServerHttpObservationFilter.findObservationContext(request);
+        if (observed.isPresent()) {
+            observed.get().setPathPattern(pattern.getPatternString());
+        }
     }
 
     private Endpoint endpointOf(HandlerExecutionChain chain, HttpServletRequest view) {
@@ -302,9 +325,9 @@ public final class Endpoints implements EndpointResolver {
             return handler instanceof HandlerMethod ? closestTo(view) : Endpoint.UNMAPPED;
         }
         String text = pattern.toString();
-        Endpoint known = handler instanceof HandlerMethod method ? byHandler.get(new Mapped(method, text)) : null;
-        return known != null
-                ? known
+        Endpoint found = handler instanceof HandlerMethod method ? known.of(method, text) : null;
+        return found != null
+                ? found
                 : Endpoint.of(
                         handler instanceof HandlerMethod ? List.of(methodOf(view)) : List.of(),
                         PathPatternParser.defaultInstance.parse(text));
@@ -312,12 +335,7 @@ public final class Endpoints implements EndpointResolver {
 
     /** The most specific endpoint by path alone, preferably one for the request's method. */
     Endpoint closestTo(HttpServletRequest request) {
-        String method = methodOf(request);
-        List<Endpoint> endpoints = new ArrayList<>(routes.find(paths.pathOf(request)));
-        endpoints.sort(Comparator.comparing(Endpoints::patternOf, PathPattern.SPECIFICITY_COMPARATOR)
-                .thenComparing(endpoint -> !isFor(endpoint, method))
-                .thenComparing(Endpoint::id));
-        return endpoints.isEmpty() ? Endpoint.NOWHERE : endpoints.get(0);
+        return known.closestTo(paths.pathOf(request), request.getMethod());
     }
 
     /** What the handler of a request from another origin allows, or {@code null} if it has no configuration. */
@@ -348,14 +366,5 @@ public final class Endpoints implements EndpointResolver {
 
     private static String methodOf(HttpServletRequest request) {
         return Endpoint.methodOf(request.getMethod());
-    }
-
-    private static boolean isFor(Endpoint endpoint, String method) {
-        String methods = endpoint.id().substring(0, endpoint.id().indexOf(' '));
-        return List.of(methods.split(",", -1)).contains(method);
-    }
-
-    private static PathPattern patternOf(Endpoint endpoint) {
-        return Objects.requireNonNull(endpoint.pattern());
     }
 }

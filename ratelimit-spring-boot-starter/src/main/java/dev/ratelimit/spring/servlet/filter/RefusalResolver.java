@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.servlet.filter;
 
 import dev.ratelimit.spring.RateLimitExceededException;
+import dev.ratelimit.spring.boot.endpoint.RefusalHandlers;
 import dev.ratelimit.spring.rules.decision.CallLimiter;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.servlet.request.ServletPaths;

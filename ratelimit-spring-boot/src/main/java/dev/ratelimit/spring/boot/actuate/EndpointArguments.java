@@ -32,6 +32,19 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
     /** Spring Security adds it to the address to which it returns after a login. */
     private static final String AFTER_LOGIN = "continue";
 
+    /** Of the answers, which contain names and addresses of callers. */
+    public static final Map<String, String> HEADERS = Map.of(
+            HttpHeaders.CACHE_CONTROL, "no-store", "X-Frame-Options", "DENY", "X-Content-Type-Options", "nosniff");
+
+    /** The name of a header that other filters may send, too. */
+    public static final String CSP = "Content-Security-Policy";
+
+    /** Its value: the page has buttons that change limits. */
+    public static final String FRAMES = "frame-ancestors 'none'";
+
+    /** What is wrong with a change that has a query. */
+    public static final String QUERY = "a change has no parameters in the query; write its fields as JSON in the body";
+
     private final Operator operator;
     private final Supplier<RateLimitsEndpoint> endpoint;
 
@@ -54,17 +67,21 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         Set<String> declared = StreamSupport.stream(parameters.spliterator(), false)
                 .map(OperationParameter::getName)
                 .collect(Collectors.toCollection(TreeSet::new));
-        return context -> {
-            keepPrivate();
-            Map<String, Object> arguments = context.getArguments();
-            String mistake = mistake(type, declared, arguments);
-            if (mistake != null) {
-                return RateLimitsEndpoint.mistake(mistake);
-            }
-            return type == OperationType.READ && isExplanation(arguments)
-                    ? endpoint.get().explain(securityOf(context), arguments)
-                    : invoker.invoke(context);
-        };
+        return context ->
+                operator.run(securityOf(context).getPrincipal(), () -> invoke(type, declared, invoker, context));
+    }
+
+    private @Nullable Object invoke(
+            OperationType type, Set<String> declared, OperationInvoker invoker, InvocationContext context) {
+        keepPrivate();
+        Map<String, Object> arguments = context.getArguments();
+        String mistake = mistake(type, declared, arguments);
+        if (mistake != null) {
+            return RateLimitsEndpoint.mistake(mistake);
+        }
+        return type == OperationType.READ && isExplanation(arguments)
+                ? endpoint.get().explain(securityOf(context), arguments)
+                : invoker.invoke(context);
     }
 
     private static boolean isExplanation(Map<String, Object> arguments) {
@@ -81,7 +98,7 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
             return "there is no field '" + RateLimitsEndpoint.POLICY + "': the path names the policy";
         }
         if (type == OperationType.WRITE && operator.sentQuery()) {
-            return "a change has no parameters in the query; write its fields as JSON in the body";
+            return QUERY;
         }
         String name = RateLimitsEndpoint.nameOf(path);
         if (type == OperationType.READ && RateLimitsEndpoint.PAGE.equals(name)) {
@@ -102,10 +119,8 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
 
     /** Answers contain names and addresses of callers, and the page has buttons that change limits. */
     private void keepPrivate() {
-        operator.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
-        operator.addHeader("Content-Security-Policy", "frame-ancestors 'none'");
-        operator.setHeader("X-Frame-Options", "DENY");
-        operator.setHeader("X-Content-Type-Options", "nosniff");
+        HEADERS.forEach(operator::setHeader);
+        operator.addHeader(CSP, FRAMES);
     }
 
     private static String quoted(Collection<String> names) {

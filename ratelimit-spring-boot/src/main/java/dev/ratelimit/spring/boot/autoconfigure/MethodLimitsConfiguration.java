@@ -8,6 +8,7 @@ import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.annotation.Bean;
@@ -38,6 +39,13 @@ class MethodLimitsConfiguration {
         RateLimitedPostProcessor processor = new RateLimitedPostProcessor(limits);
         processor.setProxyTargetClass(BoundProperty.of(environment, "spring.aop.proxy-target-class", true));
         return processor;
+    }
+
+    /** Finds what charges calls before the first one, which may be made by a thread that must not wait for others. */
+    @Bean("dev.ratelimit.methodLimitsAtStart")
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static SmartInitializingSingleton rateLimitMethodLimitsAtStart(RateLimitedPostProcessor processor) {
+        return () -> ((RateLimitedInterceptor) processor.limits().getAdvice()).prepare();
     }
 
     @Bean("dev.ratelimit.methodPostProcessorFirst")

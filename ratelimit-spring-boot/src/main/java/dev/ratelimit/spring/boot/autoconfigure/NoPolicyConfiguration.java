@@ -35,7 +35,8 @@ class NoPolicyConfiguration {
             throw new RateLimitConfigurationException(
                     "ratelimit.policies",
                     null,
-                    "policies need Spring MVC, which is missing; add spring-boot-starter-webmvc");
+                    "policies need a web framework, which is missing; add spring-boot-starter-webmvc, or"
+                            + " spring-boot-starter-webflux with ratelimit-spring-boot-starter-webflux");
         }
     }
 

@@ -48,6 +48,7 @@ final class RulesAtStart implements SmartInitializingSingleton {
         EndpointResolver endpoints = stack.findEndpoints((endpoint, handler) -> {
             boolean annotated = rules.add(endpoint, handler.getBeanType(), handler.getMethod());
             if (rules.limitCallsOf(handler.getBeanType(), handler.getMethod())) {
+                stack.checkCalls(handler);
                 beans.checkHandler(handler);
             }
             return annotated;

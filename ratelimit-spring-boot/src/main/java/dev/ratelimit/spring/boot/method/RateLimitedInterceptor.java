@@ -29,6 +29,11 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         this.charger = charger;
     }
 
+    /** Obtains the charger before the first call. */
+    public void prepare() {
+        CallCharger unused = charger.get();
+    }
+
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         CallCharger limits = charger.get();
@@ -39,6 +44,10 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         Class<?> type = target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
         CallTarget called = targets.computeIfAbsent(
                 new MethodClassKey(invocation.getMethod(), type), key -> CallTarget.of(type, invocation.getMethod()));
+        Object later = limits.later(invocation, called);
+        if (later != null) {
+            return later;
+        }
         CallLimiter.Call call = limits.call(called, invocation.getArguments());
         if (call != null) {
             try {

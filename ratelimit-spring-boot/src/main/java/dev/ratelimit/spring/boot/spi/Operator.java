@@ -1,5 +1,7 @@
 package dev.ratelimit.spring.boot.spi;
 
+import java.security.Principal;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Who operates the application: the caller of the request that the current thread answers, such as to the actuator. */
@@ -11,6 +13,15 @@ public interface Operator {
     /** The name of the caller; {@code null} if the thread answers no request. */
     @Nullable
     String name();
+
+    /**
+     * Runs an operation that the caller has asked for.
+     *
+     * @param caller as Spring Boot knows it; {@code null} for an anonymous one
+     */
+    default <T extends @Nullable Object> T run(@Nullable Principal caller, Supplier<T> operation) {
+        return operation.get();
+    }
 
     /** Whether the request has a query; false without a request. */
     boolean sentQuery();

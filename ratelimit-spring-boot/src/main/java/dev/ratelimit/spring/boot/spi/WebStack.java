@@ -41,6 +41,13 @@ public interface WebStack {
      */
     void checkWaiting(String policy, boolean beforeSecurity);
 
+    /**
+     * Checks that calls of a handler can be charged, because its limits depend on its arguments.
+     *
+     * @throws dev.ratelimit.spring.RateLimitConfigurationException if they cannot be
+     */
+    default void checkCalls(HandlerMethod handler) {}
+
     /** What the application answers; {@code null} if that cannot be told, as in a test of a part of it. */
     @Nullable
     Routes routes();

@@ -179,10 +179,21 @@ public final class AnnotatedRules {
         return Objects.requireNonNullElse(placeholders.resolveStringValue(text), "");
     }
 
+    /** For messages: that there is no policy of this name. */
+    static String noPolicy(String named, Set<String> known) {
+        return "names policy " + Quotation.of(named) + Spelling.hint(named, known) + ", which does not exist; "
+                + (known.isEmpty() ? "write it under ratelimit.policies" : "write one of " + new TreeSet<>(known));
+    }
+
     /** A mistake in the annotations of a method. */
     public static RateLimitConfigurationException mistake(Class<?> type, Method method, String reason) {
         String where = "@RateLimited on " + type.getSimpleName() + "." + method.getName() + "()";
         return new RateLimitConfigurationException(where, null, reason);
+    }
+
+    /** Which results of methods tell when their work ends. */
+    WatchedResults results() {
+        return context.results();
     }
 
     /** A policy may also limit how many requests there are at once. */
@@ -330,9 +341,7 @@ public final class AnnotatedRules {
 
         private @Nullable Rule of(String policy) {
             if (!known.contains(policy)) {
-                throw mistake("names policy " + Quotation.of(policy) + Spelling.hint(policy, known)
-                        + ", which does not exist; "
-                        + (known.isEmpty() ? "write it under ratelimit.policies" : "write one of " + known));
+                throw mistake(noPolicy(policy, known));
             }
             if (annotation.burst() != 0
                     || !annotation.name().isEmpty()

@@ -65,9 +65,10 @@ public record CallCheck(Class<?> type, Method method) {
     /**
      * Checks the annotations of the method.
      *
+     * @param results those that tell when their work ends
      * @throws RateLimitConfigurationException at the first mistake
      */
-    void check(List<RateLimited> annotations, List<Rule> rules, Parameters parameters) {
+    void check(List<RateLimited> annotations, List<Rule> rules, Parameters parameters, WatchedResults results) {
         for (Rule rule : rules) {
             if (rule.free() != null) {
                 throw mistake("policy " + Quotation.of(rule.policy().name())
@@ -76,7 +77,7 @@ public record CallCheck(Class<?> type, Method method) {
             if (!rule.onExceeded().rejects()) {
                 throw cannotWait(rule, "a call of this method cannot wait without its thread");
             }
-            if (rule.holds() && goesOnUnseen()) {
+            if (rule.holds() && goesOnUnseen(results)) {
                 throw mistake("policy " + Quotation.of(rule.policy().name())
                         + " limits concurrency, but the method's work goes on after it has returned, and its result says"
                         + " nothing about when it ends; return a CompletionStage, or use a rate");
@@ -119,9 +120,9 @@ public record CallCheck(Class<?> type, Method method) {
      * Whether the work ends after the method has returned, and nothing tells when: that of a Mono begins only when
      * somebody subscribes, and that of an asynchronous method when its thread comes to it.
      */
-    private boolean goesOnUnseen() {
+    private boolean goesOnUnseen(WatchedResults results) {
         Class<?> result = method.getReturnType();
-        if (CompletionStage.class.isAssignableFrom(result)) {
+        if (CompletionStage.class.isAssignableFrom(result) || results.include(result)) {
             return false;
         }
         return AnnotatedElementUtils.hasAnnotation(method, Async.class)

@@ -51,7 +51,8 @@ public final class MethodRules {
         }
         List<Rule> rules = annotated.of(type, method);
         Parameters parameters = Parameters.of(type, method);
-        new CallCheck(type, method).check(AnnotatedRules.annotations(type, method), rules, parameters);
+        new CallCheck(type, method)
+                .check(AnnotatedRules.annotations(type, method), rules, parameters, annotated.results());
         String id = type.getName() + "." + method.getName() + MethodNames.parameters(method, Class::getName);
         return new CallRules(rules, parameters, fallback(type, method), Endpoint.ofMethod(id));
     }

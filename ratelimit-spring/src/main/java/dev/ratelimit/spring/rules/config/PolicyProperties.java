@@ -99,7 +99,7 @@ public record PolicyProperties(
      * @param exceptPaths Patterns of excluded paths.
      * @param methods HTTP methods; HEAD counts as GET.
      * @param when A condition on the request, such as #request.getHeader('X-Beta') != null.
-     * @param annotated Whether the policy applies only to endpoints with a RateLimited annotation that names it.
+     * @param annotated Whether the policy applies only where it is named: by a RateLimited annotation, or by a route of a gateway.
      */
     public record Match(
             @DefaultValue List<String> paths,

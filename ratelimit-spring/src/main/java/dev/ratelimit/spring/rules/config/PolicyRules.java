@@ -22,7 +22,9 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -60,6 +62,7 @@ public final class PolicyRules {
                 ResponseParser.parse("ratelimit.response", properties.response(), RefusalFormat.DEFAULT),
                 properties.ignoreCase(),
                 store,
+                beans.getBeanProvider(WatchedResults.class).getIfAvailable(() -> result -> false),
                 changes);
         parseRules();
         this.clientAddress = new ClientAddress(
@@ -141,6 +144,44 @@ public final class PolicyRules {
     /** The rules of all policies that are off. */
     public Stream<Rule> off() {
         return all.stream().filter(rule -> !rules.contains(rule));
+    }
+
+    /** The rules of each policy where a route names it, by its name; without those that are off. */
+    public Map<String, List<Rule>> named() {
+        return rules.stream()
+                .map(Rule::whereNamed)
+                .collect(Collectors.groupingBy(
+                        rule -> properties.policies().containsKey(rule.policy().name())
+                                ? rule.policy().name()
+                                : Rule.withoutConcurrency(rule.policy().name())));
+    }
+
+    /**
+     * Checks the policies that a route names.
+     *
+     * @throws RateLimitConfigurationException at the first that does not exist or does not fit
+     */
+    public void checkNamed(String route, List<String> policies) {
+        String where = "route " + route;
+        if (policies.isEmpty()) {
+            throw new RateLimitConfigurationException(
+                    where, null, "it names no policy; write the names of policies under ratelimit.policies");
+        }
+        for (String policy : policies) {
+            Set<String> known = properties.policies().keySet();
+            if (!known.contains(policy)) {
+                throw new RateLimitConfigurationException(where, policy, AnnotatedRules.noPolicy(policy, known));
+            }
+            all.stream()
+                    .filter(rule -> rule.policy().name().equals(policy) && rule.needsArguments())
+                    .forEach(rule -> {
+                        throw new RateLimitConfigurationException(
+                                where,
+                                policy,
+                                "policy " + Quotation.of(policy) + " is " + rule.key()
+                                        + ", which depends on the arguments of a method; name it in @RateLimited");
+                    });
+        }
     }
 
     /** The rules of all policies. */

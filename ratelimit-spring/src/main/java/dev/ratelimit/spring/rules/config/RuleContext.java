@@ -23,6 +23,7 @@ import java.util.function.Consumer;
  * @param format what refusals look like, unless a policy says something else
  * @param ignoreCase whether values of keys are compared without regard to case
  * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
+ * @param results which results of methods tell when their work ends
  * @param changes what replaces the limits and modes of policies, by policy
  */
 record RuleContext(
@@ -32,6 +33,7 @@ record RuleContext(
         RefusalFormat format,
         boolean ignoreCase,
         Consumer<Limit> store,
+        WatchedResults results,
         Map<String, Change> changes) {
 
     private static final Change NONE = new Change(null, null, null);

@@ -299,6 +299,12 @@ public final class AppliedRules {
         return false;
     }
 
+    /** Whether a rule of this policy is among them. */
+    boolean meet(String policy) {
+        return anyCharged(one -> one.isOf(policy))
+                || uncharged.stream().anyMatch(one -> one.rule().policy().name().equals(policy));
+    }
+
     /** The rule that makes this charge. */
     @SuppressWarnings("ReferenceEquality") // fast, and stores may return a copy
     Rule ruleOf(Charge charge) {

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules.decision;
 
+import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.spring.RateLimitExceededException;
@@ -13,8 +14,11 @@ import dev.ratelimit.spring.rules.rule.CallRules;
 import dev.ratelimit.spring.rules.rule.Rule;
 import java.io.IOException;
 import java.lang.reflect.Method;
+import java.security.Principal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,7 +78,7 @@ public final class CallLimiter {
         refusals.prepare(refusal, charged, response);
     }
 
-    /** A call of a method. Used by one thread. */
+    /** A call of a method, charged once. Used by one thread; only {@link #end} may be called by another one meanwhile. */
     public final class Call {
 
         private RulesInForce now;
@@ -85,6 +89,11 @@ public final class CallLimiter {
 
         /** What the call itself was charged, not as a part of a request. */
         private @Nullable StageCharges charged;
+
+        /** What the store has not answered yet. */
+        private @Nullable CompletableFuture<?> pending;
+
+        private boolean ended;
 
         private Call(RulesInForce now, CallRules called, Class<?> type, Method method, @Nullable Object[] arguments) {
             this.now = now;
@@ -100,14 +109,65 @@ public final class CallLimiter {
          * @throws RateLimitExceededException if a limit refuses it
          */
         public void chargeAsPartOf(ChargedRequest charged, WebRequest request) {
+            StageCharges charges = applyTo(charged, request);
+            boolean admitted = charges.charge();
+            CompletableFuture<?> unused = charged.passCall(charges, admitted, called.fallback() != null);
+            if (!admitted) {
+                throw refused(charged, charges);
+            }
+        }
+
+        /**
+         * Charges the call of a request's handler as a part of the request, without blocking.
+         *
+         * @return completed when it is charged; exceptionally, with a {@link RateLimitExceededException}, if a limit refuses
+         *     it
+         */
+        public CompletableFuture<@Nullable Void> chargeAsPartOfAsync(ChargedRequest charged, WebRequest request) {
+            StageCharges charges = applyTo(charged, request).withoutBlocking();
+            return decided(charges, admitted -> charged.passCall(charges, admitted, called.fallback() != null))
+                    .thenAccept(admitted -> {
+                        if (!admitted) {
+                            throw refused(charged, charges);
+                        }
+                    });
+        }
+
+        private StageCharges applyTo(ChargedRequest charged, WebRequest request) {
             now = charged.rules();
             called = now.byMethod().of(type, method);
             RequestContext context = charged.context().at(request);
             context.call(called.parameters(), arguments);
             StageCharges charges = now.applyTo(called, context, store);
-            if (!charged.chargeCall(context, charges, called.fallback() != null)) {
-                throw new RefusedCall(refusals.refusal(charges), charged, charged.stages(), context);
+            charged.enterCall(context);
+            return charges;
+        }
+
+        private RefusedCall refused(ChargedRequest charged, StageCharges charges) {
+            return new RefusedCall(refusals.refusal(charges), charged, charged.stages(), charged.context());
+        }
+
+        /**
+         * Asks the store without blocking.
+         *
+         * @param pass takes over the decision; completed when it has done so
+         * @return whether the call is admitted
+         */
+        private CompletableFuture<Boolean> decided(StageCharges charges, Function<Boolean, CompletableFuture<?>> pass) {
+            if (charges.answer().isDenied()) {
+                return pass.apply(false).thenApply(done -> false);
             }
+            CompletableFuture<@Nullable Decision> answer = charges.answer().askAsync();
+            if (!begin(answer)) {
+                answer.cancel(false);
+            }
+            return answer.handle((decision, failure) -> charges.answer().isAdmitted(answer))
+                    .thenCompose(admitted -> pass.apply(admitted).thenApply(done -> admitted));
+        }
+
+        private synchronized boolean begin(CompletableFuture<?> answer) {
+            pending = answer;
+            return !ended;
         }
 
         /** What the limits of the method read of the request, and of the call. */
@@ -131,7 +191,27 @@ public final class CallLimiter {
          * @throws RateLimitExceededException if a limit refuses it
          */
         public void chargeWithin(WebRequest request, @Nullable ChargedRequest charged) {
-            charge(request, charged);
+            RequestContext context = enter(request);
+            StageCharges charges = now.applyTo(called, context, store);
+            pass(charges, charges.charge(), context, charged);
+        }
+
+        /**
+         * Charges the call within a request, which stays charged if the call is refused, without blocking.
+         *
+         * @param charged what the request was charged; {@code null} if it was not
+         * @return completed when it is charged; exceptionally, with a {@link RateLimitExceededException}, if a limit refuses
+         *     it
+         */
+        public CompletableFuture<@Nullable Void> chargeWithinAsync(
+                WebRequest request, @Nullable ChargedRequest charged) {
+            RequestContext context = enter(request);
+            StageCharges charges = now.applyTo(called, context, store).withoutBlocking();
+            return decided(charges, admitted -> {
+                        pass(charges, admitted, context, charged);
+                        return StageCharges.DONE;
+                    })
+                    .thenAccept(admitted -> {});
         }
 
         /**
@@ -140,40 +220,79 @@ public final class CallLimiter {
          * @throws RateLimitExceededException if a limit refuses it
          */
         public void chargeOutside() {
-            charge(new NoRequest(CurrentCaller.principal()), null);
+            chargeWithin(new NoRequest(CurrentCaller.principal()), null);
         }
 
-        private void charge(WebRequest request, @Nullable ChargedRequest within) {
+        /**
+         * Charges the call outside of requests, without blocking.
+         *
+         * @param caller {@code null} if there is none
+         * @return completed when it is charged; exceptionally, with a {@link RateLimitExceededException}, if a limit refuses
+         *     it
+         */
+        public CompletableFuture<@Nullable Void> chargeOutsideAsync(@Nullable Principal caller) {
+            return chargeWithinAsync(new NoRequest(caller), null);
+        }
+
+        private RequestContext enter(WebRequest request) {
             RequestContext context = now.context(request);
             if (called.endpoint() != null) {
                 context.enter(called.endpoint());
             }
             context.call(called.parameters(), arguments);
-            StageCharges charges = now.applyTo(called, context, store);
-            if (!charges.charge()) {
+            return context;
+        }
+
+        private void pass(
+                StageCharges charges, boolean admitted, RequestContext context, @Nullable ChargedRequest within) {
+            if (!admitted) {
                 charges.countRefused(outcomes);
                 List<StageCharges> stages = new ArrayList<>(within == null ? List.of() : within.stages());
                 stages.add(charges);
                 throw new RefusedCall(refusals.refusal(charges), within, stages, context);
             }
-            charged = charges;
             try {
                 charges.countAdmitted(outcomes);
             } catch (RuntimeException | Error e) {
-                end();
+                charges.release();
                 throw e;
             }
+            hold(charges);
         }
 
         /** Whether the call holds permits until it {@linkplain #end ends}. */
-        public boolean holds() {
+        public synchronized boolean holds() {
             return charged != null && charged.holds();
         }
 
-        /** Returns the permits that the call holds. Idempotent; may be called by any thread. */
+        private void hold(StageCharges charges) {
+            boolean late;
+            synchronized (this) {
+                charged = charges;
+                late = ended;
+            }
+            if (late) {
+                charges.release();
+            }
+        }
+
+        /**
+         * Returns the permits that the call holds; if it is not charged yet, it gets none. Idempotent; may be called by any
+         * thread.
+         */
         public void end() {
-            if (charged != null) {
-                charged.release();
+            CompletableFuture<?> asked;
+            StageCharges held;
+            synchronized (this) {
+                ended = true;
+                asked = pending;
+                held = charged;
+            }
+            if (asked != null) {
+                asked.cancel(false);
+            }
+            if (held != null) {
+                held.release();
             }
         }
 

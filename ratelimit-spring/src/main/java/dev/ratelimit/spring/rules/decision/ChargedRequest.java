@@ -3,9 +3,9 @@ package dev.ratelimit.spring.rules.decision;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.WebResponse;
+import dev.ratelimit.spring.rules.decision.RequestLimiter.Place;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.FreeStatuses;
-import dev.ratelimit.spring.rules.rule.Stage;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request on its way through the stages, with the charges of each. The web stack keeps it with the request between
  * the stages. Used by one thread at a time; only {@link #close}, {@link #settle}, {@link #release} and
- * {@link #leave} may be called by another thread meanwhile.
+ * {@link #leave} may be called by another thread meanwhile. While it {@linkplain #isWaiting waits}, for permits, for its
+ * refusal or for the answer of a store, nothing else may be called.
  */
 public final class ChargedRequest {
 
@@ -25,7 +26,7 @@ public final class ChargedRequest {
     private final RefusalWriter refusals;
     private RequestContext context;
 
-    /** Those passed so far, at most two before the handler is called, and its call. */
+    /** Those passed so far, at most three before the handler is called, and its call. */
     private List<StageCharges> stages = List.of();
 
     /** Whether the call of the handler is still to be charged. */
@@ -40,21 +41,28 @@ public final class ChargedRequest {
     /** What the request waits for; {@code null} if it does not wait. */
     private volatile @Nullable Wait wait;
 
+    /** Whether the client has left, so that nothing may be charged any more. */
+    private boolean gone;
+
     /** Whether the client has left while the request waited. */
     private boolean left;
+
+    /** Whether the request is complete, so that it cannot hold permits any more. */
+    private boolean released;
 
     private boolean closed;
     private boolean counted;
     private boolean refused;
 
     /**
-     * The wait of a request for its permits, or for its refusal.
+     * The wait of a request for its permits, for its refusal, or for the answer of a store.
      *
-     * @param stage where it waits; {@code null} if there is only one
+     * @param place where it waits
      * @param charges which are decided when it is over
      * @param over completed when it is over: with a decision, unless the request is refused
+     * @param next what then happens
      */
-    private record Wait(@Nullable Stage stage, StageCharges charges, CompletableFuture<?> over) {}
+    private record Wait(Place place, StageCharges charges, CompletableFuture<?> over, Runnable next) {}
 
     ChargedRequest(RulesInForce rules, WebRequest request, OutcomeCounter outcomes, RefusalWriter refusals) {
         this.rules = rules;
@@ -78,11 +86,18 @@ public final class ChargedRequest {
         context = later;
     }
 
-    /** Lets the request pass a stage that has admitted it, or refuses it. */
-    void pass(StageCharges charges, boolean admitted) {
+    /**
+     * Lets the request pass a stage that has admitted it, or refuses it.
+     *
+     * @return completed when the limits are known that its answer shows
+     */
+    CompletableFuture<?> pass(StageCharges charges, boolean admitted) {
         if (!admitted) {
-            refuse(charges);
-            return;
+            return refuse(charges);
+        }
+        if (isGone()) {
+            drop(charges);
+            return StageCharges.DONE;
         }
         AppliedRules rules = charges.rules();
         if (!rules.exemption().equals(AppliedRules.Exemption.NONE)) {
@@ -94,18 +109,52 @@ public final class ChargedRequest {
         if (rules.next() == AppliedRules.Next.NOTHING) {
             countAdmitted();
         }
+        return StageCharges.DONE;
+    }
+
+    private synchronized boolean isGone() {
+        return gone;
+    }
+
+    /** Refunds what was charged to a request whose client has left meanwhile. */
+    private void drop(StageCharges charges) {
+        synchronized (this) {
+            left = true;
+            refused = true;
+            counted = true;
+        }
+        try {
+            charges.refund();
+        } finally {
+            release();
+        }
     }
 
     private void add(StageCharges charges) {
-        if (stages.isEmpty()) {
-            stages = List.of(charges);
-        } else {
-            List<StageCharges> all = new ArrayList<>(stages);
-            all.add(charges);
-            stages = all;
-        }
         dependsOnStatus |= charges.rules().dependent();
         holds |= charges.holds();
+        boolean late;
+        synchronized (this) {
+            if (stages.isEmpty()) {
+                stages = List.of(charges);
+            } else {
+                List<StageCharges> all = new ArrayList<>(stages);
+                all.add(charges);
+                stages = all;
+            }
+            late = released;
+        }
+        if (late) {
+            charges.release();
+        }
+    }
+
+    /** Those of these policies that no earlier stage has met, whether it charged them or not. */
+    List<String> notMet(List<String> policies) {
+        return policies.stream()
+                .filter(policy ->
+                        stages.stream().noneMatch(stage -> stage.rules().meet(policy)))
+                .toList();
     }
 
     /** What the request was charged at each stage. */
@@ -118,20 +167,22 @@ public final class ChargedRequest {
         return callFollows;
     }
 
+    /** Begins the call of the handler. */
+    void enterCall(RequestContext called) {
+        callFollows = false;
+        context = called;
+    }
+
     /**
-     * Charges the call of the handler.
+     * Lets the request pass the call of the handler, or refuses it.
      *
      * @param fallback whether another method answers the request if the call is refused, so that the request stays
      *     charged
-     * @return whether it was admitted
+     * @return completed when the limits are known that its answer shows
      */
-    boolean chargeCall(RequestContext called, StageCharges charges, boolean fallback) {
-        callFollows = false;
-        context = called;
-        boolean admitted = charges.charge();
-        if (!fallback) {
-            pass(charges, admitted);
-            return admitted;
+    CompletableFuture<?> passCall(StageCharges charges, boolean admitted, boolean fallback) {
+        if (!fallback || isGone()) {
+            return pass(charges, admitted);
         }
         if (admitted) {
             add(charges);
@@ -139,17 +190,21 @@ public final class ChargedRequest {
             charges.countRefused(outcomes);
         }
         countAdmitted();
-        return admitted;
+        return StageCharges.DONE;
     }
 
     /** Refuses the request and refunds what earlier stages charged. */
-    private void refuse(StageCharges charges) {
+    private CompletableFuture<?> refuse(StageCharges charges) {
         List<StageCharges> before = close() ? stages : List.of();
         add(charges);
         refused = true;
         counted = true;
-        atEach(before, StageCharges::giveBack);
+        List<CompletableFuture<?>> updates = new ArrayList<>(before.size());
+        atEach(before, stage -> updates.add(stage.giveBack()));
         charges.countRefused(outcomes);
+        return updates.isEmpty()
+                ? StageCharges.DONE
+                : CompletableFuture.allOf(updates.toArray(CompletableFuture[]::new));
     }
 
     /** Whether the request was refused. */
@@ -157,19 +212,34 @@ public final class ChargedRequest {
         return refused;
     }
 
-    /** Lets the request wait. */
-    synchronized void beginWait(@Nullable Stage stage, StageCharges charges, CompletableFuture<?> over) {
-        wait = new Wait(stage, charges, over);
+    /**
+     * Goes on when something is complete: now, or when the request is charged again, until when it waits.
+     *
+     * @param over as in a wait
+     */
+    void goOn(Place place, StageCharges charges, CompletableFuture<?> over, Runnable next) {
+        if (over.isDone()) {
+            next.run();
+            return;
+        }
+        boolean late;
+        synchronized (this) {
+            wait = new Wait(place, charges, over, next);
+            late = gone;
+        }
+        if (late) {
+            leave();
+        }
     }
 
-    /** Whether the request waits, for its permits or its refusal, so that it cannot be answered yet. */
+    /** Whether the request waits, for its permits, its refusal or a store, so that it cannot be answered yet. */
     public synchronized boolean isWaiting() {
         return wait != null && !left;
     }
 
-    /** Whether the request waits at this stage, or waited there when its client left. */
-    synchronized boolean isWaitingAt(@Nullable Stage stage) {
-        return wait != null && wait.stage() == stage;
+    /** Whether the request waits at this place, or waited there when its client left. */
+    synchronized boolean isWaitingAt(Place place) {
+        return wait != null && wait.place().equals(place);
     }
 
     /** Runs the task when the request is to be charged again because its wait is over, unless its client has left. */
@@ -184,23 +254,16 @@ public final class ChargedRequest {
         }
     }
 
-    /** Ends the wait: the request is admitted or refused now. */
+    /** Ends the wait: the request is admitted or refused now, or waits for something else. */
     void endWait() {
         Wait waiting = wait;
         if (waiting == null) {
             return;
         }
         // before it ends: if the clock fails, the request leaves and gives back what it got
-        StageCharges charges = waiting.charges();
-        charges.endWait();
-        if (!stopWaiting()) {
-            return;
-        }
-        if (!refused) {
-            pass(charges, charges.finish(waiting.over()));
-        }
-        if (refused) {
-            charges.refresh();
+        waiting.charges().endWait();
+        if (stopWaiting()) {
+            waiting.next().run();
         }
     }
 
@@ -212,13 +275,15 @@ public final class ChargedRequest {
     }
 
     /**
-     * Ends the wait of a request whose client has left, if it still waits: it gets no permits, and does not hold any.
-     * Idempotent.
+     * Ends the wait of a request whose client has left, if it still waits: it gets no permits, and does not hold any. If
+     * another thread is just charging the request, that gets none, either. Idempotent.
      */
     public void leave() {
-        Wait waiting = wait;
+        Wait waiting;
         synchronized (this) {
-            if (waiting == null || wait == null || left) {
+            gone = true;
+            waiting = wait;
+            if (waiting == null || left) {
                 return;
             }
             left = true;
@@ -269,9 +334,14 @@ public final class ChargedRequest {
         return holds;
     }
 
-    /** Returns the permits that the request holds. Idempotent; may be called by any thread. */
+    /** Returns the permits that the request holds, or would hold from now on. Idempotent; may be called by any thread. */
     public void release() {
-        atEach(stages, StageCharges::release);
+        List<StageCharges> all;
+        synchronized (this) {
+            released = true;
+            all = stages;
+        }
+        atEach(all, StageCharges::release);
     }
 
     /** Does the same at each stage, also if it fails at one of them. */

@@ -60,6 +60,42 @@ final class RefundingStore extends ForwardingStore {
                 .handle(this::told);
     }
 
+    /** The same store for event loops: refunds are sent, and nobody waits for them. */
+    RateLimitStore withoutBlocking() {
+        return new Sending();
+    }
+
+    private final class Sending extends ForwardingStore {
+
+        Sending() {
+            super(RefundingStore.this);
+        }
+
+        @Override
+        public void refund(Decision decision, List<Charge> part) {
+            try {
+                store().refundAsync(decision, part);
+            } catch (RuntimeException e) {
+                warnOnce(e);
+            }
+        }
+
+        @Override
+        public CompletionStage<Decision> decideAsync(List<Charge> charges) {
+            return store().decideAsync(charges);
+        }
+
+        @Override
+        public CompletionStage<Decision> peekAsync(List<Charge> charges) {
+            return store().peekAsync(charges);
+        }
+
+        @Override
+        public CompletionStage<@Nullable Void> refundAsync(Decision decision, List<Charge> part) {
+            return store().refundAsync(decision, part);
+        }
+    }
+
     private @Nullable Void told(@Nullable Void nothing, @Nullable Throwable failure) {
         Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
         if (cause instanceof Error error) {

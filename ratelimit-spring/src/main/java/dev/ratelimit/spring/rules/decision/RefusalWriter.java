@@ -127,7 +127,7 @@ final class RefusalWriter {
 
     /** Why these charges were refused, and for how long. */
     Refusal refusal(StageCharges refusing) {
-        StoreUnavailableException unavailable = refusing.unavailable();
+        StoreUnavailableException unavailable = refusing.answer().unavailable();
         if (unavailable != null) {
             return rendered(
                     unavailable(refusing, unavailable),
@@ -158,7 +158,7 @@ final class RefusalWriter {
         return new Rejection(
                 Rejection.Reason.MISSING_KEY,
                 HttpStatus.BAD_REQUEST.value(),
-                refusing.violatedPolicies(),
+                refusing.answer().violatedPolicies(),
                 null,
                 "Policy '" + lack.rule().policy().name() + "' requires " + required + ".");
     }
@@ -178,8 +178,8 @@ final class RefusalWriter {
     }
 
     private Refusal exceeded(StageCharges refusing) {
-        List<LimitStatus> violated = refusing.violated();
-        List<String> policies = refusing.violatedPolicies();
+        List<LimitStatus> violated = refusing.answer().violated();
+        List<String> policies = refusing.answer().violatedPolicies();
         if (violated.isEmpty()) {
             RefusalFormat as = refusing.rules().ruleOf(policies.get(0)).format();
             return rendered(exceeded(policies, null, neverBy("'" + policies.get(0) + "'"), as), as);

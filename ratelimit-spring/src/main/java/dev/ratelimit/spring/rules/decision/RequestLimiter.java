@@ -1,10 +1,13 @@
 package dev.ratelimit.spring.rules.decision;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RejectionHandler;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.Stage;
@@ -23,8 +26,18 @@ public final class RequestLimiter {
     private final OutcomeCounter outcomes;
     private final RefusalWriter refusals;
 
-    /** The stage of the rules; {@code null} for all rules. */
-    private final @Nullable Stage stage;
+    /**
+     * Where requests are charged.
+     *
+     * @param stage of the rules; {@code null} for all rules
+     * @param named the policies that a route names, which are charged there; {@code null} for those of the stage
+     */
+    record Place(@Nullable Stage stage, @Nullable List<String> named) {}
+
+    private final Place place;
+
+    /** Whether stores may block the calling thread. */
+    private final boolean blocking;
 
     /**
      * Charges requests to all rules at once.
@@ -48,7 +61,8 @@ public final class RequestLimiter {
                 waiting,
                 new OutcomeLog(outcomes, ticker, waiting.scheduler()),
                 RefusalWriter.of(properties, handler),
-                null);
+                new Place(null, null),
+                true);
     }
 
     private RequestLimiter(
@@ -56,22 +70,50 @@ public final class RequestLimiter {
             WaitingRequests waiting,
             OutcomeCounter outcomes,
             RefusalWriter refusals,
-            @Nullable Stage stage) {
+            Place place,
+            boolean blocking) {
         this.rules = rules;
         this.waiting = waiting;
         this.outcomes = outcomes;
         this.refusals = refusals;
-        this.stage = stage;
+        this.place = place;
+        this.blocking = blocking;
     }
 
     /** Returns a limiter with the same rules that charges only those before Spring Security. */
     public RequestLimiter beforeSecurity() {
-        return new RequestLimiter(rules, waiting, outcomes, refusals, Stage.BEFORE_SECURITY);
+        return new RequestLimiter(rules, waiting, outcomes, refusals, new Place(Stage.BEFORE_SECURITY, null), blocking);
     }
 
     /** Returns a limiter with the same rules that charges only those after Spring Security. */
     public RequestLimiter afterSecurity() {
-        return new RequestLimiter(rules, waiting, outcomes, refusals, Stage.AFTER_SECURITY);
+        return new RequestLimiter(rules, waiting, outcomes, refusals, new Place(Stage.AFTER_SECURITY, null), blocking);
+    }
+
+    /**
+     * Returns a limiter with the same rules that charges only the policies that a route names: each of them once, whatever
+     * its paths, methods and stage, unless an earlier stage has met it. What earlier stages have charged is refunded if one
+     * of them refuses. If the {@linkplain EndpointResolver#haveRoutes web stack has routes}, earlier stages leave the
+     * request uncounted; {@link ChargedRequest#countAdmitted} counts it if it reaches no route.
+     *
+     * @param route its id
+     * @param policies their names
+     * @throws RateLimitConfigurationException if there is no such policy; from now on, also when policies change
+     */
+    public RequestLimiter forRoute(String route, List<String> policies) {
+        rules.nameAtRoute(route, policies);
+        List<String> named = policies.stream().distinct().toList();
+        return new RequestLimiter(rules, waiting, outcomes, refusals, new Place(null, named), blocking);
+    }
+
+    /**
+     * Returns a limiter with the same rules that never blocks the calling thread. Requests then wait for the answer of a
+     * store that does not answer at once, as others do for their permits: whenever a request
+     * {@linkplain ChargedRequest#isWaiting waits}, it is to be charged again when its wait is
+     * {@linkplain ChargedRequest#whenOver over}, perhaps several times. Refunds are sent, and nobody waits for them.
+     */
+    public RequestLimiter withoutBlocking() {
+        return new RequestLimiter(rules, waiting, outcomes, refusals, place, false);
     }
 
     /**
@@ -90,7 +132,7 @@ public final class RequestLimiter {
         return rules.inForce().isPreflightOfBrowser(request);
     }
 
-    /** Charges a request at this stage. It does not wait: see {@link #charge(ChargedRequest, WebRequest, boolean)}. */
+    /** Charges a request at this stage. It does not wait for permits: see {@link #charge(ChargedRequest, WebRequest, boolean)}. */
     public ChargedRequest charge(@Nullable ChargedRequest before, WebRequest request) {
         return charge(before, request, false);
     }
@@ -100,7 +142,7 @@ public final class RequestLimiter {
      *
      * @param before the result of the stage before, or of this stage if the request has waited; {@code null} at the first
      *     stage
-     * @param canWait whether the request may wait without its thread
+     * @param canWait whether the request may wait for permits, or for its refusal, without its thread
      * @return the request: admitted, refused or waiting
      */
     public ChargedRequest charge(@Nullable ChargedRequest before, WebRequest request, boolean canWait) {
@@ -122,45 +164,88 @@ public final class RequestLimiter {
     }
 
     private void chargeAtStage(ChargedRequest charged, boolean canWait) {
-        if (charged.isWaitingAt(stage)) {
+        if (charged.isWaitingAt(place)) {
             charged.endWait();
             return;
         }
-        StageCharges charges = charged.rules().applyTo(charged.context(), stage, waiting.store());
-        if (canWait) {
-            chargeOrWait(charged, charges);
+        StageCharges charges = place.named() == null
+                ? charged.rules().applyTo(charged.context(), place.stage(), store())
+                : charged.rules().applyTo(charged.context(), charged.notMet(place.named()), store());
+        boolean mayWait = canWait && charges.rules().mayWait();
+        if (!blocking) {
+            chargeAsync(charged, charges.withoutBlocking(), canWait);
+        } else if (mayWait) {
+            await(charged, charges, waiting.acquire(charges));
         } else {
-            charged.pass(charges, charges.charge());
+            decided(charged, charges, charges.charge(), canWait);
         }
     }
 
-    /** Charges a request that may have to wait, for its permits or for its refusal. */
-    private void chargeOrWait(ChargedRequest charged, StageCharges charges) {
-        boolean admitted;
-        if (charges.rules().mayWait()) {
-            CompletableFuture<Decision> attempts = waiting.acquire(charges);
-            if (!attempts.isDone()) {
-                charges.beginWait(waiting.ticker());
-                charged.beginWait(stage, charges, attempts);
-                return;
-            }
-            admitted = charges.finish(attempts);
-        } else {
-            admitted = charges.charge();
+    private RateLimitStore store() {
+        return blocking ? waiting.store() : waiting.storeWithoutBlocking();
+    }
+
+    /** Asks the store without blocking, and lets requests wait for permits only after that, as they then may block. */
+    private void chargeAsync(ChargedRequest charged, StageCharges charges, boolean canWait) {
+        if (charges.answer().isDenied()) {
+            decided(charged, charges, false, canWait);
+            return;
         }
-        CompletableFuture<Boolean> delay = admitted ? null : waiting.holdBack(charges);
+        boolean mayWait = canWait && charges.rules().mayWait();
+        if (mayWait && waiting.areAheadOf(charges)) {
+            await(charged, charges, waiting.acquireAsync(charges));
+            return;
+        }
+        CompletableFuture<@Nullable Decision> answer = charges.answer().askAsync();
+        charged.goOn(place, charges, answer, () -> {
+            boolean admitted = charges.answer().isAdmitted(answer);
+            if (!admitted && mayWait && charges.answer().unavailable() == null) {
+                await(charged, charges, waiting.acquireAsync(charges));
+            } else {
+                decided(charged, charges, admitted, canWait);
+            }
+        });
+    }
+
+    /** Lets a request wait for its permits, unless it has them already. */
+    private void await(ChargedRequest charged, StageCharges charges, CompletableFuture<Decision> attempts) {
+        if (!attempts.isDone()) {
+            charges.beginWait(waiting.ticker());
+        }
+        charged.goOn(
+                place,
+                charges,
+                attempts,
+                () -> decided(charged, charges, charges.answer().finish(attempts), true));
+    }
+
+    /** Lets the request pass or refuses it, perhaps a while later. */
+    private void decided(ChargedRequest charged, StageCharges charges, boolean admitted, boolean canWait) {
+        boolean heldBack = canWait && !admitted && !charges.hasWaited();
+        CompletableFuture<Boolean> delay = heldBack ? waiting.holdBack(charges) : null;
         if (delay != null) {
             charges.delay();
         }
-        charged.pass(charges, admitted);
+        CompletableFuture<?> shown = charged.pass(charges, admitted);
         if (delay != null) {
-            charged.beginWait(stage, charges, delay);
+            charged.goOn(place, charges, delay, () -> refuseLate(charged, charges, shown));
+        } else if (!admitted && charges.hasWaited()) {
+            refuseLate(charged, charges, shown);
+        } else if (!shown.isDone()) {
+            charged.goOn(place, charges, shown, () -> {});
         }
+    }
+
+    /** Shows the limits as they are when the request is refused. */
+    private void refuseLate(ChargedRequest charged, StageCharges charges, CompletableFuture<?> shown) {
+        charged.goOn(place, charges, charges.refresh(), () -> charged.goOn(place, charges, shown, () -> {}));
     }
 
     /** What the rules of this stage read of requests. */
     public Reads reads() {
-        return rules.inForce().reads(stage);
+        return place.named() == null
+                ? rules.inForce().reads(place.stage())
+                : rules.inForce().reads(place.named());
     }
 
     /**
@@ -170,23 +255,24 @@ public final class RequestLimiter {
      */
     public Reads reads(@Nullable ChargedRequest before, WebRequest request) {
         RulesInForce now = before == null ? rules.inForce() : before.rules();
-        RequestContext context = before == null ? now.context(request) : before.context();
-        return now.reads(context, stage);
+        RequestContext context =
+                before == null ? now.context(request) : before.context().at(request);
+        return place.named() == null ? now.reads(context, place.stage()) : now.reads(place.named());
     }
 
     /** Whether requests can wait, so that a web stack must not answer them before. */
     public boolean letsRequestsWait() {
-        return waiting.arePossible();
+        return !blocking || waiting.arePossible();
     }
 
     /** Whether the request waits at this stage, or waited here when its client left. */
     public boolean hasWaiting(@Nullable ChargedRequest charged) {
-        return charged != null && charged.isWaitingAt(stage);
+        return charged != null && charged.isWaitingAt(place);
     }
 
-    /** Returns a limiter of method calls, with the same rules. */
+    /** Returns a limiter of method calls, with the same rules; one that does not block for calls that do not, either. */
     public CallLimiter calls() {
-        return new CallLimiter(rules, waiting.store(), outcomes, refusals);
+        return new CallLimiter(rules, store(), outcomes, refusals);
     }
 
     /** The names of the headers that show callers their budgets. */

@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -112,6 +113,7 @@ public final class RequestRules {
                     configured.changes(),
                     Map.copyOf(withConfigured),
                     RulesInForce.stages(anywhere, withConfigured.values(), configured.exemptions()),
+                    configured.named(),
                     byMethod,
                     configured.exemptions(),
                     new Credentials(parts),
@@ -148,6 +150,10 @@ public final class RequestRules {
     private final BiFunction<RateLimitProperties, Map<String, Change>, Parsed> parser;
     private final List<Handler> handlers = new ArrayList<>();
     private final List<Called> calls = new ArrayList<>();
+
+    /** The policies that routes name, by the id of the route. */
+    private final Map<String, List<String>> routes = new ConcurrentHashMap<>();
+
     private EndpointResolver endpoints = NOWHERE;
 
     /** Whether Spring Security runs between two stages. */
@@ -220,6 +226,17 @@ public final class RequestRules {
         return true;
     }
 
+    /**
+     * Notes that a route names policies, in place of those that it has named before.
+     *
+     * @throws RateLimitConfigurationException if there is no such policy, or it does not fit
+     */
+    void nameAtRoute(String route, List<String> policies) {
+        List<String> named = List.copyOf(policies);
+        parsed.configured().checkNamed(route, named);
+        routes.put(route, named);
+    }
+
     /** Whether calls of a handler that has been added are limited. */
     public boolean limitCallsOf(Class<?> type, Method handler) {
         return AnnotatedRules.concern(type, handler)
@@ -253,6 +270,7 @@ public final class RequestRules {
         handlers.forEach(reread::add);
         handlers.forEach(handler -> checkCallable(handler, reread));
         calls.forEach(call -> reread.byMethod().of(call.type(), call.method()));
+        routes.forEach(reread.configured()::checkNamed);
         RulesInForce then = reread.inForce(endpoints);
         return new Reread(then, () -> {
             properties = written;
@@ -299,7 +317,7 @@ public final class RequestRules {
         this.stages = stages;
         UnintendedPatterns unintended = new UnintendedPatterns(contextPath, servletPath);
         StartupReport report = new StartupReport(properties, stages, unintended);
-        report.policies(parsed.configured(), parsed.annotated().named());
+        report.policies(parsed.configured(), namedPolicies());
         parsed.annotated().inline().forEach(report::active);
         parsed.off().forEach(StartupReport::off);
         report.warnOfOverrides(parsed.active());
@@ -310,6 +328,11 @@ public final class RequestRules {
         if (parsed.active().isEmpty()) {
             report.nothing();
         }
+    }
+
+    /** The policies that annotations name; if there are routes, which may name others later, all of them. */
+    private Set<String> namedPolicies() {
+        return endpoints.haveRoutes() ? allNames() : parsed.annotated().named();
     }
 
     /** Warns about what depends on who the caller is, if probably nobody is authenticated. */

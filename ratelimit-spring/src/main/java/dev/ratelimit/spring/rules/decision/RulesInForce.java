@@ -39,6 +39,7 @@ import org.springframework.http.HttpHeaders;
  * @param changes what operators have changed of them, by policy
  * @param byEndpoint the rules of endpoints with annotations
  * @param stages what the rules of each stage have in common; under {@link Stage#AUTO}, those of all stages
+ * @param named the rules of each configured policy where a route names it; without those that are off
  * @param byMethod the annotations, by method
  * @param exemptions which requests are exempt from all rules
  * @param credentials where requests may carry one
@@ -51,6 +52,7 @@ public record RulesInForce(
         Map<String, Change> changes,
         Map<Endpoint, EndpointRules> byEndpoint,
         Map<Stage, StageRules> stages,
+        Map<String, List<Rule>> named,
         MethodRules byMethod,
         Exemptions exemptions,
         Credentials credentials,
@@ -60,6 +62,7 @@ public record RulesInForce(
     static RulesInForce none(MethodRules byMethod, RequestContext.Sources sources) {
         return new RulesInForce(
                 EndpointRules.NONE,
+                Map.of(),
                 Map.of(),
                 Map.of(),
                 Map.of(),
@@ -144,6 +147,17 @@ public record RulesInForce(
         return withHeaders(at(stage).reads());
     }
 
+    /** What these policies read where a route names them. */
+    Reads reads(List<String> policies) {
+        Reads reads = exemptions.reads(true);
+        for (String policy : policies) {
+            for (Rule rule : named.getOrDefault(policy, List.of())) {
+                reads = reads.and(rule.reads());
+            }
+        }
+        return withHeaders(reads);
+    }
+
     /** What the rules of this stage read that apply to the path and the method of the request. */
     Reads reads(RequestContext context, @Nullable Stage stage) {
         StageRules all = at(stage);
@@ -192,7 +206,8 @@ public record RulesInForce(
         }
         // looking up an endpoint is expensive, and may be impossible this early
         EndpointRules rules = all.byEndpoint() ? of(context) : anywhere;
-        Next next = rules.call().isEmpty() ? Next.NOTHING : Next.CALL;
+        Next last = sources.endpoints().haveRoutes() ? Next.STAGE : Next.NOTHING;
+        Next next = rules.call().isEmpty() ? last : Next.CALL;
         AppliedRules applied =
                 new AppliedRules(exemptions(rules, context, stage), stage == Stage.BEFORE_SECURITY ? Next.STAGE : next);
         List<Rule> before = rules.rules();
@@ -200,6 +215,20 @@ public record RulesInForce(
             Rule rule = before.get(i);
             if ((stage == null || rule.stage() == stage) && rule.match().matches(context)) {
                 applied.add(rule, context);
+            }
+        }
+        return new StageCharges(store, applied, byPolicy);
+    }
+
+    /** The rules of these policies that apply to the request where a route names them. */
+    StageCharges applyTo(RequestContext context, List<String> policies, RateLimitStore store) {
+        EndpointRules own = at(null).byEndpoint() ? of(context) : anywhere;
+        AppliedRules applied = new AppliedRules(exemptions(own, context, null), Next.NOTHING);
+        for (String policy : policies) {
+            for (Rule rule : named.getOrDefault(policy, List.of())) {
+                if (rule.match().matches(context)) {
+                    applied.add(rule, context);
+                }
             }
         }
         return new StageCharges(store, applied, byPolicy);

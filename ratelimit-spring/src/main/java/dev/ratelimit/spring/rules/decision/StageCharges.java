@@ -14,15 +14,21 @@ import dev.ratelimit.spring.rules.rule.Rule;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** What a request was charged at one stage, by each of the rules that apply. Not thread-safe. */
 public final class StageCharges {
 
+    /** What is done at once. */
+    static final CompletableFuture<?> DONE = CompletableFuture.completedFuture(true);
+
     private final RateLimitStore store;
     private final AppliedRules rules;
+
+    /** Whether the store may block the calling thread. */
+    private boolean blocking = true;
 
     /** Which the rules are of. */
     private Map<String, Rule> inForce;
@@ -42,16 +48,11 @@ public final class StageCharges {
     /** Tells that held permits come back. */
     private List<Runnable> returns = List.of();
 
+    /** Whether held permits have come back. */
+    private boolean released;
+
+    private final StoreAnswer answer;
     private @Nullable Reservation reservation;
-
-    private @Nullable Decision decision;
-    private @Nullable StoreUnavailableException unavailable;
-
-    /** The enforced limits that refused the request, longest wait first. */
-    private List<LimitStatus> violated = List.of();
-
-    /** The names of the policies that refused the request. */
-    private List<String> violatedPolicies = List.of();
 
     /**
      * Creates an object that has charged nothing yet.
@@ -62,6 +63,13 @@ public final class StageCharges {
         this.store = store;
         this.rules = rules;
         this.inForce = inForce;
+        this.answer = new StoreAnswer(store, rules);
+    }
+
+    /** From now on, the store does not block the calling thread. */
+    StageCharges withoutBlocking() {
+        blocking = false;
+        return this;
     }
 
     /** The rules that apply at this stage. */
@@ -74,41 +82,12 @@ public final class StageCharges {
      * budget, or if the store does not answer and a policy then refuses it.
      */
     public boolean charge() {
-        violatedPolicies = rules.denying();
-        if (!violatedPolicies.isEmpty()) {
-            return false;
-        }
-        askStore();
-        return isAdmitted();
+        return answer.ask();
     }
 
-    private boolean isAdmitted() {
-        return unavailable == null && (decision == null || decision.admitted());
-    }
-
-    /** Asks the store, and again without each policy in shadow mode that refuses. */
-    private void askStore() {
-        List<Charge> charges = rules.charges();
-        boolean again = true;
-        while (again && !charges.isEmpty()) {
-            again = false;
-            try {
-                decision = store.decide(charges);
-            } catch (StoreUnavailableException e) {
-                again = rules.takeOutShadow(e.policy(), Outcome.UNAVAILABLE);
-                unavailable = again ? null : e;
-                charges = rules.charges();
-                continue;
-            }
-            if (!decision.admitted()) {
-                again = refusedOnlyByShadows(decision.violated());
-                charges = rules.charges();
-            }
-        }
-        if (charges.isEmpty()) {
-            // only policies in shadow mode applied, and they refused
-            decision = null;
-        }
+    /** What the store says; it may be asked without blocking. */
+    StoreAnswer answer() {
+        return answer;
     }
 
     /**
@@ -121,10 +100,12 @@ public final class StageCharges {
             rules.renew(now);
             inForce = now.byPolicy();
         }
-        askStore();
+        answer.askAll();
+        StoreUnavailableException unavailable = answer.unavailable();
         if (unavailable != null) {
             throw unavailable;
         }
+        Decision decision = answer.decision();
         if (decision == null) {
             return new Decision(true, List.of(), List.of(), null);
         }
@@ -132,24 +113,6 @@ public final class StageCharges {
         return decision.admitted()
                 ? decision
                 : new Decision(false, decision.charges(), rules.enforced(decision.limits()), null);
-    }
-
-    /** Takes over the result of the last attempt, at once or after a wait. Returns whether the request is admitted. */
-    boolean finish(CompletableFuture<?> attempts) {
-        try {
-            decision = (Decision) attempts.join();
-        } catch (CompletionException e) {
-            if (!(e.getCause() instanceof StoreUnavailableException down)) {
-                throw e.getCause() instanceof RuntimeException own ? own : e;
-            }
-            unavailable = down;
-            decision = null;
-        }
-        if (decision != null && !decision.admitted()) {
-            violated = rules.enforced(decision.violated());
-            violatedPolicies = namesOf(violated);
-        }
-        return isAdmitted();
     }
 
     /** Notes that the request waits for its permits from now on. */
@@ -160,8 +123,16 @@ public final class StageCharges {
 
     /** Notes how long the request has waited. */
     void endWait() {
-        waitNanos = ticker == null ? 0 : ticker.nanos() - waitNanos;
-        waited = true;
+        if (ticker != null) {
+            waitNanos = ticker.nanos() - waitNanos;
+            ticker = null;
+            waited = true;
+        }
+    }
+
+    /** Whether the request has waited for its permits. */
+    boolean hasWaited() {
+        return waited;
     }
 
     /** Refunds what was charged to a request that does not wait any more. */
@@ -176,66 +147,37 @@ public final class StageCharges {
         delayed = true;
     }
 
-    /** Updates the limits of a request that is refused after a while. */
-    void refresh() {
-        Decision now = unavailable == null ? peek() : null;
-        if (now != null) {
-            List<LimitStatus> refusing = rules.enforced(now.violated());
-            List<LimitStatus> before = violated;
-            violated = before.stream()
-                    .map(status -> refusing.stream()
-                            .filter(one -> one.charge().sameBudget(status.charge()))
-                            .findFirst()
-                            .orElseGet(() -> due(status)))
-                    .toList();
-            decision = new Decision(false, now.charges(), now.limits(), null);
+    /** Updates the limits of a request that is refused after a while; completed when that is done. */
+    CompletableFuture<?> refresh() {
+        return answer.unavailable() == null ? peek(answer::refresh) : DONE;
+    }
+
+    /** Refunds all charges of a refused request and updates the limits; completed when that is done. */
+    CompletableFuture<?> giveBack() {
+        Decision taken = answer.taken();
+        if (taken == null) {
+            return DONE;
         }
+        reservation(taken).refund();
+        return peek(answer::show);
     }
 
-    /** The status of a limit that has permits again. */
-    private static LimitStatus due(LimitStatus status) {
-        return new LimitStatus(status.charge(), status.limit(), status.remaining(), 1, 0, status.fullAfterNanos());
-    }
-
-    /** Takes out the policies in shadow mode that refused; returns whether the others can now be charged. */
-    private boolean refusedOnlyByShadows(List<LimitStatus> refusing) {
-        violated = rules.enforced(refusing);
-        violatedPolicies = namesOf(violated);
-        boolean fewer = false;
-        for (int i = 0; violated.size() < refusing.size() && i < refusing.size(); i++) {
-            fewer |= rules.takeOutShadow(refusing.get(i).policy().name(), Outcome.SHADOW_REFUSED);
-        }
-        return fewer && violated.isEmpty();
-    }
-
-    /** The names of their policies, without repetitions. */
-    private static List<String> namesOf(List<LimitStatus> limits) {
-        return limits.size() == 1
-                ? List.of(limits.get(0).policy().name())
-                : limits.stream().map(limit -> limit.policy().name()).distinct().toList();
-    }
-
-    /** Why the store could not decide; {@code null} if it has decided or was not asked. */
-    @Nullable
-    StoreUnavailableException unavailable() {
-        return unavailable;
-    }
-
-    /** Refunds all charges of a refused request and updates the limits. */
-    void giveBack() {
-        if (decision != null && decision.admitted()) {
-            reservation(decision).refund();
-            decision = peek();
-        }
-    }
-
-    private @Nullable Decision peek() {
+    /** Reads the limits; {@code null} without an answer: the headers then show none. */
+    private CompletableFuture<?> peek(Consumer<@Nullable Decision> update) {
         try {
-            return store.peek(rules.charges());
+            if (!blocking) {
+                return store.peekAsync(rules.charges())
+                        .handle((now, failure) -> {
+                            update.accept(failure == null ? now : null);
+                            return true;
+                        })
+                        .toCompletableFuture();
+            }
+            update.accept(store.peek(rules.charges()));
         } catch (RuntimeException e) {
-            // without an answer, the headers show no limits
-            return null;
+            update.accept(null);
         }
+        return DONE;
     }
 
     /** Records that some rules do not apply to the request after all, and refunds what they charged. */
@@ -261,7 +203,7 @@ public final class StageCharges {
 
     /** Whether the request holds permits until it is complete. */
     boolean holds() {
-        return rules.holding() && decision != null && decision.admitted();
+        return rules.holding() && answer.taken() != null;
     }
 
     /** Returns the permits that the request holds, once. */
@@ -270,31 +212,51 @@ public final class StageCharges {
             try {
                 refund(charge -> rules.ruleOf(charge).holds());
             } finally {
-                returns.forEach(Runnable::run);
+                countReturned();
             }
         }
     }
 
+    private void countReturned() {
+        List<Runnable> all;
+        synchronized (this) {
+            released = true;
+            all = returns;
+        }
+        all.forEach(Runnable::run);
+    }
+
     private void countHeld(OutcomeCounter outcomes) {
-        returns = rules.charged().stream()
+        List<Runnable> held = rules.charged().stream()
                 .filter(one -> one.rule().holds())
                 .map(one -> outcomes.held(one.charge()))
                 .toList();
+        boolean late;
+        synchronized (this) {
+            returns = held;
+            late = released;
+        }
+        if (late) {
+            // the client has left meanwhile
+            countReturned();
+        }
     }
 
     private void refund(Predicate<Charge> part) {
-        if (decision != null && decision.admitted()) {
-            reservation(decision).part(part).refund();
+        Decision taken = answer.taken();
+        if (taken != null) {
+            reservation(taken).part(part).refund();
         }
     }
 
     /** The charges whose permits do not count requests, to be settled by the application; {@code null} if none. */
     @Nullable
     Reservation settleable() {
-        if (!rules.metered() || decision == null || !decision.admitted()) {
+        Decision taken = answer.taken();
+        if (!rules.metered() || taken == null) {
             return null;
         }
-        return reservation(decision)
+        return reservation(taken)
                 .part(charge -> rules.anyCharged(
                         one -> one.metered() && one.isOf(charge.policy().name())));
     }
@@ -309,29 +271,19 @@ public final class StageCharges {
 
     /** The state of each limit in the last decision, including those in shadow mode. */
     public List<LimitStatus> asked() {
+        Decision decision = answer.decision();
         return decision == null ? List.of() : decision.limits();
     }
 
     /** The state of each limit that was asked; without those that the store could not read. */
     List<LimitStatus> statuses() {
+        Decision decision = answer.decision();
         return decision == null ? List.of() : rules.enforced(decision.limits());
     }
 
     /** Whether the limit's budget belongs to the caller alone, so that showing it reveals nothing about others. */
     boolean isOfCaller(LimitStatus limit, RequestContext context) {
         return rules.ruleOf(limit.charge()).key().identifiesCaller(context);
-    }
-
-    /** The enforced limits that refused, longest wait first. */
-    List<LimitStatus> violated() {
-        return violated;
-    }
-
-    /**
-     * The names of the enforced policies that refused: those for which no wait helps, or else the longest wait first.
-     */
-    List<String> violatedPolicies() {
-        return violatedPolicies;
     }
 
     public void countAdmitted(OutcomeCounter outcomes) {
@@ -360,11 +312,13 @@ public final class StageCharges {
 
     /** Policies in shadow mode do not count a request that is refused without them. */
     public void countRefused(OutcomeCounter outcomes) {
+        StoreUnavailableException unavailable = answer.unavailable();
         if (unavailable != null) {
             outcomes.count(unavailable.policy(), Outcome.UNAVAILABLE);
         }
-        for (int i = 0; i < violatedPolicies.size(); i++) {
-            String policy = violatedPolicies.get(i);
+        List<String> refusing = answer.violatedPolicies();
+        for (int i = 0; i < refusing.size(); i++) {
+            String policy = refusing.get(i);
             outcomes.count(policy, delayed ? Outcome.DELAYED : Outcome.REFUSED);
             String key = rules.keyOf(policy);
             if (key != null) {

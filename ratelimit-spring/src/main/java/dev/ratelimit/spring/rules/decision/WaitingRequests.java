@@ -4,11 +4,13 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Scheduler;
+import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.queue.RateLimitQueue;
 import dev.ratelimit.queue.RateLimitQueue.Waiting;
 import dev.ratelimit.spring.rules.rule.OnExceeded;
 import dev.ratelimit.spring.rules.rule.Rule;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +18,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,11 +31,14 @@ public final class WaitingRequests implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(WaitingRequests.class);
 
+    private static final Duration REJECTED_RETRY_AFTER = Duration.ofSeconds(1);
+
     /** A refusal that is sent later. */
     private record HeldBack(CompletableFuture<Boolean> over) {}
 
     private final RequestRules rules;
-    private final RateLimitStore store;
+    private final RefundingStore store;
+    private final RateLimitStore sending;
     private final Ticker ticker;
     private final Scheduler scheduler;
 
@@ -58,6 +64,7 @@ public final class WaitingRequests implements AutoCloseable {
     public WaitingRequests(RequestRules rules, RateLimitStore store, Ticker ticker, Scheduler scheduler) {
         this.rules = rules;
         this.store = new RefundingStore(store, this::wake);
+        this.sending = this.store.withoutBlocking();
         this.ticker = ticker;
         this.scheduler = scheduler;
         for (Rule rule : rules.configured()) {
@@ -122,9 +129,48 @@ public final class WaitingRequests implements AutoCloseable {
         return store;
     }
 
+    /** The same for event loops: refunds do not block, either. */
+    RateLimitStore storeWithoutBlocking() {
+        return sending;
+    }
+
     /** Charges a request to all its rules, now or after waiting. Cancelling the result ends the wait. */
     CompletableFuture<Decision> acquire(StageCharges charges) {
         return queue.acquire(charges.rules().enforced(), () -> charges.attempt(rules.inForce()));
+    }
+
+    /** Whether anybody waits for a policy of this request, who must not be overtaken. */
+    boolean areAheadOf(StageCharges charges) {
+        return charges.rules()
+                .anyCharged(one -> queue.waiting(one.charge().policy().name()) > 0);
+    }
+
+    /** Charges a request like {@link #acquire}, on a thread that may block. */
+    CompletableFuture<Decision> acquireAsync(StageCharges charges) {
+        CompletableFuture<Decision> result = new CompletableFuture<>();
+        try {
+            scheduler.blockingExecutor().execute(() -> acquire(charges, result));
+        } catch (RejectedExecutionException e) {
+            String policy = charges.rules().charges().get(0).policy().name();
+            result.completeExceptionally(new StoreUnavailableException(
+                    policy, REJECTED_RETRY_AFTER, "too many requests wait for a thread that may block"));
+        }
+        return result;
+    }
+
+    private void acquire(StageCharges charges, CompletableFuture<Decision> result) {
+        if (result.isDone()) {
+            return;
+        }
+        CompletableFuture<Decision> attempts = acquire(charges);
+        CompletableFuture<?> unusedToo = result.whenComplete((decision, failure) -> attempts.cancel(false));
+        CompletableFuture<?> unused = attempts.whenComplete((decision, failure) -> {
+            if (failure != null) {
+                result.completeExceptionally(failure);
+            } else if (!result.complete(decision) && decision.admitted()) {
+                sending.refund(decision);
+            }
+        });
     }
 
     /**
@@ -136,9 +182,9 @@ public final class WaitingRequests implements AutoCloseable {
     @Nullable
     CompletableFuture<Boolean> holdBack(StageCharges refused) {
         String longest = null;
-        for (String name : refused.violatedPolicies()) {
+        for (String name : refused.answer().violatedPolicies()) {
             OnExceeded then = policies.get(name);
-            if (then == null || !then.delays() || refused.violated().isEmpty()) {
+            if (then == null || !then.delays() || refused.answer().violated().isEmpty()) {
                 return null;
             }
             OnExceeded before = longest == null ? null : policies.get(longest);

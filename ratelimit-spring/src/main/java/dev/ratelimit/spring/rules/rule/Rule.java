@@ -86,6 +86,11 @@ public record Rule(
                 policy, match.whereAnnotated(), key, overrides, other, then, free, jitter, format, onExceeded, shadow);
     }
 
+    /** The same rule at a place that names its policy, at its own cost. */
+    public Rule whereNamed() {
+        return withCost(cost);
+    }
+
     /** The same rule, whose refusals are only recorded. */
     public Rule inShadow() {
         return new Rule(policy, match, key, overrides, cost, stage, free, jitter, format, onExceeded, true);

@@ -1,4 +1,4 @@
-package dev.ratelimit.spring.servlet.endpoint;
+package dev.ratelimit.spring.boot.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

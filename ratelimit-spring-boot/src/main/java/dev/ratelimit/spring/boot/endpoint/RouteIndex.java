@@ -1,4 +1,4 @@
-package dev.ratelimit.spring.servlet.endpoint;
+package dev.ratelimit.spring.boot.endpoint;
 
 import dev.ratelimit.spring.rules.path.SegmentWildcards;
 import java.util.ArrayList;
@@ -18,7 +18,7 @@ import org.springframework.web.util.pattern.PathPattern;
  *
  * @param <T> the target of a pattern
  */
-final class RouteIndex<T> {
+public final class RouteIndex<T> {
 
     /**
      * A pattern and its target.
@@ -40,7 +40,8 @@ final class RouteIndex<T> {
     private final Node<T> root = new Node<>();
     private boolean empty = true;
 
-    void add(PathPattern pattern, T target) {
+    /** Adds a pattern. */
+    public void add(PathPattern pattern, T target) {
         empty = false;
         Route<T> route = new Route<>(SegmentWildcards.linear(pattern), target, List.of(target));
         String text = pattern.getPatternString();
@@ -101,17 +102,18 @@ final class RouteIndex<T> {
         return true;
     }
 
-    boolean isEmpty() {
+    /** Whether there is no pattern. */
+    public boolean isEmpty() {
         return empty;
     }
 
     /** Whether a pattern matches. */
-    boolean matchesAny(PathContainer path) {
+    public boolean matchesAny(PathContainer path) {
         return !empty && !find(path, true).isEmpty();
     }
 
     /** The targets of all matching patterns, in no particular order. */
-    List<T> find(PathContainer path) {
+    public List<T> find(PathContainer path) {
         return empty ? List.of() : find(path, false);
     }
 

@@ -1,4 +1,4 @@
-package dev.ratelimit.spring.servlet.endpoint;
+package dev.ratelimit.spring.boot.endpoint;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitExempt;
@@ -9,16 +9,17 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
-import java.util.HashSet;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
-import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
+import org.springframework.web.method.HandlerMethod;
 
 /** Stops the start at annotations without effect, because nothing calls their methods from outside. */
 public final class AnnotationCheck {
@@ -28,17 +29,13 @@ public final class AnnotationCheck {
     /**
      * Checks the annotations of all beans.
      *
+     * @param mapped those of controllers that handle requests
      * @param limited whether there are limits, of which the application may have none
      */
-    public static void check(ApplicationContext context, boolean limited) {
-        Set<Method> handlers = new HashSet<>();
-        Set<Class<?>> controllers = new HashSet<>();
-        context.getBeansOfType(RequestMappingInfoHandlerMapping.class, true, false)
-                .values()
-                .forEach(mapping -> mapping.getHandlerMethods().values().forEach(handler -> {
-                    handlers.add(handler.getMethod());
-                    controllers.add(handler.getBeanType());
-                }));
+    public static void check(ApplicationContext context, Collection<HandlerMethod> mapped, boolean limited) {
+        Set<Method> handlers = mapped.stream().map(HandlerMethod::getMethod).collect(Collectors.toSet());
+        Set<Class<?>> controllers =
+                mapped.stream().map(HandlerMethod::getBeanType).collect(Collectors.toSet());
         if (!limited) {
             handlers.stream().filter(AnnotatedRules::isOn).findFirst().ifPresent(method -> {
                 throw unlimited(method);

@@ -1,4 +1,4 @@
-package dev.ratelimit.spring.servlet.filter;
+package dev.ratelimit.spring.boot.endpoint;
 
 import dev.ratelimit.spring.RateLimitExceededException;
 import java.lang.reflect.Method;
@@ -18,7 +18,7 @@ import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.method.annotation.ExceptionHandlerMethodResolver;
 
 /**
- * Finds out whether the application answers refusals itself: whether the {@code @ExceptionHandler} that Spring MVC will
+ * Finds out whether the application answers refusals itself: whether the {@code @ExceptionHandler} that Spring will
  * choose names {@link RateLimitExceededException}. One for all exceptions does not. Thread-safe.
  */
 public final class RefusalHandlers {
@@ -26,12 +26,13 @@ public final class RefusalHandlers {
     private final SingletonSupplier<List<ControllerAdviceBean>> advices;
     private final Map<Class<?>, ExceptionHandlerMethodResolver> resolvers = new ConcurrentHashMap<>();
 
+    /** Looks in the advices of an application. */
     public RefusalHandlers(ApplicationContext context) {
         this.advices = SingletonSupplier.of(() -> ControllerAdviceBean.findAnnotatedBeans(context));
     }
 
     /** Whether there is one for what this handler has thrown. */
-    boolean answer(@Nullable Object handler, Exception thrown) {
+    public boolean answer(@Nullable Object handler, Exception thrown) {
         if (!(handler instanceof HandlerMethod method)) {
             return false;
         }

@@ -1,34 +1,39 @@
-package dev.ratelimit.spring.servlet.endpoint;
+package dev.ratelimit.spring.boot.endpoint;
 
-import dev.ratelimit.spring.servlet.request.ServletPaths;
-import dev.ratelimit.spring.servlet.request.ServletWebRequest;
+import dev.ratelimit.spring.WebRequest;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
-import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.util.pattern.PathPattern;
 
 /**
  * The paths of Spring Boot's management endpoints, whatever their base path and mapping. A path alone exempts nobody: it
  * only tells which requests to look up. Must not be changed after the first use.
  */
-final class ManagementRoutes {
+public final class ManagementRoutes {
 
-    private static final String PACKAGE = "org.springframework.boot.webmvc.actuate.endpoint.web.";
+    private static final String MVC = "org.springframework.boot.webmvc.actuate.endpoint.web.";
+    private static final String WEB_FLUX = "org.springframework.boot.webflux.actuate.endpoint.web.";
 
     /** Boot's mappings of the actuator, of health groups with additional paths, and of controllers in the actuator. */
     private static final Set<String> MAPPINGS = Set.of(
-            PACKAGE + "WebMvcEndpointHandlerMapping",
-            PACKAGE + "AdditionalHealthEndpointPathsWebMvcHandlerMapping",
-            PACKAGE + "ControllerEndpointHandlerMapping");
+            MVC + "WebMvcEndpointHandlerMapping",
+            MVC + "AdditionalHealthEndpointPathsWebMvcHandlerMapping",
+            MVC + "ControllerEndpointHandlerMapping",
+            WEB_FLUX + "WebFluxEndpointHandlerMapping",
+            WEB_FLUX + "AdditionalHealthEndpointPathsWebFluxHandlerMapping",
+            WEB_FLUX + "ControllerEndpointHandlerMapping");
 
     private final RouteIndex<PathPattern> routes = new RouteIndex<>();
 
     /** The first segments of all paths. */
     private final Set<String> starts = new LinkedHashSet<>();
 
+    ManagementRoutes() {}
+
     /** Whether all endpoints of this mapping are management endpoints. */
-    static boolean areIn(HandlerMapping mapping) {
+    public static boolean areIn(Object mapping) {
         return MAPPINGS.contains(mapping.getClass().getName());
     }
 
@@ -44,9 +49,12 @@ final class ManagementRoutes {
         return first.replaceFirst("[{*?\\\\].*", "");
     }
 
-    /** Whether a pattern matches every form of the path. Most paths start otherwise and need not be parsed. */
-    boolean mayMatch(ServletWebRequest request) {
-        String written = ServletPaths.writtenPathOf(request.request());
+    /**
+     * Whether a pattern matches every form of the path. Most paths start otherwise and need not be parsed.
+     *
+     * @param written the path relative to the application, as the client wrote it; {@code null} if it must be parsed
+     */
+    public boolean mayMatch(WebRequest request, @Nullable String written) {
         if (routes.isEmpty() || (written != null && !startsLikeAny(written))) {
             return false;
         }

@@ -1,0 +1,150 @@
+package dev.ratelimit.spring.reactive.filter;
+
+import dev.ratelimit.spring.rules.decision.ChargedRequest;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.web.ErrorResponse;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/** The way of an exchange through the stages, from the first one until the exchange ends. */
+public final class Passage {
+
+    private static final String ATTRIBUTE = Passage.class.getName();
+
+    /** Of the server, without what filters have put around it. */
+    private final ServerHttpResponse response;
+
+    private volatile @Nullable ChargedRequest charged;
+
+    /** Set if a charge depends on the status. */
+    private volatile @Nullable WatchedResponse watched;
+
+    /** The headers that show budgets, which redirects must not have. */
+    private volatile List<String> headers = List.of();
+
+    /** Whether the request is refunded if it succeeds. */
+    private volatile boolean refundable;
+
+    private volatile boolean ended;
+
+    private Passage(ServerHttpResponse response) {
+        this.response = response;
+    }
+
+    /** Starts the way of an exchange. */
+    static Passage begin(ServerWebExchange exchange) {
+        Passage passage = new Passage(exchange.getResponse());
+        exchange.getAttributes().put(ATTRIBUTE, passage);
+        exchange.getResponse().beforeCommit(() -> {
+            passage.commit();
+            return Mono.empty();
+        });
+        return passage;
+    }
+
+    /** The way of an exchange; {@code null} if no filter has seen it. */
+    public static @Nullable Passage of(ServerWebExchange exchange) {
+        return exchange.getAttribute(ATTRIBUTE);
+    }
+
+    /** What the exchange was charged so far; {@code null} for nothing. */
+    public @Nullable ChargedRequest charged() {
+        return charged;
+    }
+
+    /** Keeps what the exchange was charged. If it has ended meanwhile, nobody else gives back what it got. */
+    void keep(ChargedRequest request) {
+        charged = request;
+        if (ended) {
+            giveBack(request);
+        }
+    }
+
+    /** Removes these headers from the response if it becomes a redirect. */
+    void show(List<String> names) {
+        headers = names;
+    }
+
+    /** Refunds the request if it succeeds. */
+    void refundIfSuccessful() {
+        refundable = true;
+    }
+
+    /** The exchange, with a response that is watched if a charge depends on its status. */
+    ServerWebExchange watch(ServerWebExchange exchange) {
+        ChargedRequest request = charged;
+        if (watched != null || request == null || !request.dependsOnStatus()) {
+            return exchange;
+        }
+        WatchedResponse watching = new WatchedResponse(exchange.getResponse());
+        watched = watching;
+        return exchange.mutate().response(watching).build();
+    }
+
+    /** The status is final: only now, and not before the client gets it. */
+    private void commit() {
+        HttpStatusCode code = response.getStatusCode();
+        int status = code == null ? 200 : code.value();
+        if (status / 100 == 3) {
+            headers.forEach(response.getHeaders()::remove);
+        }
+        ChargedRequest request = charged;
+        if (request == null || request.isRefused()) {
+            return;
+        }
+        if (refundable && status / 100 == 2) {
+            request.refund();
+        } else if (request.dependsOnStatus()) {
+            List<Integer> statuses = new ArrayList<>();
+            WatchedResponse watching = watched;
+            if (watching != null) {
+                statuses.addAll(watching.replaced());
+            }
+            statuses.add(status);
+            request.settle(statuses);
+        }
+    }
+
+    /**
+     * Ends the way with an exception. A client that leaves may cause exceptions: only those that stand for an
+     * answer of the application may be free.
+     */
+    void fail(Throwable failure) {
+        boolean answer = failure instanceof ErrorResponse
+                || AnnotatedElementUtils.hasAnnotation(failure.getClass(), ResponseStatus.class);
+        // the answer to the error is yet to come, and may settle it
+        end(!answer);
+    }
+
+    /**
+     * Ends the way: the permits that the exchange holds come back.
+     *
+     * @param answered whether the response is there, or will not come any more, so that what it was charged is final
+     */
+    void end(boolean answered) {
+        ended = true;
+        ChargedRequest request = charged;
+        if (request == null) {
+            return;
+        }
+        try {
+            request.countAdmitted();
+        } finally {
+            if (answered) {
+                request.close();
+            }
+            giveBack(request);
+        }
+    }
+
+    private static void giveBack(ChargedRequest request) {
+        request.leave();
+        request.release();
+    }
+}

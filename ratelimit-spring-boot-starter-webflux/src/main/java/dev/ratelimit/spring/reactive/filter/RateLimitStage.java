@@ -1,0 +1,144 @@
+package dev.ratelimit.spring.reactive.filter;
+
+import dev.ratelimit.Reservation;
+import dev.ratelimit.spring.reactive.endpoint.Endpoints;
+import dev.ratelimit.spring.reactive.endpoint.Found;
+import dev.ratelimit.spring.reactive.request.CurrentExchange;
+import dev.ratelimit.spring.reactive.request.EventLoop;
+import dev.ratelimit.spring.reactive.request.FactsFetcher;
+import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
+import dev.ratelimit.spring.reactive.request.ReactiveWebResponse;
+import dev.ratelimit.spring.rules.decision.ChargedRequest;
+import dev.ratelimit.spring.rules.decision.RequestLimiter;
+import dev.ratelimit.spring.rules.request.Endpoint;
+import dev.ratelimit.spring.rules.request.Reads;
+import dev.ratelimit.spring.rules.request.Reads.Fact;
+import java.io.IOException;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/** Charges exchanges to the rules of one stage, and lets them go on, wait or be refused. Thread-safe. */
+final class RateLimitStage {
+
+    private final RequestLimiter limiter;
+    private final Supplier<Endpoints> endpoints;
+    private final FactsFetcher fetcher;
+    private final CorsHeaders cors;
+
+    RateLimitStage(RequestLimiter limiter, Supplier<Endpoints> endpoints, FactsFetcher fetcher, CorsHeaders cors) {
+        this.limiter = limiter;
+        this.endpoints = endpoints;
+        this.fetcher = fetcher;
+        this.cors = cors;
+    }
+
+    /** Whether the request is a preflight that is not charged. */
+    boolean isFreePreflight(ReactiveWebRequest request) {
+        return limiter.isFreePreflight(request);
+    }
+
+    /** Whether the request is a preflight that is refunded if it succeeds. */
+    boolean isRefundedPreflight(ReactiveWebRequest request) {
+        return limiter.isRefundedPreflight(request);
+    }
+
+    /**
+     * Where the request leads, if a rule of the stage may depend on it.
+     *
+     * @return {@code null} if no rule does
+     */
+    @Nullable
+    Found find(ReactiveWebRequest request) {
+        Endpoints known = endpoints.get();
+        Reads reads = limiter.reads();
+        return reads.include(Fact.ENDPOINT)
+                        || reads.include(Fact.PATH_VARIABLE)
+                        || known.mayLeadToAnnotated(request)
+                        || known.mayLeadToManagement(request)
+                ? known.find(request.exchange())
+                : null;
+    }
+
+    /** The endpoint of a request before WebFlux finds it: a file, or the best guess. */
+    Mono<Endpoint> guess(ServerWebExchange exchange, Found found) {
+        return found.endpoint() == Endpoint.UNMAPPED
+                ? endpoints.get().findFile(exchange).defaultIfEmpty(found.endpoint())
+                : Mono.just(found.endpoint());
+    }
+
+    /** The endpoint of the handler that WebFlux has found. */
+    Mono<Endpoint> endpointOf(ServerWebExchange exchange, Object handler) {
+        return endpoints.get().endpointOf(exchange, handler);
+    }
+
+    /** The endpoint that a request misses, if WebFlux finds no handler. */
+    Endpoint closestTo(ServerWebExchange exchange) {
+        return endpoints.get().closestTo(exchange);
+    }
+
+    /** Charges a request; if it is admitted, now or after a wait, the rest follows with the exchange as it is then. */
+    <T> Mono<T> charge(Passage passage, ReactiveWebRequest request, Function<ServerWebExchange, Mono<T>> rest) {
+        Reads reads = limiter.reads(passage.charged(), request);
+        return fetcher.fetch(request, reads)
+                // the session, for example, is found on another thread
+                .delayUntil(fetched -> EventLoop.current(request.exchange()))
+                .flatMap(fetched -> decide(passage, fetched, rest));
+    }
+
+    private <T> Mono<T> decide(Passage passage, ReactiveWebRequest request, Function<ServerWebExchange, Mono<T>> rest) {
+        ChargedRequest charged = limiter.charge(passage.charged(), request, true);
+        passage.keep(charged);
+        if (charged.isWaiting()) {
+            return whenOver(charged)
+                    .then(EventLoop.nextTurn(request.exchange()))
+                    .then(Mono.defer(() -> decide(passage, request, rest)));
+        }
+        if (charged.isRefused()) {
+            return EventLoop.nextTurn(request.exchange())
+                    .then(Mono.defer(() -> refuse(charged, request.exchange())))
+                    .then(Mono.empty());
+        }
+        admit(passage, charged, request.exchange());
+        if (request.failure() != null) {
+            return Mono.error(request.failure());
+        }
+        ServerWebExchange exchange = passage.watch(request.exchange());
+        return rest.apply(exchange).contextWrite(context -> CurrentExchange.put(context, exchange));
+    }
+
+    /** Completes when a wait is over; a client that leaves meanwhile gets nothing. */
+    private static Mono<Void> whenOver(ChargedRequest charged) {
+        return Mono.create(sink -> {
+            sink.onCancel(charged::leave);
+            charged.whenOver(sink::success);
+        });
+    }
+
+    private Mono<Void> refuse(ChargedRequest charged, ServerWebExchange exchange) {
+        if (exchange.getResponse().isCommitted()) {
+            return Mono.empty();
+        }
+        return cors.write(exchange).then(Mono.defer(() -> {
+            ReactiveWebResponse response = new ReactiveWebResponse(exchange);
+            try {
+                charged.writeRefusal(response);
+            } catch (IOException e) {
+                return Mono.error(e);
+            }
+            return response.send();
+        }));
+    }
+
+    private static void admit(Passage passage, ChargedRequest charged, ServerWebExchange exchange) {
+        Reservation reservation = charged.reservation();
+        if (reservation != null) {
+            exchange.getAttributes().put(Reservation.class.getName(), reservation);
+        }
+        if (!exchange.getResponse().isCommitted()) {
+            passage.show(charged.writeHeaders(new ReactiveWebResponse(exchange)));
+        }
+    }
+}

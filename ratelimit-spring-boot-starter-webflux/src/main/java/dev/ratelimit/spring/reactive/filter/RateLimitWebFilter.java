@@ -1,0 +1,86 @@
+package dev.ratelimit.spring.reactive.filter;
+
+import dev.ratelimit.spring.reactive.endpoint.Found;
+import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
+import org.springframework.context.ApplicationContext;
+import org.springframework.core.Ordered;
+import org.springframework.http.HttpMethod;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebFilter;
+import org.springframework.web.server.WebFilterChain;
+import reactor.core.publisher.Mono;
+
+/**
+ * Charges each request to all rules that apply to it, or to none, and refuses it if one of them does, or lets it wait
+ * without a thread. An exchange is charged once, however often it is dispatched. With Spring Security, there are two, with
+ * the rules of one stage each.
+ */
+public final class RateLimitWebFilter implements WebFilter, Ordered {
+
+    private final int order;
+    private final String name;
+    private final RateLimitStage stage;
+
+    /** Whether WebFlux looks for the handler next, so that its result can be awaited. */
+    private final boolean last;
+
+    /** The actuator's own port has another, and no limits. */
+    private final ApplicationContext context;
+
+    RateLimitWebFilter(int order, RateLimitStage stage, boolean last, ApplicationContext context) {
+        this.order = order;
+        this.name = RateLimitWebFilter.class.getName() + "." + order;
+        this.stage = stage;
+        this.last = last;
+        this.context = context;
+    }
+
+    @Override
+    public int getOrder() {
+        return order;
+    }
+
+    @Override
+    public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
+        if (isOther(exchange) || exchange.getAttributes().put(name, true) != null) {
+            return chain.filter(exchange);
+        }
+        ReactiveWebRequest request = ReactiveWebRequest.of(exchange);
+        boolean preflight = HttpMethod.OPTIONS.equals(exchange.getRequest().getMethod());
+        if (preflight && stage.isFreePreflight(request)) {
+            return chain.filter(exchange);
+        }
+        Passage before = Passage.of(exchange);
+        if (before != null) {
+            return pass(before, request, chain);
+        }
+        Passage passage = Passage.begin(exchange);
+        if (preflight && stage.isRefundedPreflight(request)) {
+            passage.refundIfSuccessful();
+        }
+        return Mono.defer(() -> pass(passage, request, chain))
+                // before anybody answers the error, and before the next request
+                .doOnError(passage::fail)
+                .doOnSuccess(done -> passage.end(true))
+                .doOnCancel(() -> passage.end(true));
+    }
+
+    private boolean isOther(ServerWebExchange exchange) {
+        ApplicationContext server = exchange.getApplicationContext();
+        return server != null && server != context;
+    }
+
+    private Mono<Void> pass(Passage passage, ReactiveWebRequest request, WebFilterChain chain) {
+        Found found = stage.find(request);
+        if (found == null) {
+            return stage.charge(passage, request, chain::filter);
+        }
+        if (found.certain()) {
+            return stage.charge(passage, request.leadingTo(found.endpoint()), chain::filter);
+        }
+        return last
+                ? AwaitedHandler.await(stage, passage, request, chain)
+                : stage.guess(request.exchange(), found)
+                        .flatMap(endpoint -> stage.charge(passage, request.leadingTo(endpoint), chain::filter));
+    }
+}

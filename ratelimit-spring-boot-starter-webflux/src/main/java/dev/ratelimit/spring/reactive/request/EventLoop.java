@@ -1,0 +1,65 @@
+package dev.ratelimit.spring.reactive.request;
+
+import io.netty.util.concurrent.EventExecutor;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
+import org.springframework.util.ClassUtils;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+import reactor.netty.http.server.HttpServerRequest;
+
+/**
+ * The thread of a connection, if the server is Reactor Netty. Up to version 1.3.6, it hangs a connection when an answer
+ * from another thread is followed by one that is given while the next request is still being received. So what the rate
+ * limits answer is given in a turn of its own, and what has waited elsewhere goes on here.
+ */
+public final class EventLoop {
+
+    private static final boolean NETTY =
+            ClassUtils.isPresent("reactor.netty.http.server.HttpServerRequest", EventLoop.class.getClassLoader());
+
+    private EventLoop() {}
+
+    /** Completes in another turn of the thread that the exchange's connection belongs to; at once on other servers. */
+    public static Mono<Void> nextTurn(ServerWebExchange exchange) {
+        return NETTY ? Netty.nextTurn(exchange.getRequest()) : Mono.empty();
+    }
+
+    /** Completes on the thread that the exchange's connection belongs to: at once if that is the current one. */
+    public static Mono<Void> current(ServerWebExchange exchange) {
+        return NETTY ? Netty.current(exchange.getRequest()) : Mono.empty();
+    }
+
+    /** Only loaded if Reactor Netty is present. */
+    private static final class Netty {
+
+        static Mono<Void> nextTurn(ServerHttpRequest request) {
+            EventExecutor loop = loopOf(request);
+            return loop == null ? Mono.empty() : Mono.create(turn -> loop.execute(turn::success));
+        }
+
+        static Mono<Void> current(ServerHttpRequest request) {
+            EventExecutor loop = loopOf(request);
+            return loop == null || loop.inEventLoop() ? Mono.empty() : Mono.create(turn -> loop.execute(turn::success));
+        }
+
+        private static @Nullable EventExecutor loopOf(ServerHttpRequest request) {
+            if (!(nativeOf(request) instanceof HttpServerRequest server)) {
+                return null;
+            }
+            @Nullable EventExecutor[] loop = {null};
+            server.withConnection(connection -> loop[0] = connection.channel().eventLoop());
+            return loop[0];
+        }
+
+        /** The request of the server; the request itself if it is not a server's, as in a test. */
+        private static Object nativeOf(ServerHttpRequest request) {
+            try {
+                return ServerHttpRequestDecorator.getNativeRequest(request);
+            } catch (IllegalArgumentException | IllegalStateException none) {
+                return request;
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package dev.ratelimit.spring.reactive.request;
+
+import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.request.Endpoint;
+import java.net.InetSocketAddress;
+import java.security.Principal;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpCookie;
+import org.springframework.http.server.PathContainer;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.web.server.ServerWebExchange;
+
+/** A request of WebFlux, with what has been fetched of it before. Not thread-safe. */
+public final class ReactiveWebRequest implements WebRequest {
+
+    private final ServerWebExchange exchange;
+    private final ServerHttpRequest request;
+    private final FetchedFacts facts;
+
+    /** Where the request leads; {@code null} if it has not been found out. */
+    private final @Nullable Endpoint endpoint;
+
+    private ReactiveWebRequest(
+            ServerWebExchange exchange, ServerHttpRequest request, FetchedFacts facts, @Nullable Endpoint endpoint) {
+        this.exchange = exchange;
+        this.request = request;
+        this.facts = facts;
+        this.endpoint = endpoint;
+    }
+
+    /** The request of an exchange, of which nothing has been fetched. */
+    public static ReactiveWebRequest of(ServerWebExchange exchange) {
+        return new ReactiveWebRequest(exchange, exchange.getRequest(), FetchedFacts.NONE, null);
+    }
+
+    /** The same request with these facts. */
+    ReactiveWebRequest with(FetchedFacts fetched) {
+        return new ReactiveWebRequest(exchange, request, fetched, endpoint);
+    }
+
+    /** The same request with its endpoint. */
+    public ReactiveWebRequest leadingTo(@Nullable Endpoint found) {
+        return new ReactiveWebRequest(exchange, request, facts, found);
+    }
+
+    /** The same request in an exchange that filters have put around it since. */
+    public ReactiveWebRequest at(ServerWebExchange later) {
+        return new ReactiveWebRequest(later, later.getRequest(), facts, endpoint);
+    }
+
+    public ServerWebExchange exchange() {
+        return exchange;
+    }
+
+    /** Where the request leads; {@code null} if it has not been found out. */
+    public @Nullable Endpoint endpoint() {
+        return endpoint;
+    }
+
+    /** Why the body cannot be read, which the application must see; {@code null} if it has been read. */
+    public @Nullable RuntimeException failure() {
+        return facts.failure();
+    }
+
+    @Override
+    public String method() {
+        return request.getMethod().name();
+    }
+
+    @Override
+    public String url() {
+        String all = request.getURI().toString();
+        int query = all.indexOf('?');
+        return query < 0 ? all : all.substring(0, query);
+    }
+
+    @Override
+    public PathContainer path() {
+        return request.getPath().pathWithinApplication();
+    }
+
+    @Override
+    public @Nullable String query() {
+        return request.getURI().getRawQuery();
+    }
+
+    @Override
+    public List<String> headers(String name) {
+        return request.getHeaders().getOrEmpty(name);
+    }
+
+    @Override
+    public @Nullable String header(String name) {
+        return request.getHeaders().getFirst(name);
+    }
+
+    @Override
+    public Collection<String> headerNames() {
+        return request.getHeaders().headerNames();
+    }
+
+    @Override
+    public long contentLength() {
+        return request.getHeaders().getContentLength();
+    }
+
+    @Override
+    public List<HttpCookie> cookies() {
+        return request.getCookies().values().stream().flatMap(List::stream).toList();
+    }
+
+    @Override
+    public List<String> parameters(String name) {
+        checkForm();
+        List<String> inQuery = request.getQueryParams().getOrDefault(name, List.of());
+        List<String> inForm = facts.form().getOrDefault(name, List.of());
+        if (inForm.isEmpty()) {
+            return valuesOf(inQuery);
+        }
+        List<String> all = new ArrayList<>(valuesOf(inQuery));
+        all.addAll(valuesOf(inForm));
+        return all;
+    }
+
+    /** A parameter without a value is {@code null} in WebFlux. */
+    private static List<String> valuesOf(List<@Nullable String> values) {
+        return values.stream().map(value -> value == null ? "" : value).toList();
+    }
+
+    @Override
+    public Collection<String> parameterNames() {
+        checkForm();
+        Set<String> all = new LinkedHashSet<>(request.getQueryParams().keySet());
+        all.addAll(facts.form().keySet());
+        return all;
+    }
+
+    private void checkForm() {
+        if (facts.failure() != null) {
+            throw facts.failure();
+        }
+    }
+
+    @Override
+    public @Nullable Principal principal() {
+        return facts.principal();
+    }
+
+    @Override
+    public boolean hasRole(String role) {
+        return facts.principal() != null && Callers.hasRole(facts.principal(), role);
+    }
+
+    @Override
+    public @Nullable String sessionId() {
+        return facts.sessionId();
+    }
+
+    @Override
+    public @Nullable Object attribute(String name) {
+        return exchange.getAttribute(name);
+    }
+
+    @Override
+    public @Nullable String remoteAddress() {
+        InetSocketAddress peer = request.getRemoteAddress();
+        if (peer == null) {
+            return null;
+        }
+        return peer.getAddress() == null
+                ? peer.getHostString()
+                : peer.getAddress().getHostAddress();
+    }
+
+    @Override
+    public Map<String, @Nullable String> resolved() {
+        return facts.resolved();
+    }
+
+    @Override
+    public WebRequest received() {
+        ServerHttpRequest original = ReceivedRequests.of(exchange);
+        return original == null ? this : new ReactiveWebRequest(exchange, original, facts, endpoint);
+    }
+
+    @Override
+    public <T> @Nullable T unwrap(Class<T> type) {
+        if (type.isInstance(exchange)) {
+            return type.cast(exchange);
+        }
+        return type.isInstance(request) ? type.cast(request) : null;
+    }
+}
