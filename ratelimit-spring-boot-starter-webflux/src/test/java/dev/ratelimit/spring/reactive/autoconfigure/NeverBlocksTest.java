@@ -43,6 +43,7 @@ class NeverBlocksTest {
             "java.util.concurrent.ThreadPoolExecutor.execute(",
             "java.util.concurrent.ThreadPoolExecutor.remove(",
             "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue.",
+            "dev.ratelimit.redis.Link.",
             "io.lettuce.core.protocol.SharedLock.",
             "ch.qos.logback.");
 

@@ -50,8 +50,9 @@ class WithoutBlockingTest {
     private static final Endpoint HANDLER = endpoint("/handled");
     private static final Endpoint OTHER = endpoint("/other");
 
-    private static final StoreUnavailableException DOWN =
-            new StoreUnavailableException("p", Duration.ofSeconds(3), "no answer");
+    private static StoreUnavailableException down() {
+        return new StoreUnavailableException("p", Duration.ofSeconds(3), "no answer");
+    }
 
     static class Limited {
 
@@ -276,7 +277,7 @@ class WithoutBlockingTest {
         Loop loop = new Loop("p.limit=1/hour", "p.mode=" + mode);
         ChargedRequest charged = loop.ask();
 
-        loop.store.fail(0, DOWN);
+        loop.store.fail(0, down());
 
         assertThat(loop.again(charged).isRefused()).isEqualTo(refused);
         assertThat(answer(charged).status()).isEqualTo(refused ? 503 : 200);
@@ -331,7 +332,7 @@ class WithoutBlockingTest {
         late.charge(charged, request());
 
         loop.store.answer();
-        loop.store.fail(0, DOWN);
+        loop.store.fail(0, down());
         late.charge(charged, request());
 
         assertThat(answer(charged).header("RateLimit")).startsWith("\"q\"").doesNotContain("\"p\"");
