@@ -24,6 +24,8 @@ final class Call {
         WAITING,
         ADMITTED,
         SENT,
+        /** What the server says is being written to the store. */
+        ANSWERING,
         ANSWERED,
         ENDED
     }
@@ -69,13 +71,24 @@ final class Call {
                 admit(taken);
                 return 0;
             }
-            long wait = decision.retryAfterNanos();
-            return pause > wait ? within(pause, limits.jitter(), null) : within(wait, 0, decision);
+            long wait = exactWait(decision);
+            return pause > wait
+                    ? within(pause, limits.jitter(), null)
+                    : within(wait, wait == 0 ? ClientLimits.poll() : 0, decision);
         } finally {
             if (!admitted) {
                 giveBack(taken);
             }
         }
+    }
+
+    /** Until the limits of rates admit it; 0 if only calls under way are in its way, which nobody knows the end of. */
+    private static long exactWait(Decision decision) {
+        return decision.violated().stream()
+                .filter(status -> !status.policy().concurrency())
+                .mapToLong(LimitStatus::retryAfterNanos)
+                .max()
+                .orElse(0);
     }
 
     private void giveBack(@Nullable Reservation taken) {
@@ -107,7 +120,7 @@ final class Call {
                 : violated.get(0).policy().name();
         Duration after = wait == 0 || wait == LimitAlgorithm.NEVER ? null : Duration.ofNanos(wait);
         String reason = decision != null
-                ? "policy '" + policy + "' " + (after == null ? "cannot admit it" : "would admit it in " + shown(wait))
+                ? "policy '" + policy + "' " + promise(wait)
                 : after == null
                         ? "the server admits fewer calls at once"
                         : "the server has asked to wait for another " + shown(wait);
@@ -116,6 +129,12 @@ final class Call {
                         + " (maxWait). Try again later, or let calls wait longer",
                 policy,
                 after);
+    }
+
+    private static String promise(long wait) {
+        return wait == 0
+                ? "has all its permits under way"
+                : wait == LimitAlgorithm.NEVER ? "cannot admit it" : "would admit it in " + shown(wait);
     }
 
     private static Duration shown(long nanos) {
@@ -143,14 +162,14 @@ final class Call {
     /**
      * Obeys what the server says about its own limits. A store that does not answer is no reason to lose the response.
      *
-     * @return whether permits are held until the response is complete
+     * @return whether permits are held until the response is complete; not if the call has ended meanwhile
      */
     boolean answered(int status, HttpHeaders headers) {
         synchronized (this) {
             if (state != State.SENT) {
                 return false;
             }
-            state = State.ANSWERED;
+            state = State.ANSWERING;
         }
         if (server != null) {
             ServerFields fields = fields(status, headers);
@@ -174,12 +193,20 @@ final class Call {
     }
 
     private synchronized boolean holds() {
+        if (state == State.ENDED) {
+            return false;
+        }
+        state = State.ANSWERED;
         return reservation != null
                 && reservation.decision().charges().stream()
                         .anyMatch(charge -> charge.policy().concurrency());
     }
 
-    /** The response is complete, or there will be none. Idempotent. */
+    /**
+     * The response is complete, or there will be none. Idempotent. What the store is to take back needs no thread of the
+     * caller's, so nothing that refuses work can keep it.
+     */
+    @SuppressWarnings("FutureReturnValueIgnored") // a store that fails is no reason to lose the response
     void end() {
         State ended;
         Reservation taken;
@@ -191,23 +218,13 @@ final class Call {
         if (taken == null || ended == State.ENDED) {
             return;
         }
-        if (ended == State.ADMITTED) {
-            giveBack(taken);
-            return;
-        }
-        if (ended == State.SENT && server != null) {
+        if (server != null && (ended == State.ADMITTED || ended == State.SENT)) {
             limits.inFlight().leave(server);
         }
-        taken.release();
-    }
-
-    /** Ends the call unless a response is on its way to the caller. */
-    void endUnlessAnswered() {
-        synchronized (this) {
-            if (state == State.ANSWERED) {
-                return;
-            }
+        if (ended == State.ADMITTED) {
+            taken.refundAsync();
+        } else {
+            taken.releaseAsync();
         }
-        end();
     }
 }

@@ -7,7 +7,7 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.client.ClientHttpResponse;
 
-/** A response whose call ends when it, or its body, is closed. */
+/** A response whose call ends when it, or its body, is closed, or when its body has been read. */
 final class HeldResponse implements ClientHttpResponse {
 
     private final ClientHttpResponse response;
@@ -36,6 +36,23 @@ final class HeldResponse implements ClientHttpResponse {
     @Override
     public InputStream getBody() throws IOException {
         return new FilterInputStream(response.getBody()) {
+            @Override
+            public int read() throws IOException {
+                return ended(super.read());
+            }
+
+            @Override
+            public int read(byte[] bytes, int offset, int length) throws IOException {
+                return ended(super.read(bytes, offset, length));
+            }
+
+            private int ended(int read) {
+                if (read < 0) {
+                    call.end();
+                }
+                return read;
+            }
+
             @Override
             public void close() throws IOException {
                 try {

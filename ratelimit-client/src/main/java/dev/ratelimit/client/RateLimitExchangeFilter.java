@@ -41,8 +41,8 @@ public final class RateLimitExchangeFilter implements ExchangeFilterFunction {
                         return next.exchange(request);
                     })
                     .flatMap(response -> answered(call, response))
-                    .doOnError(failure -> end(call))
-                    .doOnCancel(() -> end(call));
+                    .doOnError(failure -> call.end())
+                    .doOnCancel(call::end);
         });
     }
 
@@ -68,13 +68,11 @@ public final class RateLimitExchangeFilter implements ExchangeFilterFunction {
                 .subscribeOn(storeScheduler)
                 .map(held -> held
                         ? response.mutate()
-                                .body(body -> body.doFinally(
-                                        signal -> limits.executor().execute(call::end)))
+                                .body(body -> body.doFinally(signal -> call.end()))
                                 .build()
-                        : response);
-    }
-
-    private void end(Call call) {
-        limits.executor().execute(call::endUnlessAnswered);
+                        : response)
+                // nobody else will read it
+                .onErrorResume(
+                        failure -> response.releaseBody().onErrorComplete().then(Mono.error(failure)));
     }
 }

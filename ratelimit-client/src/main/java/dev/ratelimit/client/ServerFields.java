@@ -26,11 +26,14 @@ import org.springframework.http.HttpHeaders;
  *
  * @param remaining the calls that the server will still admit, {@link Long#MAX_VALUE} if it does not say
  * @param resetSeconds when there are more, from now; 0 if it does not say
- * @param retryAfterSeconds when to come back, from now; 0 if it does not say
+ * @param retryAfterSeconds when to come back, from now; {@link #ABSENT} if it does not say
  */
 record ServerFields(long remaining, long resetSeconds, long retryAfterSeconds) {
 
-    static final ServerFields NONE = new ServerFields(Long.MAX_VALUE, 0, 0);
+    /** Other than 0, which is an answer. */
+    static final long ABSENT = -1;
+
+    static final ServerFields NONE = new ServerFields(Long.MAX_VALUE, 0, ABSENT);
 
     private static final Set<Integer> TRY_LATER = Set.of(429, 503);
     private static final long FIRST_EPOCH_SECOND = 1_000_000_000L;
@@ -54,7 +57,7 @@ record ServerFields(long remaining, long resetSeconds, long retryAfterSeconds) {
         Instant sent = HttpDates.parse(headers.getFirst(HttpHeaders.DATE));
         Instant from = sent == null ? now : sent;
         String retryAfter = headers.getFirst(HttpHeaders.RETRY_AFTER);
-        long wait = TRY_LATER.contains(status) && retryAfter != null ? wait(retryAfter.strip(), from) : 0;
+        long wait = TRY_LATER.contains(status) && retryAfter != null ? wait(retryAfter.strip(), from) : ABSENT;
         String age = headers.getFirst(HttpHeaders.AGE);
         boolean cached = age != null && !age.equals("0");
         ServerFields left = cached ? NONE : left(fields, from);
@@ -63,7 +66,7 @@ record ServerFields(long remaining, long resetSeconds, long retryAfterSeconds) {
 
     /** How long no call should be sent, in seconds, 0 if calls may be sent. */
     long pauseSeconds() {
-        return retryAfterSeconds > 0 ? retryAfterSeconds : remaining == 0 ? resetSeconds : 0;
+        return retryAfterSeconds != ABSENT ? retryAfterSeconds : remaining == 0 ? resetSeconds : 0;
     }
 
     /** The fields that matter, by their names in lower case. */
@@ -86,7 +89,7 @@ record ServerFields(long remaining, long resetSeconds, long retryAfterSeconds) {
             return seconds;
         }
         Instant at = HttpDates.parse(retryAfter);
-        return at == null ? 0 : Math.max(0, secondsBetween(from, at));
+        return at == null ? ABSENT : Math.max(0, secondsBetween(from, at));
     }
 
     private static ServerFields left(Map<String, List<String>> fields, Instant from) {
@@ -104,7 +107,7 @@ record ServerFields(long remaining, long resetSeconds, long retryAfterSeconds) {
             long remaining = number(fields.get(prefix + REMAINING));
             if (remaining != Numbers.UNREADABLE) {
                 long reset = Math.max(0, number(fields.get(prefix + RESET)));
-                tightest = tightest.and(new ServerFields(remaining, delay(reset, from), 0));
+                tightest = tightest.and(new ServerFields(remaining, delay(reset, from), ABSENT));
             }
         }
         return tightest;
@@ -113,7 +116,7 @@ record ServerFields(long remaining, long resetSeconds, long retryAfterSeconds) {
     private static ServerFields of(Map<String, Long> member) {
         Long remaining = member.getOrDefault("r", member.get("a"));
         Long reset = member.getOrDefault("t", member.get("w"));
-        return remaining == null ? NONE : new ServerFields(remaining, reset == null ? 0 : reset, 0);
+        return remaining == null ? NONE : new ServerFields(remaining, reset == null ? 0 : reset, ABSENT);
     }
 
     /** The fewest remaining calls; of those with none, the last to have more. */

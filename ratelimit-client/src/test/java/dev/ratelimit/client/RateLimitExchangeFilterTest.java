@@ -2,6 +2,7 @@ package dev.ratelimit.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
@@ -18,6 +19,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +33,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.web.reactive.function.client.ClientRequest;
 import org.springframework.web.reactive.function.client.ClientResponse;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -145,8 +150,6 @@ class RateLimitExchangeFilterTest {
             public Decision decide(List<Charge> charges) {
                 Decision decision = super.decide(charges);
                 Objects.requireNonNull(asking.get()).dispose();
-                // the other thread ends the call in between
-                tasks.get(1).run();
                 return decision;
             }
         };
@@ -203,6 +206,41 @@ class RateLimitExchangeFilterTest {
     }
 
     @Test
+    void concurrency_isWaitedForUntilTheDeadline_andTakenSoonAfterItComesBack() {
+        Sinks.Many<DataBuffer> body = Sinks.many().unicast().onBackpressureBuffer();
+        response = ClientResponse.create(HttpStatus.OK).body(body.asFlux()).build();
+        RateLimitExchangeFilter filter = new RateLimitExchangeFilter(
+                limits().policy(HELD).maxWait(Duration.ofMillis(900)).build());
+        AtomicReference<ClientResponse> received = new AtomicReference<>();
+        exchange(filter).subscribe(received::set);
+        Objects.requireNonNull(received.get()).bodyToFlux(byte[].class).subscribe();
+
+        exchange(filter).subscribe();
+        ticker.advance(Duration.ofMillis(800));
+        assertThat(sent).hasSize(1);
+        body.tryEmitComplete().orThrow();
+        ticker.advance(Duration.ofMillis(100));
+
+        assertThat(sent).hasSize(2);
+    }
+
+    @Test
+    void concurrency_thatDoesNotComeBack_isNamedAtTheDeadline() {
+        RateLimitExchangeFilter filter = new RateLimitExchangeFilter(
+                limits().policy(HELD).maxWait(Duration.ofMillis(900)).build());
+        exchange(filter).subscribe();
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+
+        exchange(filter).subscribe(any -> {}, failure::set);
+        assertThat(failure.get()).isNull();
+        ticker.advance(Duration.ofSeconds(1));
+
+        assertThat(failure.get())
+                .isInstanceOf(CallNotSentException.class)
+                .hasMessageContaining("has all its permits under way, but a call waits at most PT0.9S");
+    }
+
+    @Test
     void concurrency_ofACallThatFails_comesBack() {
         RateLimitExchangeFilter filter =
                 new RateLimitExchangeFilter(limits().policy(HELD).policy(RATE).build());
@@ -215,6 +253,77 @@ class RateLimitExchangeFilterTest {
 
         assertThat(left(HELD)).isEqualTo(1);
         assertThat(left(RATE)).as("the server may have got the call").isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void executorThatRejects_losesNothing(int rejected) {
+        AtomicInteger tasks = new AtomicInteger();
+        ClientLimits limits = limits().policy(HELD)
+                .executor(task -> {
+                    if (tasks.incrementAndGet() == rejected) {
+                        throw new RejectedExecutionException("full");
+                    }
+                    task.run();
+                })
+                .build();
+        RateLimitExchangeFilter filter = new RateLimitExchangeFilter(limits);
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+
+        exchange(filter).subscribe(any -> {}, failure::set);
+
+        assertThat(failure.get()).isInstanceOf(RejectedExecutionException.class);
+        assertThat(left(HELD)).isEqualTo(1);
+        assertThat(limits.inFlight().keys()).isZero();
+    }
+
+    @Test
+    void cancelled_whileAPauseIsStored_returnsThePermit() {
+        AtomicReference<Disposable> calling = new AtomicReference<>();
+        ForwardingStore slow = new ForwardingStore(store) {
+            @Override
+            public Decision peek(List<Charge> charges) {
+                Objects.requireNonNull(calling.get()).dispose();
+                return super.peek(charges);
+            }
+        };
+        List<Runnable> tasks = new ArrayList<>();
+        ClientLimits limits =
+                limits().store(slow).policy(HELD).executor(tasks::add).build();
+        answer("Retry-After", "5");
+        calling.set(exchange(new RateLimitExchangeFilter(limits)).subscribe());
+
+        tasks.get(0).run();
+        tasks.get(1).run();
+
+        // other threads ask a store that has only blocking methods
+        await().untilAsserted(() -> assertThat(left(HELD)).isEqualTo(1));
+        ticker.advance(Duration.ofSeconds(5));
+        assertThat(limits.inFlight().enter(HOST)).isTrue();
+    }
+
+    @Test
+    void storeThatThrows_whileAPauseIsStored_returnsThePermitAndReleasesTheBody() {
+        ForwardingStore closed = new ForwardingStore(store) {
+            @Override
+            public Decision peek(List<Charge> charges) {
+                throw new IllegalStateException("closed");
+            }
+        };
+        AtomicBoolean released = new AtomicBoolean();
+        response = ClientResponse.create(HttpStatus.TOO_MANY_REQUESTS)
+                .header("Retry-After", "5")
+                .body(Flux.<DataBuffer>empty().doOnSubscribe(any -> released.set(true)))
+                .build();
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+
+        exchange(new RateLimitExchangeFilter(limits().store(closed).policy(HELD).build()))
+                .subscribe(any -> {}, failure::set);
+
+        assertThat(failure.get()).hasMessage("closed");
+        assertThat(released).isTrue();
+        // other threads ask a store that has only blocking methods
+        await().untilAsserted(() -> assertThat(left(HELD)).isEqualTo(1));
     }
 
     @Test

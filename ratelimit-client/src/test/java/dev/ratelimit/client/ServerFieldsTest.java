@@ -58,6 +58,11 @@ class ServerFieldsTest {
     void retryAfter_besidesRateLimit_wins() {
         assertThat(read(429, "Retry-After", "3", "RateLimit", "\"a\";r=0;t=90").pauseSeconds())
                 .isEqualTo(3);
+        assertThat(read(429, "Retry-After", "0", "RateLimit", "\"a\";r=0;t=90").pauseSeconds())
+                .isZero();
+        assertThat(read(429, "Retry-After", "soon", "RateLimit", "\"a\";r=0;t=90")
+                        .pauseSeconds())
+                .isEqualTo(90);
     }
 
     @ParameterizedTest

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
@@ -18,6 +19,9 @@ import reactor.core.publisher.Mono;
 /** Endpoints of every kind that count how often they are reached. */
 @RestController
 public class TestApi {
+
+    /** Paths of endpoints that only WebFlux has. */
+    public static final List<String> MORE = List.of("/deferred", "/bad-gateway");
 
     private final AtomicInteger reached = new AtomicInteger();
 
@@ -50,6 +54,11 @@ public class TestApi {
         return Mono.just("any");
     }
 
+    @GetMapping("/callable")
+    Mono<String> callable() {
+        return Mono.fromCallable(() -> "later");
+    }
+
     @GetMapping("/deferred")
     Mono<String> deferred() {
         return Mono.delay(Duration.ofMillis(1)).thenReturn("later");
@@ -58,6 +67,11 @@ public class TestApi {
     @GetMapping(path = "/sse", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
     Flux<String> sse() {
         return Flux.just("one", "two");
+    }
+
+    @GetMapping("/stream")
+    Flux<String> stream() {
+        return Flux.just("stream", "ed");
     }
 
     @GetMapping("/boom")

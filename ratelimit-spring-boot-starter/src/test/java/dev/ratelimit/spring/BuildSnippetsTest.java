@@ -19,7 +19,7 @@ class BuildSnippetsTest {
 
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 
-    private static final Pattern OURS = Pattern.compile("dev\\.ratelimit:([a-z-]+)(?::([\\w.-]+))?");
+    private static final Pattern OURS = Pattern.compile("dev\\.ratelimit:([a-z0-9-]+)(?::([\\w.-]+))?");
     private static final Pattern DEPENDENCY = Pattern.compile(
             "<dependency>\\s*<groupId>([\\w.]+)</groupId>\\s*<artifactId>([\\w-]+)</artifactId>(?:\\s*<version>([^<]+)<)?");
     private static final Pattern THEIRS =

@@ -21,8 +21,6 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.web.error.ErrorPage;
-import org.springframework.boot.web.error.ErrorPageRegistrar;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.ResponseEntity;
@@ -86,8 +84,8 @@ class LoginTest {
     @Configuration(proxyBeanMethods = false)
     static class Pages {
         @Bean
-        ErrorPageRegistrar pages() {
-            return registry -> registry.addErrorPages(new ErrorPage(LoginFailed.class, "/login-failed"));
+        OnBoot.ErrorPages pages() {
+            return new OnBoot.ErrorPages().with(LoginFailed.class, "/login-failed");
         }
     }
 

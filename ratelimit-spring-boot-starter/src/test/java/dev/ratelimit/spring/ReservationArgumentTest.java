@@ -80,7 +80,7 @@ class ReservationArgumentTest extends AppPerTest {
     static class Users {
 
         @Bean
-        SecurityFilterChain chain(HttpSecurity http) {
+        SecurityFilterChain chain(HttpSecurity http) throws Exception {
             return http.authorizeHttpRequests(requests -> requests.anyRequest().authenticated())
                     .httpBasic(Customizer.withDefaults())
                     .build();
@@ -120,14 +120,13 @@ class ReservationArgumentTest extends AppPerTest {
                 .contains("\"by-address\";r=850", "\"by-user\";r=940", "\"by-argument\";r=950");
     }
 
-    private RunningApp start(RunningApp.Server server, String... more) throws IOException {
+    private RunningApp start(Server server, String... more) throws IOException {
         return start(server, List.of(Chat.class), RecipesTest.recipe("Tokens of a language model", more));
     }
 
     @ParameterizedTest
     @MethodSource("dev.ratelimit.spring.RunningApp#servers")
-    void settle_onAnotherThreadAfterTheResponseHasBegun_chargesWhatWasUsed(RunningApp.Server server)
-            throws IOException {
+    void settle_onAnotherThreadAfterTheResponseHasBegun_chargesWhatWasUsed(Server server) throws IOException {
         RunningApp site = start(server);
         Chat chat = site.bean(Chat.class);
         chat.begun.countDown();
@@ -140,14 +139,14 @@ class ReservationArgumentTest extends AppPerTest {
 
     @Test
     void attribute_isThereOnlyIfAPolicyCountsSomethingElse() throws IOException {
-        RunningApp site = start(RunningApp.Server.TOMCAT, "ratelimit.policies.tokens.match.paths=/chat, /attribute");
+        RunningApp site = start(Server.TOMCAT, "ratelimit.policies.tokens.match.paths=/chat, /attribute");
 
         assertThat(site.get("/attribute").body()).isEqualTo("Reservation");
     }
 
     @Test
     void argument_withoutSuchAPolicy_isEmpty() throws IOException {
-        RunningApp site = start(RunningApp.Server.TOMCAT);
+        RunningApp site = start(Server.TOMCAT);
 
         assertThat(site.get("/free").body()).isEqualTo("nothing to settle");
         assertThat(site.get("/attribute").body()).isEqualTo("none");
@@ -155,7 +154,7 @@ class ReservationArgumentTest extends AppPerTest {
 
     @Test
     void argument_whileLimitsAreOff_isEmpty() throws IOException {
-        RunningApp site = start(RunningApp.Server.TOMCAT, "ratelimit.enabled=false");
+        RunningApp site = start(Server.TOMCAT, "ratelimit.enabled=false");
 
         assertThat(site.get("/free").body()).isEqualTo("nothing to settle");
     }

@@ -54,8 +54,8 @@ class SnippetsTest {
     @TempDir
     private Path classes;
 
-    /** Of modules that the starter does not know: compiled and run by {@code ClientPageTest} and {@code WebFluxPageTest}. */
-    private static final List<String> OTHERS = List.of("client.md", "webflux.md");
+    /** Of modules that the starter does not know: compiled and run by the tests of these pages. */
+    private static final List<String> OTHERS = List.of("client.md", "webflux.md", "/gateway.md");
 
     static Stream<String> pages() throws IOException {
         try (Stream<Path> docs = Files.walk(DOCS)) {
@@ -82,7 +82,8 @@ class SnippetsTest {
             if (OTHER_LIBRARIES.matcher(block).find()) {
                 continue;
             }
-            String source = source(block.substring("```java\n".length(), block.length() - "```".length()));
+            String source =
+                    OnBoot.source(source(block.substring("```java\n".length(), block.length() - "```".length())));
 
             assertThat(errors(source)).as(source).isEmpty();
         }

@@ -3,6 +3,7 @@ package dev.ratelimit.spring;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.http.HttpStatus;
@@ -17,10 +18,14 @@ import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
+import org.springframework.web.servlet.view.RedirectView;
 
 /** Endpoints of every kind that count how often they are reached. */
 @Controller
 public class TestApi {
+
+    /** Paths of endpoints that only Spring MVC has, which answer at once. */
+    public static final List<String> MORE = List.of("/callable-forward", "/callable-boom", "/deferred", "/send-error");
 
     private final AtomicInteger reached = new AtomicInteger();
 
@@ -103,6 +108,11 @@ public class TestApi {
     @ResponseBody
     StreamingResponseBody stream() {
         return out -> out.write("streamed".getBytes(StandardCharsets.US_ASCII));
+    }
+
+    @GetMapping("/redirect")
+    RedirectView redirect() {
+        return new RedirectView("/any");
     }
 
     @GetMapping("/forward")

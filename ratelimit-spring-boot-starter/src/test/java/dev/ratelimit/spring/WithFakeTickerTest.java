@@ -16,9 +16,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
-import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
@@ -39,16 +36,12 @@ import org.springframework.test.web.servlet.assertj.MvcTestResult;
             "ratelimit.policies.line.on-exceeded.max-wait=1h",
             "ratelimit.policies.line.on-exceeded.queue=1"
         })
-@AutoConfigureMockMvc
+@OnBoot.MockMvc
 @WithFakeTicker
 class WithFakeTickerTest {
 
     @Configuration(proxyBeanMethods = false)
-    @ImportAutoConfiguration({
-        DispatcherServletAutoConfiguration.class,
-        WebMvcAutoConfiguration.class,
-        RateLimitAutoConfiguration.class
-    })
+    @ImportAutoConfiguration(RateLimitAutoConfiguration.class)
     static class Application {
         @Bean
         TestApi api() {

@@ -23,12 +23,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.convert.ApplicationConversionService;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
-import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.core.io.ByteArrayResource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -124,11 +120,7 @@ class YamlSnippetsTest {
         WebApplicationContextRunner runner = new WebApplicationContextRunner()
                 .withInitializer(
                         context -> context.getEnvironment().setConversionService(new ApplicationConversionService()))
-                .withConfiguration(AutoConfigurations.of(
-                        DataRedisAutoConfiguration.class,
-                        DispatcherServletAutoConfiguration.class,
-                        WebMvcAutoConfiguration.class,
-                        RateLimitAutoConfiguration.class))
+                .withConfiguration(OnBoot.webMvc(OnBoot.REDIS, RateLimitAutoConfiguration.class))
                 .withPropertyValues(properties.entrySet().stream()
                         .map(entry -> entry.getKey() + "=" + entry.getValue())
                         .toArray(String[]::new))

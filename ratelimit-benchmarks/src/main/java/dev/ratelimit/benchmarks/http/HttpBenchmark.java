@@ -4,6 +4,7 @@ import dev.ratelimit.benchmarks.report.Median;
 import dev.ratelimit.benchmarks.report.Others;
 import dev.ratelimit.benchmarks.report.ResultFile;
 import dev.ratelimit.benchmarks.report.Table;
+import dev.ratelimit.redis.server.RedisServer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -12,11 +13,13 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * What a limit adds to a request: a server whose only endpoint returns one word, without limits, with hand-written
  * limits, with three limits of this library and with one of Bucket4j's starter, which are never reached or refuse nine
- * of ten. It measures the CPU time of the server's process, because the client shares the cores.
+ * of ten. It measures the CPU time of the server's process, because the client shares the cores. {@code webflux} and
+ * {@code gateway} measure a server on WebFlux and Spring Cloud Gateway instead, the latter also beside its own limiters.
  *
  * <p>{@code short} takes ten minutes, {@code full} twenty-five, and more on a busy machine. Needs {@code wrk}.
  */
@@ -31,28 +34,70 @@ public final class HttpBenchmark {
     private static final int FLAT_WINDOWS = 3;
 
     private final Plan plan;
+    private final Series series;
+    private final List<Contender> contenders;
+    private final int redisPort;
     private final Load load = new Load();
     private final Map<Contender, Long> tightLimits = new EnumMap<>(Contender.class);
     private final Map<Contender, List<Round>> rounds = new EnumMap<>(Contender.class);
 
-    /** A server, and whether its limits are reached. */
-    private enum Contender {
-        NONE("none", false),
-        FLOOR("floor", false),
-        HAND("hand", false),
-        OURS("ours", false),
-        BUCKET4J("bucket4j", false),
-        FLOOR_REFUSING("floor", true),
-        HAND_REFUSING("hand", true),
-        OURS_REFUSING("ours", true),
-        BUCKET4J_REFUSING("bucket4j", true);
+    /** Contenders on one web stack. */
+    private enum Series {
+        SERVLET("http", "ratelimit-benchmarks-http"),
+        WEBFLUX("http-webflux", "ratelimit-benchmarks-webflux"),
+        GATEWAY("http-gateway", "ratelimit-benchmarks-webflux");
 
-        private final String profile;
+        private final String results;
+        private final String module;
+
+        Series(String results, String module) {
+            this.results = results;
+            this.module = module;
+        }
+
+        private static Series of(List<String> arguments) {
+            return Stream.of(WEBFLUX, GATEWAY)
+                    .filter(series -> arguments.contains(series.name().toLowerCase(Locale.ROOT)))
+                    .findFirst()
+                    .orElse(SERVLET);
+        }
+    }
+
+    /** A server, and whether its limits are reached. The first one of a series has no limits. */
+    private enum Contender {
+        NONE(Series.SERVLET, "none", false),
+        FLOOR(Series.SERVLET, "floor", false),
+        HAND(Series.SERVLET, "hand", false),
+        OURS(Series.SERVLET, "ours", false),
+        BUCKET4J(Series.SERVLET, "bucket4j", false),
+        FLOOR_REFUSING(Series.SERVLET, "floor", true),
+        HAND_REFUSING(Series.SERVLET, "hand", true),
+        OURS_REFUSING(Series.SERVLET, "ours", true),
+        BUCKET4J_REFUSING(Series.SERVLET, "bucket4j", true),
+        WEBFLUX_NONE(Series.WEBFLUX, "none", false),
+        WEBFLUX_OURS(Series.WEBFLUX, "ours", false),
+        WEBFLUX_OURS_REFUSING(Series.WEBFLUX, "ours", true),
+        GATEWAY_NONE(Series.GATEWAY, "gateway,none", false),
+        GATEWAY_OURS(Series.GATEWAY, "gateway,ours", false),
+        GATEWAY_OURS_REDIS(Series.GATEWAY, "gateway,ours,redis", false),
+        GATEWAY_REDIS(Series.GATEWAY, "gateway,request-rate-limiter", false),
+        GATEWAY_BUCKET4J(Series.GATEWAY, "gateway,bucket4j", false),
+        GATEWAY_OURS_REFUSING(Series.GATEWAY, "gateway,ours", true);
+
+        private final Series series;
+        private final String profiles;
         private final boolean refusing;
 
-        Contender(String profile, boolean refusing) {
-            this.profile = profile;
+        Contender(Series series, String profiles, boolean refusing) {
+            this.series = series;
+            this.profiles = profiles;
             this.refusing = refusing;
+        }
+
+        private static List<Contender> in(Series series) {
+            return Stream.of(values())
+                    .filter(contender -> contender.series == series)
+                    .toList();
         }
     }
 
@@ -60,34 +105,42 @@ public final class HttpBenchmark {
 
     private record Round(double cpuMicros, Load.Answers answers, double othersCores) {}
 
-    private HttpBenchmark(Plan plan) {
+    private HttpBenchmark(Plan plan, Series series, int redisPort) {
         this.plan = plan;
-        for (Contender contender : Contender.values()) {
+        this.series = series;
+        this.redisPort = redisPort;
+        this.contenders = Contender.in(series);
+        for (Contender contender : contenders) {
             rounds.put(contender, new ArrayList<>());
             tightLimits.put(contender, AMPLE);
         }
     }
 
-    /** Measures {@code short} or {@code full}, and writes tables. */
+    /** Measures {@code short} or {@code full}, of {@code webflux}, {@code gateway} or else servlets; writes tables. */
     public static void main(String[] arguments) {
-        boolean full = List.of(arguments).contains("full");
+        List<String> words = List.of(arguments);
+        boolean full = words.contains("full");
+        Series series = Series.of(words);
         Plan plan = full ? new Plan(5, 600_000, 10) : new Plan(3, 300_000, 4);
-        ResultFile file = new ResultFile(full ? "http" : "http-short");
-        HttpBenchmark benchmark =
-                new HttpBenchmark(new Plan(Integer.getInteger("rounds", plan.rounds), plan.warmUps, plan.seconds));
-        benchmark.tighten();
-        benchmark.run();
+        Plan chosen = new Plan(Integer.getInteger("rounds", plan.rounds), plan.warmUps, plan.seconds);
+        ResultFile file = new ResultFile(full ? series.results : series.results + "-short");
+        try (RedisServer redis = series == Series.GATEWAY ? RedisServer.start() : null) {
+            new HttpBenchmark(chosen, series, redis == null ? 0 : redis.port()).measureAll(file);
+        }
+    }
+
+    private void measureAll(ResultFile file) {
+        tighten();
+        run();
         file.write(
                 "%d rounds of one JVM each, in another order each; %d requests to warm up, %d s by wrk. Medians."
-                        .formatted(benchmark.plan.rounds, plan.warmUps, plan.seconds),
-                List.of(
-                        benchmark.table("HTTP, limits never reached", false),
-                        benchmark.table("HTTP, nine of ten requests refused", true)));
+                        .formatted(plan.rounds, plan.warmUps, plan.seconds),
+                List.of(table("HTTP, limits never reached", false), table("HTTP, nine of ten requests refused", true)));
     }
 
     /** Finds how many requests a server handles while it refuses most of them, and lets it admit a tenth of them. */
     private void tighten() {
-        for (Contender contender : Contender.values()) {
+        for (Contender contender : contenders) {
             if (contender.refusing) {
                 tightLimits.put(contender, 20L);
                 double perSecond = measure(contender).answers.perSecond();
@@ -98,7 +151,7 @@ public final class HttpBenchmark {
 
     private void run() {
         for (int round = 1; round <= plan.rounds; round++) {
-            List<Contender> order = new ArrayList<>(List.of(Contender.values()));
+            List<Contender> order = new ArrayList<>(contenders);
             Collections.shuffle(order);
             for (Contender contender : order) {
                 Round one = measure(contender);
@@ -120,7 +173,8 @@ public final class HttpBenchmark {
 
     private Round measure(Contender contender) {
         long limit = tightLimits.getOrDefault(contender, AMPLE);
-        try (ServerProcess server = ServerProcess.start(contender.profile, limit)) {
+        Map<String, Object> properties = Map.of("user-limit", limit, "redis-port", redisPort);
+        try (ServerProcess server = ServerProcess.start(series.module, contender.profiles, properties)) {
             warmUp(server);
             Others others = new Others();
             long before = server.cpuTime().toNanos();
@@ -150,13 +204,17 @@ public final class HttpBenchmark {
 
     private Table table(String title, boolean refusing) {
         List<List<String>> rows = new ArrayList<>();
-        Contender ours = refusing ? Contender.OURS_REFUSING : Contender.OURS;
-        for (Contender contender : Contender.values()) {
-            if (contender == Contender.NONE || contender.refusing == refusing) {
+        Contender none = contenders.get(0);
+        Contender ours = contenders.stream()
+                .filter(contender -> contender.refusing == refusing && contender.profiles.endsWith("ours"))
+                .findFirst()
+                .orElseThrow();
+        for (Contender contender : contenders) {
+            if (contender == none || contender.refusing == refusing) {
                 rows.add(List.of(
                         name(contender),
                         median("%.1f", contender, Round::cpuMicros),
-                        ratio(contender, Contender.NONE),
+                        ratio(contender, none),
                         ratio(contender, ours),
                         median("%.0f", contender, round -> round.answers.perSecond()),
                         median("%.0f", contender, round -> round.answers.p50()),
@@ -197,6 +255,10 @@ public final class HttpBenchmark {
     }
 
     private static String name(Contender contender) {
-        return contender.profile.replace("ours", "ratelimit");
+        return contender
+                .profiles
+                .replace("gateway,", "")
+                .replace("ours", "ratelimit")
+                .replace(',', '-');
     }
 }

@@ -7,13 +7,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** A server in a separate JVM, on a free port of 127.0.0.1. */
 final class ServerProcess implements AutoCloseable {
-
-    private static final Path JAR = Path.of("ratelimit-benchmarks-http", "target", "server.jar");
 
     private final Process process;
     private final int port;
@@ -24,21 +24,22 @@ final class ServerProcess implements AutoCloseable {
     }
 
     /** Waits until the server listens. */
-    static ServerProcess start(String profile, long userLimit) {
-        if (!Files.isReadable(JAR)) {
+    static ServerProcess start(String module, String profiles, Map<String, Object> properties) {
+        Path jar = Path.of(module, "target", "server.jar");
+        if (!Files.isReadable(jar)) {
             throw new IllegalStateException(
-                    JAR + " is missing: package ratelimit-benchmarks-http, and start this in the" + " folder above it");
+                    jar + " is missing: package " + module + ", and start this in the folder above it");
         }
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        List<String> command = List.of(
+        List<String> command = new ArrayList<>(List.of(
                 java,
                 "-Xms512m",
                 "-Xmx512m",
                 "-XX:+UseG1GC",
                 "-jar",
-                JAR.toString(),
-                "--spring.profiles.active=" + profile,
-                "--user-limit=" + userLimit);
+                jar.toString(),
+                "--spring.profiles.active=" + profiles));
+        properties.forEach((name, value) -> command.add("--" + name + "=" + value));
         try {
             Process process = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)

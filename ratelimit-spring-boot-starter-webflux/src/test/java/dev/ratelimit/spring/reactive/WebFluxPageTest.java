@@ -67,8 +67,10 @@ class WebFluxPageTest {
 
     @Test
     void java_ofThePage_isThatOfThisTest() throws IOException {
-        String here =
-                compact(Files.readString(Path.of("src/test/java/dev/ratelimit/spring/reactive/WebFluxPageTest.java")));
+        String here = compact(
+                Files.readString(
+                        Path.of(
+                                "../ratelimit-spring-boot-starter-webflux/src/test/java/dev/ratelimit/spring/reactive/WebFluxPageTest.java")));
         List<String> blocks = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL)
                 .matcher(Files.readString(Path.of("../docs/webflux.md")))
                 .results()

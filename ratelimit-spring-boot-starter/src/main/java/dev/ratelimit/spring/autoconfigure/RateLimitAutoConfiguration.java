@@ -5,6 +5,7 @@ import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsEnabled;
 import dev.ratelimit.spring.boot.autoconfigure.RateLimitsConfiguration;
 import dev.ratelimit.spring.boot.endpoint.AnnotationCheck;
 import dev.ratelimit.spring.boot.spi.Operator;
+import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.servlet.filter.ReservationArgumentResolver;
 import dev.ratelimit.spring.servlet.request.ServletOperator;
@@ -30,14 +31,7 @@ import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMappi
  * policy or an annotation, unless {@code ratelimit.enabled} is false.
  */
 @AutoConfiguration(
-        afterName = {
-            "org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration",
-            "org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration",
-            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
-            "org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration",
-            "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
-            "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration"
-        })
+        afterName = {Boot.WEB_MVC, Boot.SECURITY, Boot.REGISTRIES, Boot.SIMPLE_REGISTRY, Boot.OBSERVATIONS, Boot.REDIS})
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @Import({RateLimitFilterConfiguration.class, RateLimitsConfiguration.class})
 public final class RateLimitAutoConfiguration {

@@ -6,6 +6,7 @@ import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsCondition;
 import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsEnabled;
 import dev.ratelimit.spring.boot.endpoint.RefusalHandlers;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
+import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
@@ -27,7 +28,6 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -91,6 +91,7 @@ class RateLimitFilterConfiguration {
                                 ? new ServletWebRequest(ExplainedRequest.of(facts, null), paths)
                                 : null,
                         new ServletWebRequest(ExplainedRequest.of(facts, user), paths),
+                        List.of(),
                         showKeys);
     }
 
@@ -145,7 +146,7 @@ class RateLimitFilterConfiguration {
     FilterRegistrationBean<SettlementFilter> rateLimitSettlementFilter(
             ApplicationContext context, RateLimitProperties properties) {
         FilterRegistrationBean<SettlementFilter> registration =
-                new FilterRegistrationBean<>(new SettlementFilter(context instanceof WebServerApplicationContext));
+                new FilterRegistrationBean<>(new SettlementFilter(Boot.isServer(context)));
         registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR);
         registration.setAsyncSupported(true);
         registration.setOrder(Ordered.HIGHEST_PRECEDENCE);

@@ -3,6 +3,7 @@ package dev.ratelimit.spring.autoconfigure;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsCondition;
 import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsEnabled;
+import dev.ratelimit.spring.boot.version.Boot;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -42,8 +43,8 @@ public final class RateLimitWithoutServletAutoConfiguration {
                     where,
                     null,
                     "this is a WebFlux application, and " + what
-                            + " of this starter are for Spring MVC, so they would limit nothing; use"
-                            + " ratelimit-spring-boot-starter-webflux instead, or add spring-boot-starter-webmvc to make it"
+                            + " of this starter are for Spring MVC, so they would limit nothing; use "
+                            + Boot.MODULES + "-starter-webflux instead, or add " + Boot.WEB_STARTER + " to make it"
                             + " a servlet application");
         }
     }

@@ -8,6 +8,7 @@ import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.servlet.endpoint.Endpoints;
 import dev.ratelimit.spring.servlet.endpoint.RouteSurvey;
+import dev.ratelimit.spring.servlet.endpoint.RoutedEndpoints;
 import dev.ratelimit.spring.servlet.request.Dispatchers;
 import dev.ratelimit.spring.servlet.surroundings.FiltersAfterWait;
 import dev.ratelimit.spring.servlet.surroundings.OtherFilters;
@@ -53,7 +54,7 @@ final class ServletStack implements WebStack {
     public EndpointResolver findEndpoints(BiPredicate<Endpoint, HandlerMethod> annotations) {
         Endpoints found = new Endpoints(handlerMappings(), dispatchers, annotations, ticker);
         endpoints = found;
-        return found;
+        return context.containsBean(RateLimitGatewayMvcAutoConfiguration.ROUTES) ? new RoutedEndpoints(found) : found;
     }
 
     @Override

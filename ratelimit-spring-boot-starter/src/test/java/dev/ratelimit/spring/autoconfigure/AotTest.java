@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.RateLimited;
 import jakarta.servlet.Filter;
 import java.util.Map;
@@ -12,12 +13,9 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.aot.test.generate.TestGenerationContext;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.context.annotation.Configurations;
 import org.springframework.boot.test.util.TestPropertyValues;
-import org.springframework.boot.web.context.servlet.AnnotationConfigServletWebApplicationContext;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
-import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
@@ -96,15 +94,11 @@ class AotTest {
 
     private static void runGenerated(
             Map<String, String> before, Map<String, String> properties, Consumer<GenericApplicationContext> test) {
-        AnnotationConfigServletWebApplicationContext context = new AnnotationConfigServletWebApplicationContext();
+        var context = OnBoot.context();
         context.setServletContext(new MockServletContext());
         TestPropertyValues.of(POLICY).and(before).applyTo(context);
-        context.register(
-                DispatcherServletAutoConfiguration.class,
-                WebMvcAutoConfiguration.class,
-                DataRedisAutoConfiguration.class,
-                RateLimitAutoConfiguration.class,
-                Pages.class);
+        context.register(Configurations.getClasses(OnBoot.webMvc(OnBoot.REDIS, RateLimitAutoConfiguration.class)));
+        context.register(Pages.class);
         TestGenerationContext generated = new TestGenerationContext();
         System.setProperty(AbstractAotProcessor.AOT_PROCESSING, "true");
         ClassName initializer;

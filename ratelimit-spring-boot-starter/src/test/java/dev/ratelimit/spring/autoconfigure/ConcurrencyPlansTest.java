@@ -2,15 +2,14 @@ package dev.ratelimit.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimited;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 
 /** Plans of a policy that limits the concurrency, alone and beside a rate. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -22,7 +21,7 @@ class ConcurrencyPlansTest {
     }
 
     private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, RateLimitAutoConfiguration.class))
+            .withConfiguration(OnBoot.webMvc(RateLimitAutoConfiguration.class))
             .withBean("plans", PlanResolver.class, () -> request -> "pro")
             .withPropertyValues("ratelimit.policies.api.concurrency=2", "ratelimit.policies.api.key=user");
 

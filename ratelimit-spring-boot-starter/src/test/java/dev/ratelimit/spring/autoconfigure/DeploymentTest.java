@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.RunningApp;
+import dev.ratelimit.spring.Server;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
@@ -51,7 +52,7 @@ class DeploymentTest {
                         Arguments.of(server, "/ctx", "/mvc")));
     }
 
-    private static RunningApp start(RunningApp.Server server, String contextPath, String servletPath, String... more) {
+    private static RunningApp start(Server server, String contextPath, String servletPath, String... more) {
         String[] place = {
             "server.servlet.context-path=" + contextPath,
             "spring.mvc.servlet.path=" + (servletPath.isEmpty() ? "/" : servletPath),
@@ -67,8 +68,7 @@ class DeploymentTest {
 
     @ParameterizedTest
     @MethodSource("places")
-    void contextAndServletPath_areNoPartOfPatternsAndEndpoints(
-            RunningApp.Server server, String contextPath, String servletPath) {
+    void contextAndServletPath_areNoPartOfPatternsAndEndpoints(Server server, String contextPath, String servletPath) {
         try (RunningApp app = start(
                 server,
                 contextPath,
@@ -83,12 +83,12 @@ class DeploymentTest {
             }
 
             assertThat(app.get(root + "/items/3").status()).isEqualTo(429);
-            assertThat(app.counted("items", "admitted")).isEqualTo(3);
-            assertThat(app.counted("each", "refused")).isEqualTo(1);
+            app.awaitCounted("items", "admitted", 3);
+            app.awaitCounted("each", "refused", 1);
             assertThat(app.get(root + "/annotated/1").status()).isEqualTo(200);
             assertThat(app.get(root + "/annotated/2").status()).isEqualTo(200);
             assertThat(app.get(root + "/annotated/3").status()).isEqualTo(429);
-            assertThat(app.counted("items", "admitted")).isEqualTo(3);
+            app.awaitCounted("items", "admitted", 3);
         }
     }
 
@@ -96,7 +96,7 @@ class DeploymentTest {
     @MethodSource("places")
     @DisplayName("C7 every form of the context and servlet path that leads to the controller is counted")
     void contextAndServletPath_inAnyForm_areCountedWhenTheControllerRuns(
-            RunningApp.Server server, String contextPath, String servletPath) {
+            Server server, String contextPath, String servletPath) {
         String[] limited = {
             "ratelimit.policies.items.limit=1000/hour", "ratelimit.policies.items.match.paths=/items/{id}"
         };
@@ -137,7 +137,7 @@ class DeploymentTest {
 
     @ParameterizedTest
     @CsvSource({"TOMCAT, false", "TOMCAT, true", "JETTY, false", "JETTY, true"})
-    void actuatorOnAPortOfItsOwn_isNotLimited(RunningApp.Server server, boolean security) {
+    void actuatorOnAPortOfItsOwn_isNotLimited(Server server, boolean security) {
         List<Class<?>> sources = security ? List.of(RunningApp.WithSecurity.class, Items.class) : List.of(Items.class);
         String alice = "Authorization: Basic "
                 + Base64.getEncoder().encodeToString("alice:secret".getBytes(StandardCharsets.US_ASCII));

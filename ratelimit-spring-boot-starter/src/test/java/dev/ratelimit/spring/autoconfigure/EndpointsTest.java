@@ -371,7 +371,7 @@ class EndpointsTest {
             assertThat(app.get("/console/a/b").body()).contains("console");
             assertThat(app.get("/a/b").status()).isEqualTo(200);
             assertThat(app.get("/console/c").status()).isEqualTo(429);
-            assertThat(app.counted("c", "admitted")).isEqualTo(1);
+            app.awaitCounted("c", "admitted", 1);
         }
     }
 
@@ -423,7 +423,7 @@ class EndpointsTest {
             assertThat(app.get("/ctx/mvc/a/x").status()).isEqualTo(200);
             assertThat(app.get("/ctx/mvc/a/y").status()).isEqualTo(429);
             assertThat(app.get("/ctx/mvc/a/b").status()).isEqualTo(200);
-            assertThat(app.counted("p", "admitted")).isEqualTo(2);
+            app.awaitCounted("p", "admitted", 2);
         }
     }
 }

@@ -7,7 +7,9 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RunningApp;
+import dev.ratelimit.spring.Server;
 import dev.ratelimit.spring.TestApi;
+import dev.ratelimit.spring.Users;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -40,10 +42,10 @@ class FailingRefundTest {
 
     @ParameterizedTest
     @MethodSource("dev.ratelimit.spring.RunningApp#servers")
-    void refund_fails_answersStayAsTheyAre_andItIsLoggedOnce(RunningApp.Server server, CapturedOutput output) {
+    void refund_fails_answersStayAsTheyAre_andItIsLoggedOnce(Server server, CapturedOutput output) {
         try (RunningApp app = RunningApp.start(
                 server,
-                List.of(RunningApp.WithSecurity.class, StagesTest.Users.class, NoRefunds.class, TestApi.class),
+                List.of(RunningApp.WithSecurity.class, Users.class, NoRefunds.class, TestApi.class),
                 "ratelimit.policies.failures.limit=100/hour",
                 "ratelimit.policies.failures.count=401",
                 "ratelimit.policies.user.limit=5/hour",

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
@@ -25,8 +26,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
-import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.mock.web.MockFilterChain;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
@@ -39,8 +38,7 @@ class LifecycleTest {
         "ratelimit.policies.each.limit=2/hour", "ratelimit.policies.each.key=ip",
     };
 
-    private static final AutoConfigurations AUTO = AutoConfigurations.of(
-            DispatcherServletAutoConfiguration.class, WebMvcAutoConfiguration.class, RateLimitAutoConfiguration.class);
+    private static final AutoConfigurations AUTO = OnBoot.webMvc(RateLimitAutoConfiguration.class);
 
     private static void startAskStop() {
         try (RunningApp app = RunningApp.start(List.of(TestApi.class), POLICY)) {

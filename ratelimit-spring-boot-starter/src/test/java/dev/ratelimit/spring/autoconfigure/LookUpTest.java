@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.spring.KeyResolver;
 import dev.ratelimit.spring.RunningApp;
+import dev.ratelimit.spring.Users;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -18,10 +19,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.HttpStatus;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.ResponseStatus;
-import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.server.ResponseStatusException;
@@ -40,14 +38,6 @@ class LookUpTest {
     @ResponseStatus(HttpStatus.PAYMENT_REQUIRED)
     static final class Unpaid extends RuntimeException {
         private static final long serialVersionUID = 1;
-    }
-
-    @RestController
-    static class Versions {
-        @GetMapping(path = "/versions/{id}", version = "1.0")
-        String one(@PathVariable String id) {
-            return "one" + id;
-        }
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -94,9 +84,7 @@ class LookUpTest {
 
     static Stream<RunningApp> servers() {
         return RunningApp.onEachServer(
-                List.of(RunningApp.WithSecurity.class, StagesTest.Users.class, Versions.class, Routes.class),
-                "spring.mvc.apiversion.use.header=X-Version",
-                "spring.mvc.apiversion.supported=1.0",
+                List.of(RunningApp.WithSecurity.class, Users.class, Routes.class),
                 "ratelimit.policies.e.limit=3/hour",
                 "ratelimit.policies.e.key=endpoint, header:X-Case",
                 "ratelimit.policies.e.stage=before-security",
@@ -107,16 +95,9 @@ class LookUpTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "/versions/1, 1.0, 200",
-        "/versions/1, 9.9, 400",
-        "/versions/1, garbage, 400",
-        "/gone, 1.0, 410",
-        "/unpaid, 1.0, 402",
-        "/by-thread, 1.0, 200"
-    })
-    void lookUp_fails_isAnsweredBySpringMvc_andCharged(String path, String version, int status, CapturedOutput output) {
-        String[] headers = {"X-Version: " + version, "X-Case: " + path + version};
+    @CsvSource({"/gone, 410", "/unpaid, 402", "/by-thread, 200"})
+    void lookUp_fails_isAnsweredBySpringMvc_andCharged(String path, int status, CapturedOutput output) {
+        String[] headers = {"X-Case: " + path};
         for (int i = 0; i < 3; i++) {
             assertThat(app.getAs("alice", path, headers).status()).isEqualTo(status);
         }

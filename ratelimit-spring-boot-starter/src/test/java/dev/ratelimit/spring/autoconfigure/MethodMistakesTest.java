@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.RateLimitExempt;
@@ -22,8 +23,6 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
@@ -198,11 +197,8 @@ class MethodMistakesTest {
         }
     }
 
-    private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(
-                    DispatcherServletAutoConfiguration.class,
-                    WebMvcAutoConfiguration.class,
-                    RateLimitAutoConfiguration.class));
+    private final WebApplicationContextRunner runner =
+            new WebApplicationContextRunner().withConfiguration(OnBoot.webMvc(RateLimitAutoConfiguration.class));
 
     static Stream<Arguments> mistakes() {
         return Stream.of(

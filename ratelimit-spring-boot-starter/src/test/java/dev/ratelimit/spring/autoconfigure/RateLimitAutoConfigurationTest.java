@@ -1,11 +1,11 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.boot.spi.StoreDecorator;
 import dev.ratelimit.spring.servlet.filter.RateLimitFilter;
@@ -21,7 +21,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -29,8 +28,6 @@ import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
-import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
@@ -41,8 +38,7 @@ import org.springframework.web.bind.annotation.RestController;
 @ExtendWith(OutputCaptureExtension.class)
 class RateLimitAutoConfigurationTest {
 
-    private static final AutoConfigurations AUTO = AutoConfigurations.of(
-            DispatcherServletAutoConfiguration.class, WebMvcAutoConfiguration.class, RateLimitAutoConfiguration.class);
+    private static final AutoConfigurations AUTO = OnBoot.webMvc(RateLimitAutoConfiguration.class);
 
     private final WebApplicationContextRunner runner = new WebApplicationContextRunner().withConfiguration(AUTO);
 
@@ -168,24 +164,6 @@ class RateLimitAutoConfigurationTest {
                 .run(context -> assertThat(context).hasBean(RateLimitFilterConfiguration.FILTER));
 
         assertThat(output).contains("Rate limit '" + name + "': 5/minute (token-bucket)");
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"4.0.0", "4.1.0", "4.2.0-SNAPSHOT", "10.0.0"})
-    void springBoot_4_isSupported(String version) {
-        SpringBootVersionCheck.check(version);
-        SpringBootVersionCheck.check(null);
-
-        assertThat(new SpringApplication(Annotated.class).getInitializers())
-                .hasAtLeastOneElementOfType(SpringBootVersionCheck.class);
-    }
-
-    @Test
-    void springBoot_3_isRefusedByName() {
-        assertThatThrownBy(() -> SpringBootVersionCheck.check("3.5.7"))
-                .hasMessage(
-                        "ratelimit-spring-boot-starter: this version needs Spring Boot 4, and the application runs on"
-                                + " Spring Boot 3.5.7; upgrade Spring Boot or remove the starter");
     }
 
     @Test

@@ -7,6 +7,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreFailure;
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.boot.redis.RedisStoreClient;
 import dev.ratelimit.spring.boot.spi.StoreWarmUp;
@@ -22,17 +23,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
-import org.springframework.boot.data.redis.autoconfigure.health.DataRedisHealthContributorAutoConfiguration;
-import org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration;
-import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -44,11 +38,7 @@ import org.springframework.web.bind.annotation.RestController;
 @ExtendWith(OutputCaptureExtension.class)
 class RedisStoreConfigurationTest {
 
-    private static final AutoConfigurations AUTO = AutoConfigurations.of(
-            DataRedisAutoConfiguration.class,
-            DispatcherServletAutoConfiguration.class,
-            WebMvcAutoConfiguration.class,
-            RateLimitAutoConfiguration.class);
+    private static final AutoConfigurations AUTO = OnBoot.webMvc(OnBoot.REDIS, RateLimitAutoConfiguration.class);
 
     private final WebApplicationContextRunner memory = new WebApplicationContextRunner()
             .withConfiguration(AUTO)
@@ -113,7 +103,7 @@ class RedisStoreConfigurationTest {
                 .hasSingleBean(RateLimitStore.class)
                 .hasSingleBean(RateLimiter.class)
                 .hasSingleBean(RedisConnectionFactory.class)
-                .hasSingleBean(HealthIndicator.class)
+                .hasSingleBean(OnBoot.HEALTH_INDICATOR)
                 .hasSingleBean(StoreWarmUp.class)
                 .hasBean("stringRedisTemplate"));
     }
@@ -139,14 +129,14 @@ class RedisStoreConfigurationTest {
 
     @Test
     void micrometerOrActuatorMissing_works() {
-        redis.withClassLoader(new FilteredClassLoader(MeterRegistry.class, HealthIndicator.class))
+        redis.withClassLoader(new FilteredClassLoader(MeterRegistry.class, OnBoot.HEALTH_INDICATOR))
                 .run(context -> assertThat(context).hasSingleBean(RedisStore.class));
     }
 
     @Test
     void healthSwitchedOff_isNotThere() {
         redis.withPropertyValues("management.health.rate-limit-store.enabled=false")
-                .run(context -> assertThat(context).doesNotHaveBean(HealthIndicator.class));
+                .run(context -> assertThat(context).doesNotHaveBean(OnBoot.HEALTH_INDICATOR));
     }
 
     @ParameterizedTest
@@ -158,8 +148,7 @@ class RedisStoreConfigurationTest {
                 "management.health.redis.enabled=false, false"
             })
     void healthOfRedis_thatWouldHang_isWarnedOf(String property, boolean warned, CapturedOutput output) {
-        redis.withConfiguration(AutoConfigurations.of(
-                        HealthContributorAutoConfiguration.class, DataRedisHealthContributorAutoConfiguration.class))
+        redis.withConfiguration(OnBoot.health())
                 .withPropertyValues(property)
                 .run(context -> assertThat(context).hasNotFailed());
 
@@ -169,8 +158,7 @@ class RedisStoreConfigurationTest {
 
     @Test
     void healthOfRedis_whileLimitsAreInMemory_isNotWarnedOf(CapturedOutput output) {
-        memory.withConfiguration(AutoConfigurations.of(
-                        HealthContributorAutoConfiguration.class, DataRedisHealthContributorAutoConfiguration.class))
+        memory.withConfiguration(OnBoot.health())
                 .run(context -> assertThat(context).hasBean("redisHealthContributor"));
 
         assertThat(output).doesNotContain("although limits go on");
@@ -206,7 +194,7 @@ class RedisStoreConfigurationTest {
     @DisplayName("F10 a missing dependency is reported with what to add")
     void dependencyMissing_isReported() {
         failsWithout(RedisStore.class, "add dev.ratelimit:ratelimit-redis");
-        failsWithout(DataRedisConnectionDetails.class, "add org.springframework.boot:spring-boot-starter-data-redis");
+        failsWithout(OnBoot.REDIS_DETAILS, "add org.springframework.boot:spring-boot-starter-data-redis");
         failsWithout(LettuceConnectionFactory.class, "add org.springframework.boot:spring-boot-starter-data-redis");
         failsWithout(RedisClient.class, "add io.lettuce:lettuce-core");
     }
@@ -216,7 +204,7 @@ class RedisStoreConfigurationTest {
         failsWithout(
                 "add dev.ratelimit:ratelimit-redis and org.springframework.boot:spring-boot-starter-data-redis",
                 RedisStore.class,
-                DataRedisConnectionDetails.class,
+                OnBoot.REDIS_DETAILS,
                 LettuceConnectionFactory.class,
                 RedisClient.class);
     }
@@ -239,12 +227,8 @@ class RedisStoreConfigurationTest {
         fails(redis.withUserConfiguration(OtherConnection.class), "write spring.data.redis.client-type: lettuce");
         fails(redis.withUserConfiguration(TwoConnections.class), "annotate one of them with @Primary");
         fails(
-                redis.withPropertyValues("spring.data.redis.masterreplica.nodes=a:1,b:2"),
-                "write spring.data.redis.host or spring.data.redis.sentinel");
-        fails(
                 new WebApplicationContextRunner()
-                        .withConfiguration(AutoConfigurations.of(
-                                DispatcherServletAutoConfiguration.class, RateLimitAutoConfiguration.class))
+                        .withConfiguration(OnBoot.webMvc(RateLimitAutoConfiguration.class))
                         .withPropertyValues("ratelimit.store.type=redis"),
                 "finds no bean of type RedisConnectionFactory");
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
 import java.lang.reflect.Proxy;
@@ -27,8 +28,6 @@ import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
-import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
@@ -44,11 +43,8 @@ import org.springframework.web.servlet.DispatcherServlet;
 @ExtendWith(OutputCaptureExtension.class)
 class StartupReportTest {
 
-    private static final AutoConfigurations AUTO = AutoConfigurations.of(
-            DispatcherServletAutoConfiguration.class,
-            WebMvcAutoConfiguration.class,
-            RateLimitAutoConfiguration.class,
-            RateLimitWithoutServletAutoConfiguration.class);
+    private static final AutoConfigurations AUTO =
+            OnBoot.webMvc(RateLimitAutoConfiguration.class, RateLimitWithoutServletAutoConfiguration.class);
 
     private final WebApplicationContextRunner runner = new WebApplicationContextRunner().withConfiguration(AUTO);
 

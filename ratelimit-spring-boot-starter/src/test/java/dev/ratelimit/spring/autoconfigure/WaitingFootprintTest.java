@@ -2,6 +2,7 @@ package dev.ratelimit.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.test.FakeTicker;
 import jakarta.servlet.Filter;
@@ -14,11 +15,8 @@ import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
-import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
 
@@ -63,10 +61,7 @@ class WaitingFootprintTest {
         FakeTicker ticker = new FakeTicker();
         new WebApplicationContextRunner()
                 .withBean(FakeTicker.class, () -> ticker)
-                .withConfiguration(AutoConfigurations.of(
-                        RateLimitAutoConfiguration.class,
-                        WebMvcAutoConfiguration.class,
-                        DispatcherServletAutoConfiguration.class))
+                .withConfiguration(OnBoot.webMvc(RateLimitAutoConfiguration.class))
                 .withPropertyValues(
                         "ratelimit.policies.api.limit=10000/hour",
                         "ratelimit.policies.api.burst=1",

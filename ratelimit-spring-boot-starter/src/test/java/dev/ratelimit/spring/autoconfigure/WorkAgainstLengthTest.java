@@ -7,6 +7,7 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.spring.KeyResolver;
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.RunningApp;
@@ -43,7 +44,6 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
-import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -71,7 +71,7 @@ import org.springframework.web.util.UriUtils;
  */
 @Tag("slow")
 @SpringBootTest(classes = WorkAgainstLengthTest.Application.class)
-@AutoConfigureMockMvc
+@OnBoot.MockMvc
 @WithFakeTicker
 @ExtendWith(OutputCaptureExtension.class)
 class WorkAgainstLengthTest {

@@ -8,6 +8,8 @@ import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsEnabled;
 import dev.ratelimit.spring.boot.endpoint.RefusalHandlers;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.reactive.RouteLimits;
+import dev.ratelimit.spring.reactive.endpoint.Endpoints;
+import dev.ratelimit.spring.reactive.endpoint.Found;
 import dev.ratelimit.spring.reactive.filter.ChargingHandlerAdapter;
 import dev.ratelimit.spring.reactive.filter.RateLimitFilters;
 import dev.ratelimit.spring.reactive.filter.RateLimitWebFilter;
@@ -15,11 +17,15 @@ import dev.ratelimit.spring.reactive.method.ReactiveCallCharger;
 import dev.ratelimit.spring.reactive.method.RefusalHandler;
 import dev.ratelimit.spring.reactive.request.ExplainedExchange;
 import dev.ratelimit.spring.reactive.request.FactsFetcher;
+import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
 import dev.ratelimit.spring.reactive.request.ReceivedRequests;
+import dev.ratelimit.spring.reactive.request.RouteFinder;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.config.WatchedResults;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.request.Endpoint;
+import java.util.List;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -31,6 +37,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.web.cors.reactive.CorsConfigurationSource;
 import org.springframework.web.reactive.DispatcherHandler;
 import org.springframework.web.reactive.HandlerAdapter;
+import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.session.DefaultWebSessionManager;
 import org.springframework.web.server.session.WebSessionManager;
 
@@ -76,13 +83,39 @@ class RateLimitWebFilterConfiguration {
     }
 
     @Bean("dev.ratelimit.explainer")
-    RequestExplainer rateLimitExplainer(ObjectProvider<RateLimitOperations> operations, ListableBeanFactory beans) {
-        return (facts, user, showKeys) -> operations
-                .getObject()
-                .explain(
-                        beans.containsBean(BEFORE_SECURITY) ? ExplainedExchange.of(facts, null) : null,
-                        ExplainedExchange.of(facts, user),
-                        showKeys);
+    RequestExplainer rateLimitExplainer(
+            ObjectProvider<RateLimitOperations> operations,
+            ObjectProvider<RouteFinder> routes,
+            ReactiveStack stack,
+            ListableBeanFactory beans) {
+        return (facts, user, showKeys) -> {
+            Endpoints endpoints = stack.endpoints();
+            ReactiveWebRequest request = ExplainedExchange.of(facts, user);
+            RouteFinder finder = routes.getIfAvailable();
+            boolean certain = endpoints.find(request.exchange()).certain();
+            List<String> named = finder == null || certain ? List.of() : finder.find(request.exchange());
+            return operations
+                    .getObject()
+                    .explain(
+                            beans.containsBean(BEFORE_SECURITY)
+                                    ? leading(ExplainedExchange.of(facts, null), endpoints)
+                                    : null,
+                            request.route() == null
+                                    ? leading(request, endpoints)
+                                    : request.leadingTo(Endpoint.UNMAPPED),
+                            named,
+                            showKeys);
+        };
+    }
+
+    /** The actuator calls its endpoints where they may block, so the request waits for its static file. */
+    private static ReactiveWebRequest leading(ReactiveWebRequest request, Endpoints endpoints) {
+        ServerWebExchange exchange = request.exchange();
+        Found found = endpoints.find(exchange);
+        return request.leadingTo(
+                found.certain()
+                        ? found.endpoint()
+                        : endpoints.guess(exchange, found).block());
     }
 
     @Bean("dev.ratelimit.factsFetcher")

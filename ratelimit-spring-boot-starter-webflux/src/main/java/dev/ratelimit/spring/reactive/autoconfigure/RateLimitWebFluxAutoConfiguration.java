@@ -5,6 +5,7 @@ import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsEnabled;
 import dev.ratelimit.spring.boot.autoconfigure.RateLimitsConfiguration;
 import dev.ratelimit.spring.boot.endpoint.AnnotationCheck;
 import dev.ratelimit.spring.boot.spi.Operator;
+import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.reactive.filter.ReservationArgumentResolver;
 import dev.ratelimit.spring.reactive.request.ReactiveOperator;
 import dev.ratelimit.spring.rules.decision.RequestRules;
@@ -31,12 +32,12 @@ import org.springframework.web.reactive.result.method.annotation.ArgumentResolve
  */
 @AutoConfiguration(
         afterName = {
-            "org.springframework.boot.webflux.autoconfigure.WebFluxAutoConfiguration",
-            "org.springframework.boot.security.autoconfigure.web.reactive.ReactiveWebSecurityAutoConfiguration",
-            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
-            "org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration",
-            "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
-            "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration"
+            Boot.WEB_FLUX,
+            Boot.REACTIVE_SECURITY,
+            Boot.REGISTRIES,
+            Boot.SIMPLE_REGISTRY,
+            Boot.OBSERVATIONS,
+            Boot.REDIS
         })
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
 @Import({

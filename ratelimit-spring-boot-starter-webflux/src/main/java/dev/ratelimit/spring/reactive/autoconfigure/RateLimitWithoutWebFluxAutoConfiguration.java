@@ -3,6 +3,7 @@ package dev.ratelimit.spring.reactive.autoconfigure;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsCondition;
 import dev.ratelimit.spring.boot.autoconfigure.OnRateLimitsEnabled;
+import dev.ratelimit.spring.boot.version.Boot;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -43,7 +44,9 @@ public final class RateLimitWithoutWebFluxAutoConfiguration {
                     null,
                     "this is a servlet application, and " + what
                             + " of this starter are for WebFlux, so they would limit"
-                            + " nothing; use ratelimit-spring-boot-starter instead, or remove spring-boot-starter-webmvc");
+                            + " nothing; use " + Boot.MODULES
+                            + "-starter instead, or remove what brings Spring MVC, such as "
+                            + Boot.WEB_STARTER);
         }
     }
 

@@ -2,6 +2,7 @@ package dev.ratelimit.spring.reactive.autoconfigure;
 
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.boot.spi.WebStack;
+import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.reactive.endpoint.Endpoints;
 import dev.ratelimit.spring.reactive.endpoint.RouteSurvey;
 import dev.ratelimit.spring.reactive.filter.RateLimitFilters;
@@ -17,7 +18,6 @@ import java.util.List;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
-import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.web.method.HandlerMethod;
@@ -53,7 +53,8 @@ final class ReactiveStack implements WebStack {
     }
 
     private boolean haveRoutes() {
-        return context.getBean(RateLimitFilters.class).haveRoutes();
+        return context.containsBean(RateLimitGatewayAutoConfiguration.ROUTES)
+                || context.getBean(RateLimitFilters.class).haveRoutes();
     }
 
     private List<HandlerMapping> handlerMappings() {
@@ -110,8 +111,6 @@ final class ReactiveStack implements WebStack {
     /** A test of a part of the application has no server. */
     @Override
     public @Nullable Routes routes() {
-        return context instanceof WebServerApplicationContext
-                ? RouteSurvey.of(context, handlerMappings(), hasStages())
-                : null;
+        return Boot.isServer(context) ? RouteSurvey.of(context, handlerMappings(), hasStages()) : null;
     }
 }

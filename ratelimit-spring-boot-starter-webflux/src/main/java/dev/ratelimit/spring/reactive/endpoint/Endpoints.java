@@ -189,8 +189,15 @@ public final class Endpoints implements EndpointResolver {
         return new Found(endpoint == null ? closestTo(exchange) : endpoint, true);
     }
 
+    /** The endpoint of a request before WebFlux finds it: a file, or the best guess. */
+    public Mono<Endpoint> guess(ServerWebExchange exchange, Found found) {
+        return found.endpoint() == Endpoint.UNMAPPED
+                ? findFile(exchange).defaultIfEmpty(found.endpoint())
+                : Mono.just(found.endpoint());
+    }
+
     /** Whether a static file has the path of a request whose endpoint is not certain; empty if it leads to none. */
-    public Mono<Endpoint> findFile(ServerWebExchange exchange) {
+    private Mono<Endpoint> findFile(ServerWebExchange exchange) {
         PathContainer path = exchange.getRequest().getPath().pathWithinApplication();
         for (HandlerMapping mapping : mappings) {
             if (mapping instanceof AbstractUrlHandlerMapping urls) {

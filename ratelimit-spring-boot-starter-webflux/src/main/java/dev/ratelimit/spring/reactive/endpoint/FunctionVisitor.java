@@ -100,7 +100,7 @@ final class FunctionVisitor implements RouterFunctions.Visitor {
     }
 
     /** What the predicate of a route requires. */
-    private static final class Conditions implements RequestPredicates.Visitor {
+    static final class Conditions implements RequestPredicates.Visitor {
 
         private Set<String> methods = Set.of();
         private @Nullable String path;
@@ -152,7 +152,7 @@ final class FunctionVisitor implements RouterFunctions.Visitor {
             others = true;
         }
 
-        @Override
+        @SuppressWarnings("MissingOverride") // Spring Framework 7 has added it
         public void version(String version) {
             others = true;
         }

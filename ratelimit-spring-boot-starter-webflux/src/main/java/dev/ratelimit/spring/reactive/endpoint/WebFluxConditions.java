@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.reactive.endpoint;
 
 import dev.ratelimit.spring.boot.endpoint.RouteConditions;
+import dev.ratelimit.spring.boot.version.Boot;
 import java.util.Collection;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -15,14 +16,12 @@ import org.springframework.web.util.pattern.PathPattern;
 /** What the mappings of WebFlux require of requests. */
 final class WebFluxConditions implements RouteConditions<RequestMappingInfo, ServerWebExchange> {
 
-    private static final String ACTUATOR = "org.springframework.boot.webflux.actuate.endpoint.web.";
-
     /** The mappings of annotated controllers and of the actuator; their subclasses may decide in another way. */
     private static final Set<String> SPRINGS_OWN = Set.of(
             RequestMappingHandlerMapping.class.getName(),
-            ACTUATOR + "WebFluxEndpointHandlerMapping",
-            ACTUATOR + "AdditionalHealthEndpointPathsWebFluxHandlerMapping",
-            ACTUATOR + "ControllerEndpointHandlerMapping");
+            Boot.WEB_FLUX_ACTUATOR + "WebFluxEndpointHandlerMapping",
+            Boot.WEB_FLUX_ACTUATOR + "AdditionalHealthEndpointPathsWebFluxHandlerMapping",
+            Boot.WEB_FLUX_ACTUATOR + "ControllerEndpointHandlerMapping");
 
     /**
      * Whether the mapping decides in the same way: it is Spring's own, without versions and conditions of the
@@ -31,7 +30,7 @@ final class WebFluxConditions implements RouteConditions<RequestMappingInfo, Ser
     static boolean canStandFor(HandlerMapping mapping) {
         return mapping instanceof RequestMappingInfoHandlerMapping controllers
                 && SPRINGS_OWN.contains(mapping.getClass().getName())
-                && controllers.getApiVersionStrategy() == null
+                && !ApiVersions.areUsedBy(controllers)
                 && controllers.getHandlerMethods().keySet().stream()
                         .allMatch(info -> info.getCustomCondition() == null);
     }

@@ -62,7 +62,7 @@ public final class CorsHeaders {
     }
 
     private static boolean isWritten(ServerWebExchange exchange) {
-        return exchange.getResponse().getHeaders().containsHeader(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN);
+        return exchange.getResponse().getHeaders().get(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN) != null;
     }
 
     private void expose(ServerWebExchange exchange) {

@@ -3,41 +3,39 @@ package dev.ratelimit.spring.reactive.filter;
 import dev.ratelimit.spring.reactive.RouteLimits;
 import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 import org.springframework.web.reactive.function.server.HandlerFilterFunction;
 import org.springframework.web.reactive.function.server.ServerResponse;
-import org.springframework.web.server.ServerWebExchange;
 
 /** Charges the policies that functional routes name, after the filters. */
 final class FunctionalLimits implements RouteLimits {
 
-    private final BiFunction<String, List<String>, RateLimitStage> stages;
-    private volatile boolean used;
+    /** Functional routes have no ids. */
+    static final String ROUTE = "of a function";
+
+    private final BiFunction<String, List<String>, RouteLimit> limits;
+    private final Set<String> named = ConcurrentHashMap.newKeySet();
 
     /**
      * Creates the limits.
      *
-     * @param stages creates the stage of a route and its policies
+     * @param limits creates those of a route that names policies
      */
-    FunctionalLimits(BiFunction<String, List<String>, RateLimitStage> stages) {
-        this.stages = stages;
+    FunctionalLimits(BiFunction<String, List<String>, RouteLimit> limits) {
+        this.limits = limits;
     }
 
-    /** Whether any route has such a limit. */
-    boolean areUsed() {
-        return used;
+    /** The policies that routes name. */
+    Set<String> named() {
+        return named;
     }
 
     @Override
     public HandlerFilterFunction<ServerResponse, ServerResponse> of(String... policies) {
-        RateLimitStage stage = stages.apply("of a function", List.of(policies));
-        used = true;
-        return (request, next) -> {
-            ServerWebExchange exchange = request.exchange();
-            Passage passage = Passage.of(exchange);
-            return passage == null
-                    ? next.handle(request)
-                    : stage.charge(passage, ReactiveWebRequest.of(exchange), same -> next.handle(request));
-        };
+        RouteLimit limit = limits.apply(ROUTE, List.of(policies));
+        named.addAll(List.of(policies));
+        return (request, next) -> limit.charge(ReactiveWebRequest.of(request.exchange()), same -> next.handle(request));
     }
 }

@@ -1,8 +1,11 @@
 package dev.ratelimit.spring.reactive.filter;
 
+import dev.ratelimit.spring.reactive.request.CurrentObservation;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
+import io.micrometer.observation.Observation;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.http.HttpStatusCode;
@@ -11,6 +14,7 @@ import org.springframework.web.ErrorResponse;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
 
 /** The way of an exchange through the stages, from the first one until the exchange ends. */
 public final class Passage {
@@ -19,6 +23,9 @@ public final class Passage {
 
     /** Of the server, without what filters have put around it. */
     private final ServerHttpResponse response;
+
+    /** The observation of the exchange; {@code null} if nobody observes it. */
+    private volatile @Nullable Observation observation;
 
     private volatile @Nullable ChargedRequest charged;
 
@@ -53,9 +60,25 @@ public final class Passage {
         return exchange.getAttribute(ATTRIBUTE);
     }
 
+    /** Notes what is counted from now on in the observation of the exchange, if its context has one. */
+    void observe(ContextView context) {
+        observation = CurrentObservation.of(context);
+    }
+
+    /** Makes a decision, what is counted of which is noted in the observation. */
+    <T> T note(Supplier<T> decision) {
+        return CurrentObservation.note(observation, decision);
+    }
+
     /** What the exchange was charged so far; {@code null} for nothing. */
     public @Nullable ChargedRequest charged() {
         return charged;
+    }
+
+    /** Whether the exchange was refused. */
+    boolean isRefused() {
+        ChargedRequest request = charged;
+        return request != null && request.isRefused();
     }
 
     /** Keeps what the exchange was charged. If it has ended meanwhile, nobody else gives back what it got. */
@@ -111,6 +134,21 @@ public final class Passage {
         }
     }
 
+    /** Ends the way without an exception. If the answer is left to the server, its status is yet to be known. */
+    void complete() {
+        boolean answered = true;
+        try {
+            answered = response.isCommitted();
+        } finally {
+            end(answered);
+        }
+    }
+
+    /** Ends the way of an exchange whose client has left. */
+    void cancel() {
+        end(true);
+    }
+
     /**
      * Ends the way with an exception. A client that leaves may cause exceptions: only those that stand for an
      * answer of the application may be free.
@@ -127,14 +165,17 @@ public final class Passage {
      *
      * @param answered whether the response is there, or will not come any more, so that what it was charged is final
      */
-    void end(boolean answered) {
+    private void end(boolean answered) {
         ended = true;
         ChargedRequest request = charged;
         if (request == null) {
             return;
         }
         try {
-            request.countAdmitted();
+            note(() -> {
+                request.countAdmitted();
+                return request;
+            });
         } finally {
             if (answered) {
                 request.close();

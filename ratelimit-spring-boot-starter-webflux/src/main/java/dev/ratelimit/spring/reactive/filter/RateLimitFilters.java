@@ -5,7 +5,10 @@ import dev.ratelimit.spring.reactive.endpoint.Endpoints;
 import dev.ratelimit.spring.reactive.request.FactsFetcher;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.springframework.context.ApplicationContext;
 import org.springframework.util.function.SingletonSupplier;
@@ -44,7 +47,7 @@ public final class RateLimitFilters {
                 SingletonSupplier.of(corsSources)::obtain,
                 exchange -> endpoints.get().writeCorsHeaders(exchange),
                 exposed);
-        this.routes = new FunctionalLimits((route, policies) -> stage(this.limiter.forRoute(route, policies)));
+        this.routes = new FunctionalLimits(this::ofRoute);
     }
 
     /** The CORS headers of refusals. */
@@ -59,7 +62,36 @@ public final class RateLimitFilters {
 
     /** Whether any functional route has limits. */
     public boolean haveRoutes() {
-        return routes.areUsed();
+        return !routes.named().isEmpty();
+    }
+
+    /**
+     * The limit of a route that names policies.
+     *
+     * @param route its id
+     * @throws dev.ratelimit.spring.RateLimitConfigurationException if there is no such policy
+     */
+    public RouteLimit ofRoute(String route, List<String> policies) {
+        return new RouteLimit(stage(limiter.forRoute(route, policies)));
+    }
+
+    /**
+     * The limit of callers that a route finds itself.
+     *
+     * @param route its id
+     * @throws dev.ratelimit.spring.RateLimitConfigurationException if there is no such policy, or its key has no user
+     */
+    public RouteLimit ofCallers(String route, String policy) {
+        return new RouteLimit(stage(limiter.forCallersOfRoute(route, policy)));
+    }
+
+    /** Replaces all routes that are not functional by these, with the policies that they name. */
+    public void replaceRoutes(Map<String, Set<String>> now) {
+        Map<String, Set<String>> all = new HashMap<>(now);
+        if (haveRoutes()) {
+            all.put(FunctionalLimits.ROUTE, Set.copyOf(routes.named()));
+        }
+        limiter.replaceRoutes(all);
     }
 
     /** The only filter, without Spring Security. */

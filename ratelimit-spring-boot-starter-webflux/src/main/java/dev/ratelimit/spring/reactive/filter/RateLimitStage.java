@@ -56,6 +56,7 @@ final class RateLimitStage {
         Reads reads = limiter.reads();
         return reads.include(Fact.ENDPOINT)
                         || reads.include(Fact.PATH_VARIABLE)
+                        || reads.include(Fact.ROUTE)
                         || known.mayLeadToAnnotated(request)
                         || known.mayLeadToManagement(request)
                 ? known.find(request.exchange())
@@ -64,9 +65,7 @@ final class RateLimitStage {
 
     /** The endpoint of a request before WebFlux finds it: a file, or the best guess. */
     Mono<Endpoint> guess(ServerWebExchange exchange, Found found) {
-        return found.endpoint() == Endpoint.UNMAPPED
-                ? endpoints.get().findFile(exchange).defaultIfEmpty(found.endpoint())
-                : Mono.just(found.endpoint());
+        return endpoints.get().guess(exchange, found);
     }
 
     /** The endpoint of the handler that WebFlux has found. */
@@ -81,26 +80,45 @@ final class RateLimitStage {
 
     /** Charges a request; if it is admitted, now or after a wait, the rest follows with the exchange as it is then. */
     <T> Mono<T> charge(Passage passage, ReactiveWebRequest request, Function<ServerWebExchange, Mono<T>> rest) {
+        return fetch(passage, request)
+                .flatMap(fetched -> decide(passage, fetched)
+                        .flatMap(charged -> charged.isRefused()
+                                ? EventLoop.nextTurn(request.exchange())
+                                        .then(Mono.defer(() -> refuse(charged, request.exchange())))
+                                        .then(Mono.empty())
+                                : goOn(passage, charged, fetched, rest)));
+    }
+
+    /** Charges a request by somebody other than its principal, whoever then answers it. */
+    Mono<ChargedRequest> charge(Passage passage, ReactiveWebRequest request, String caller) {
+        return fetch(passage, request)
+                .flatMap(fetched -> decide(passage, fetched.by(caller)))
+                .doOnNext(charged -> keepReservation(charged, request.exchange()));
+    }
+
+    private Mono<ReactiveWebRequest> fetch(Passage passage, ReactiveWebRequest request) {
         Reads reads = limiter.reads(passage.charged(), request);
         return fetcher.fetch(request, reads)
                 // the session, for example, is found on another thread
-                .delayUntil(fetched -> EventLoop.current(request.exchange()))
-                .flatMap(fetched -> decide(passage, fetched, rest));
+                .delayUntil(fetched -> EventLoop.current(request.exchange()));
     }
 
-    private <T> Mono<T> decide(Passage passage, ReactiveWebRequest request, Function<ServerWebExchange, Mono<T>> rest) {
-        ChargedRequest charged = limiter.charge(passage.charged(), request, true);
+    /** Completes when the request is admitted or refused. */
+    private Mono<ChargedRequest> decide(Passage passage, ReactiveWebRequest request) {
+        ChargedRequest charged = passage.note(() -> limiter.charge(passage.charged(), request, true));
         passage.keep(charged);
-        if (charged.isWaiting()) {
-            return whenOver(charged)
-                    .then(EventLoop.nextTurn(request.exchange()))
-                    .then(Mono.defer(() -> decide(passage, request, rest)));
-        }
-        if (charged.isRefused()) {
-            return EventLoop.nextTurn(request.exchange())
-                    .then(Mono.defer(() -> refuse(charged, request.exchange())))
-                    .then(Mono.empty());
-        }
+        return charged.isWaiting()
+                ? whenOver(charged)
+                        .then(EventLoop.nextTurn(request.exchange()))
+                        .then(Mono.defer(() -> decide(passage, request)))
+                : Mono.just(charged);
+    }
+
+    private static <T> Mono<T> goOn(
+            Passage passage,
+            ChargedRequest charged,
+            ReactiveWebRequest request,
+            Function<ServerWebExchange, Mono<T>> rest) {
         admit(passage, charged, request.exchange());
         if (request.failure() != null) {
             return Mono.error(request.failure());
@@ -133,12 +151,16 @@ final class RateLimitStage {
     }
 
     private static void admit(Passage passage, ChargedRequest charged, ServerWebExchange exchange) {
+        keepReservation(charged, exchange);
+        if (!exchange.getResponse().isCommitted()) {
+            passage.show(charged.writeHeaders(new ReactiveWebResponse(exchange)));
+        }
+    }
+
+    private static void keepReservation(ChargedRequest charged, ServerWebExchange exchange) {
         Reservation reservation = charged.reservation();
         if (reservation != null) {
             exchange.getAttributes().put(Reservation.class.getName(), reservation);
-        }
-        if (!exchange.getResponse().isCommitted()) {
-            passage.show(charged.writeHeaders(new ReactiveWebResponse(exchange)));
         }
     }
 }

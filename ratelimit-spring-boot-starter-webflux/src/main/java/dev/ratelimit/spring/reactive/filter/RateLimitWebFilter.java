@@ -58,11 +58,14 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
         if (preflight && stage.isRefundedPreflight(request)) {
             passage.refundIfSuccessful();
         }
-        return Mono.defer(() -> pass(passage, request, chain))
+        return Mono.deferContextual(context -> {
+                    passage.observe(context);
+                    return pass(passage, request, chain);
+                })
                 // before anybody answers the error, and before the next request
                 .doOnError(passage::fail)
-                .doOnSuccess(done -> passage.end(true))
-                .doOnCancel(() -> passage.end(true));
+                .doOnSuccess(done -> passage.complete())
+                .doOnCancel(passage::cancel);
     }
 
     private boolean isOther(ServerWebExchange exchange) {

@@ -7,13 +7,17 @@ import dev.ratelimit.spring.boot.method.CallTarget;
 import dev.ratelimit.spring.reactive.filter.Passage;
 import dev.ratelimit.spring.reactive.request.CurrentCaller;
 import dev.ratelimit.spring.reactive.request.CurrentExchange;
+import dev.ratelimit.spring.reactive.request.CurrentObservation;
 import dev.ratelimit.spring.reactive.request.EventLoop;
 import dev.ratelimit.spring.reactive.request.FactsFetcher;
 import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
 import dev.ratelimit.spring.reactive.request.ReactiveWebResponse;
 import dev.ratelimit.spring.rules.decision.CallLimiter;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
+import io.micrometer.observation.Observation;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -76,7 +80,7 @@ public final class ReactiveCallCharger implements CallCharger {
         Class<?> type = target.method().getReturnType();
         if (type == Mono.class) {
             return Mono.deferContextual(
-                    context -> Mono.from(subscribe(invocation, target, context).next()));
+                    context -> subscribe(invocation, target, context).singleOrEmpty());
         }
         return type == Flux.class ? Flux.deferContextual(context -> subscribe(invocation, target, context)) : null;
     }
@@ -87,7 +91,7 @@ public final class ReactiveCallCharger implements CallCharger {
         if (call == null) {
             return proceed(own);
         }
-        return charge(call, target, CurrentExchange.of(context))
+        return charge(call, target, context)
                 .onErrorResume(RateLimitExceededException.class, refusal -> Mono.error(new Refused(refusal)))
                 .thenMany(Flux.defer(() -> proceed(own)))
                 .doFinally(ending -> call.end())
@@ -129,22 +133,28 @@ public final class ReactiveCallCharger implements CallCharger {
         return result == null ? Flux.empty() : Flux.from((Publisher<Object>) result);
     }
 
-    private Mono<?> charge(CallLimiter.Call call, CallTarget target, @Nullable ServerWebExchange exchange) {
+    private Mono<?> charge(CallLimiter.Call call, CallTarget target, ContextView context) {
+        ServerWebExchange exchange = CurrentExchange.of(context);
+        Observation observation = CurrentObservation.of(context);
         if (exchange == null) {
-            return CurrentCaller.find().flatMap(caller -> later(call.chargeOutsideAsync(caller.orElse(null))));
+            return CurrentCaller.find()
+                    .flatMap(caller -> later(
+                            CurrentObservation.note(observation, () -> call.chargeOutsideAsync(caller.orElse(null)))));
         }
         return fetcher.fetch(ReactiveWebRequest.of(exchange), call.reads())
-                .flatMap(request -> charge(call, target, request));
+                .flatMap(request -> charge(call, target, request, observation));
     }
 
-    private static Mono<?> charge(CallLimiter.Call call, CallTarget target, ReactiveWebRequest request) {
+    private static Mono<?> charge(
+            CallLimiter.Call call, CallTarget target, ReactiveWebRequest request, @Nullable Observation observation) {
         ServerWebExchange exchange = request.exchange();
         Passage passage = Passage.of(exchange);
         ChargedRequest charged = passage == null ? null : passage.charged();
         if (charged == null || !charged.callFollows() || !isHandledBy(target, exchange)) {
-            return onLoop(exchange, call.chargeWithinAsync(request, charged));
+            return onLoop(
+                    exchange, CurrentObservation.note(observation, () -> call.chargeWithinAsync(request, charged)));
         }
-        return onLoop(exchange, call.chargeAsPartOfAsync(charged, request))
+        return onLoop(exchange, CurrentObservation.note(observation, () -> call.chargeAsPartOfAsync(charged, request)))
                 .then(Mono.fromRunnable(() -> show(call, charged, exchange)));
     }
 
@@ -153,8 +163,16 @@ public final class ReactiveCallCharger implements CallCharger {
         return charged.isDone() ? later(charged) : later(charged).then(EventLoop.nextTurn(exchange));
     }
 
+    /** Fails with a value, because Reactor logs errors of subscribers that have gone, as they do while a store is slow. */
     private static Mono<Void> later(CompletableFuture<?> charged) {
-        return Mono.fromFuture(charged, true).then();
+        return Mono.fromFuture(charged.handle((done, failure) -> Optional.ofNullable(failure)), true)
+                .flatMap(failure ->
+                        failure.<Mono<Void>>map(ReactiveCallCharger::failed).orElse(Mono.empty()));
+    }
+
+    private static Mono<Void> failed(Throwable failure) {
+        Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+        return Mono.error(cause == null ? failure : cause);
     }
 
     private static void show(CallLimiter.Call call, ChargedRequest charged, ServerWebExchange exchange) {

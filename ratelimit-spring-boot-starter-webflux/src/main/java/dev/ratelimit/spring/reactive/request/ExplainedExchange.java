@@ -7,6 +7,7 @@ import java.net.URI;
 import java.net.UnknownHostException;
 import java.security.Principal;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.core.io.buffer.DataBuffer;
@@ -31,6 +32,9 @@ import reactor.core.publisher.Mono;
  * nobody gets a response to it.
  */
 public final class ExplainedExchange {
+
+    /** What a cookie may be called. */
+    private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
 
     private ExplainedExchange() {}
 
@@ -96,8 +100,8 @@ public final class ExplainedExchange {
             for (String line : getHeaders().getOrEmpty(HttpHeaders.COOKIE)) {
                 for (String pair : line.split(";", -1)) {
                     int equals = pair.indexOf('=');
-                    if (equals > 0 && !pair.substring(0, equals).isBlank()) {
-                        String name = pair.substring(0, equals).strip();
+                    String name = equals < 0 ? "" : pair.substring(0, equals).strip();
+                    if (TOKEN.matcher(name).matches()) {
                         cookies.add(
                                 name,
                                 new HttpCookie(name, pair.substring(equals + 1).strip()));

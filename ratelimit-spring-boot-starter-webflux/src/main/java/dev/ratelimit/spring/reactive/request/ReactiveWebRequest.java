@@ -3,18 +3,24 @@ package dev.ratelimit.spring.reactive.request;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.security.Principal;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpCookie;
 import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.util.LinkedCaseInsensitiveMap;
+import org.springframework.util.StringUtils;
 import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.util.UriUtils;
 
 /** A request of WebFlux, with what has been fetched of it before. Not thread-safe. */
 public final class ReactiveWebRequest implements WebRequest {
@@ -25,6 +31,11 @@ public final class ReactiveWebRequest implements WebRequest {
 
     /** Where the request leads; {@code null} if it has not been found out. */
     private final @Nullable Endpoint endpoint;
+
+    /** Whether {@code normalizedPath}, which may be {@code null}, is known. */
+    private boolean normalized;
+
+    private @Nullable PathContainer normalizedPath;
 
     private ReactiveWebRequest(
             ServerWebExchange exchange, ServerHttpRequest request, FetchedFacts facts, @Nullable Endpoint endpoint) {
@@ -52,6 +63,11 @@ public final class ReactiveWebRequest implements WebRequest {
     /** The same request in an exchange that filters have put around it since. */
     public ReactiveWebRequest at(ServerWebExchange later) {
         return new ReactiveWebRequest(later, later.getRequest(), facts, endpoint);
+    }
+
+    /** The same request by another caller, of whom only the name is known. */
+    public ReactiveWebRequest by(String caller) {
+        return with(facts.withPrincipal(Optional.of(() -> caller)));
     }
 
     public ServerWebExchange exchange() {
@@ -85,6 +101,29 @@ public final class ReactiveWebRequest implements WebRequest {
         return request.getPath().pathWithinApplication();
     }
 
+    /** The path as the handler of static files reads it, if it is written otherwise. */
+    @Override
+    public @Nullable PathContainer normalizedPath() {
+        if (!normalized) {
+            String written = path().value();
+            boolean plain = !written.contains("//") && !written.contains("/.") && written.indexOf('%') < 0;
+            normalizedPath = plain ? null : read(written);
+            normalized = true;
+        }
+        return normalizedPath;
+    }
+
+    /** Slashes may be encoded, doubled or backslashes to it, and dots are resolved. */
+    private static @Nullable PathContainer read(String written) {
+        try {
+            String decoded = UriUtils.decode(written, StandardCharsets.UTF_8);
+            String clean = StringUtils.cleanPath(decoded.replace('\\', '/').replaceAll("/{2,}", "/"));
+            return PathContainer.parsePath(UriUtils.encodePath(clean, StandardCharsets.UTF_8));
+        } catch (IllegalArgumentException unreadable) {
+            return null;
+        }
+    }
+
     @Override
     public @Nullable String query() {
         return request.getURI().getRawQuery();
@@ -102,7 +141,9 @@ public final class ReactiveWebRequest implements WebRequest {
 
     @Override
     public Collection<String> headerNames() {
-        return request.getHeaders().headerNames();
+        Set<String> names = Collections.newSetFromMap(new LinkedCaseInsensitiveMap<>());
+        request.getHeaders().forEach((name, values) -> names.add(name));
+        return names;
     }
 
     @Override
@@ -176,6 +217,11 @@ public final class ReactiveWebRequest implements WebRequest {
         return peer.getAddress() == null
                 ? peer.getHostString()
                 : peer.getAddress().getHostAddress();
+    }
+
+    @Override
+    public @Nullable String route() {
+        return GatewayRoute.of(exchange);
     }
 
     @Override

@@ -139,7 +139,7 @@ class ActuatorTest {
         app.get("/any");
         app.get("/any");
 
-        assertThat(app.counted("orders", "admitted")).isEqualTo(2);
-        assertThat(app.counted("orders", "refused")).isEqualTo(1);
+        app.awaitCounted("orders", "admitted", 2);
+        app.awaitCounted("orders", "refused", 1);
     }
 }

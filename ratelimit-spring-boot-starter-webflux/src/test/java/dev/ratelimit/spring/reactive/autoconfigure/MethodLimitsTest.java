@@ -12,6 +12,7 @@ import dev.ratelimit.spring.RunningApp;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -32,6 +33,7 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
 import reactor.core.publisher.Sinks;
 
 /** Calls of methods that return a Mono or a Flux are charged when somebody subscribes. */
@@ -44,6 +46,11 @@ class MethodLimitsTest {
         private final AtomicInteger sent = new AtomicInteger();
         private final Sinks.One<String> held = Sinks.one();
         private final CountDownLatch started = new CountDownLatch(1);
+        private final List<SignalType> endings = new CopyOnWriteArrayList<>();
+
+        List<SignalType> endings() {
+            return endings;
+        }
 
         @RateLimited(value = "1/minute", key = "user")
         public Mono<Integer> send() {
@@ -62,7 +69,7 @@ class MethodLimitsTest {
 
         @RateLimited(value = "1/minute", fallback = "later")
         public Mono<String> orLater() {
-            return Mono.just("now");
+            return Mono.just("now").doFinally(endings::add);
         }
 
         public Mono<String> later() {
@@ -153,6 +160,16 @@ class MethodLimitsTest {
     @AfterEach
     void stop() {
         app.close();
+    }
+
+    @Test
+    void methodThatReturnsAMono_isCompleted_notCancelled() {
+        // a proxy has fields of its own
+        Mails target = AopTestUtils.getTargetObject(mails);
+
+        assertThat(mails.orLater().block()).isEqualTo("now");
+
+        assertThat(target.endings()).containsExactly(SignalType.ON_COMPLETE);
     }
 
     @Test

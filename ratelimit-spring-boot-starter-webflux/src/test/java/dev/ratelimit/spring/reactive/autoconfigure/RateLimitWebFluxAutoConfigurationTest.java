@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.reactive.filter.RateLimitWebFilter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -19,8 +21,6 @@ import org.springframework.boot.test.context.runner.ReactiveWebApplicationContex
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.test.util.TestPropertyValues;
-import org.springframework.boot.webflux.autoconfigure.HttpHandlerAutoConfiguration;
-import org.springframework.boot.webflux.autoconfigure.WebFluxAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.StandardEnvironment;
@@ -36,11 +36,8 @@ class RateLimitWebFluxAutoConfigurationTest {
     private static final String[] POLICY = {"ratelimit.policies.a.limit=1/minute"};
 
     private final ReactiveWebApplicationContextRunner runner = new ReactiveWebApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(
-                    HttpHandlerAutoConfiguration.class,
-                    WebFluxAutoConfiguration.class,
-                    RateLimitWebFluxAutoConfiguration.class,
-                    RateLimitWithoutWebFluxAutoConfiguration.class));
+            .withConfiguration(OnBoot.webFlux(
+                    RateLimitWebFluxAutoConfiguration.class, RateLimitWithoutWebFluxAutoConfiguration.class));
 
     @Configuration(proxyBeanMethods = false)
     static class OwnStore {
@@ -150,7 +147,7 @@ class RateLimitWebFluxAutoConfigurationTest {
         assertThatThrownBy(() -> new RateLimitWithoutWebFluxAutoConfiguration.Servlet(
                         environment, new DefaultListableBeanFactory()))
                 .isInstanceOf(RateLimitConfigurationException.class)
-                .hasMessageContaining("use ratelimit-spring-boot-starter instead");
+                .hasMessageContaining("use " + Boot.MODULES + "-starter instead");
     }
 
     @Test

@@ -50,9 +50,9 @@ class RouteLimitsTest {
             assertThat(app.get("/open").status()).isEqualTo(200);
             assertThat(app.get("/open").status()).isEqualTo(200);
             assertThat(app.get("/open").status()).isEqualTo(429);
-            assertThat(app.counted("reports", "admitted")).isEqualTo(1);
-            assertThat(app.counted("reports", "refused")).isEqualTo(2);
-            assertThat(app.counted("all", "admitted")).isEqualTo(3);
+            app.awaitCounted("reports", "admitted", 1);
+            app.awaitCounted("reports", "refused", 2);
+            app.awaitCounted("all", "admitted", 3);
         }
     }
 

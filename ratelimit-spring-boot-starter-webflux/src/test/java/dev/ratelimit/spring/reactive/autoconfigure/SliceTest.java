@@ -1,15 +1,15 @@
 package dev.ratelimit.spring.reactive.autoconfigure;
 
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.TestApi;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.SpringBootConfiguration;
-import org.springframework.boot.webflux.test.autoconfigure.WebFluxTest;
 import org.springframework.context.annotation.Import;
 import org.springframework.test.web.reactive.server.WebTestClient;
 
 /** A test of one controller has the limits of the application, too. */
-@WebFluxTest(
+@OnBoot.Slice(
         controllers = TestApi.class,
         properties = {"ratelimit.policies.orders.limit=1/minute", "ratelimit.policies.orders.key=ip"})
 class SliceTest {

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.spring.RunningApp;
+import dev.ratelimit.spring.Server;
 import dev.ratelimit.spring.TestApi;
 import java.util.List;
 import java.util.Set;
@@ -52,6 +53,7 @@ class ThreadsOnRedisTest {
     void requests_thatWaitForRedis_startNoThreads() {
         try (RedisServer redis = RedisServer.start();
                 RunningApp app = RunningApp.startInRealTime(
+                        Server.DEFAULT,
                         List.of(TestApi.class, Arrivals.class),
                         "ratelimit.policies.all.limit=1000000/s",
                         "ratelimit.policies.each.limit=1000000/s",
@@ -67,7 +69,7 @@ class ThreadsOnRedisTest {
 
             redis.pause();
             CompletableFuture<Set<Integer>> answers = send(app, REQUESTS);
-            await().until(() -> arrived.get() == already + REQUESTS);
+            await().pollInSameThread().until(() -> arrived.get() == already + REQUESTS);
             Set<String> meanwhile = threads();
             redis.resume();
 

@@ -3,28 +3,62 @@ package dev.ratelimit.spring.reactive.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
-import io.micrometer.core.instrument.MeterRegistry;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.WebSocket;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.reactive.handler.SimpleUrlHandlerMapping;
+import org.springframework.web.reactive.socket.WebSocketHandler;
+import org.springframework.web.reactive.socket.server.WebSocketService;
+import org.springframework.web.reactive.socket.server.support.HandshakeWebSocketService;
+import org.springframework.web.reactive.socket.server.support.WebSocketHandlerAdapter;
+import org.springframework.web.reactive.socket.server.upgrade.ReactorNettyRequestUpgradeStrategy;
+import reactor.core.publisher.Mono;
 
-/** Requests wait for their permits without a thread. */
+/** Requests that wait for their permits keep their place in the chain. */
 @Tag("servers")
 class WaitTest {
 
+    /** Greets whoever opens a WebSocket. */
+    @Configuration(proxyBeanMethods = false)
+    static class Greeting {
+
+        @Bean
+        SimpleUrlHandlerMapping sockets() {
+            WebSocketHandler greeting = session -> session.send(Mono.fromSupplier(() -> session.textMessage("hello")));
+            return new SimpleUrlHandlerMapping(Map.of("/socket", greeting), -1);
+        }
+
+        /** With other servers on the class path, WebFlux would prepare for one of those. */
+        @Bean
+        WebSocketService service() {
+            return new HandshakeWebSocketService(new ReactorNettyRequestUpgradeStrategy());
+        }
+
+        @Bean
+        WebSocketHandlerAdapter socketAdapter(WebSocketService service) {
+            return new WebSocketHandlerAdapter(service);
+        }
+    }
+
     private final RunningApp app = RunningApp.start(
-            List.of(TestApi.class),
+            List.of(TestApi.class, Greeting.class),
             "ratelimit.policies.queue.limit=1/minute",
             "ratelimit.policies.queue.key=ip",
-            "ratelimit.policies.queue.match.paths=/any",
             "ratelimit.policies.queue.on-exceeded.action=wait",
             "ratelimit.policies.queue.on-exceeded.max-wait=2m");
 
@@ -33,37 +67,44 @@ class WaitTest {
         app.close();
     }
 
-    private int waiting() {
-        return (int) app.bean(MeterRegistry.class)
-                .get("ratelimit.waiting")
-                .tag("policy", "queue")
-                .gauge()
-                .value();
-    }
-
-    @Test
-    void request_overTheLimit_waitsForItsPermits() throws Exception {
-        app.get("/any");
-
-        CompletableFuture<RawResponse> waiting = CompletableFuture.supplyAsync(() -> app.get("/any"));
-        await().until(() -> waiting() == 1);
-        assertThat(waiting).isNotDone();
-        app.ticker().advance(Duration.ofMinutes(1));
-
-        assertThat(waiting.get(20, TimeUnit.SECONDS).status()).isEqualTo(200);
+    private void awaitWaiting(int requests) {
+        await().until(() -> app.bean(WaitingRequests.class).waiting("queue") == requests);
     }
 
     @Test
     void request_whoseClientLeaves_getsNoPermits() throws Exception {
         app.get("/any");
         try (Socket client = app.client().begin("GET /any HTTP/1.1")) {
-            await().until(() -> waiting() == 1);
+            awaitWaiting(1);
             client.setSoLinger(true, 0);
         }
-        await().until(() -> waiting() == 0);
+        awaitWaiting(0);
         app.ticker().advance(Duration.ofMinutes(1));
 
         assertThat(app.bean(TestApi.class).reached()).isEqualTo(1);
         assertThat(app.get("/any").status()).isEqualTo(200);
+    }
+
+    @Test
+    void handshakeOfAWebSocket_waits_andOpensIt() throws Exception {
+        app.get("/any");
+        CompletableFuture<String> said = new CompletableFuture<>();
+        WebSocket.Listener listener = new WebSocket.Listener() {
+            @Override
+            public CompletionStage<?> onText(WebSocket socket, CharSequence text, boolean last) {
+                said.complete(text.toString());
+                return WebSocket.Listener.super.onText(socket, text, last);
+            }
+        };
+        CompletableFuture<WebSocket> opening = HttpClient.newHttpClient()
+                .newWebSocketBuilder()
+                .buildAsync(URI.create("ws://127.0.0.1:" + app.client().port() + "/socket"), listener);
+        awaitWaiting(1);
+        assertThat(opening).isNotDone();
+
+        app.ticker().advance(Duration.ofMinutes(1));
+
+        assertThat(opening.get(20, TimeUnit.SECONDS)).isNotNull();
+        assertThat(said.get(20, TimeUnit.SECONDS)).isEqualTo("hello");
     }
 }

@@ -79,7 +79,7 @@ final class FunctionalRoutes implements RouterFunctions.Visitor {
     }
 
     /** What the predicate of a route requires. */
-    private static final class Conditions implements RequestPredicates.Visitor {
+    static final class Conditions implements RequestPredicates.Visitor {
 
         private Set<String> methods = Set.of();
         private @Nullable String path;
@@ -118,7 +118,7 @@ final class FunctionalRoutes implements RouterFunctions.Visitor {
         @Override
         public void param(String name, String value) {}
 
-        @Override
+        @SuppressWarnings("MissingOverride") // Spring Framework 7 has added it
         public void version(String version) {}
 
         @Override

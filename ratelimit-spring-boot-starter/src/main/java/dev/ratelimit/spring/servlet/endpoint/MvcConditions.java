@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.servlet.endpoint;
 
 import dev.ratelimit.spring.boot.endpoint.RouteConditions;
+import dev.ratelimit.spring.boot.version.Boot;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Collection;
 import java.util.Objects;
@@ -18,16 +19,15 @@ import org.springframework.web.util.pattern.PathPattern;
 final class MvcConditions implements RouteConditions<RequestMappingInfo, HttpServletRequest> {
 
     /** The mappings of annotated controllers and of the actuator; their subclasses may decide in another way. */
-    private static final Set<String> SPRINGS_OWN = Set.of(
-            RequestMappingHandlerMapping.class.getName(),
-            "org.springframework.boot.webmvc.actuate.endpoint.web.WebMvcEndpointHandlerMapping");
+    private static final Set<String> SPRINGS_OWN =
+            Set.of(RequestMappingHandlerMapping.class.getName(), Boot.MVC_ACTUATOR + "WebMvcEndpointHandlerMapping");
 
     /** Whether the mapping decides in the same way: it is Spring's own, without versions and other defaults. */
     static boolean canStandFor(HandlerMapping mapping) {
         return mapping instanceof RequestMappingInfoHandlerMapping controllers
                 && SPRINGS_OWN.contains(mapping.getClass().getName())
                 && controllers.getDefaultHandler() == null
-                && !(mapping instanceof RequestMappingHandlerMapping own && own.getApiVersionStrategy() != null)
+                && !(mapping instanceof RequestMappingHandlerMapping own && ApiVersions.areUsedBy(own))
                 && controllers.getHandlerMethods().keySet().stream()
                         .allMatch(info -> info.getPathPatternsCondition() != null);
     }

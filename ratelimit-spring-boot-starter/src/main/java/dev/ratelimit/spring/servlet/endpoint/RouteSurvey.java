@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.servlet.endpoint;
 
+import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.rules.path.Routes;
 import dev.ratelimit.spring.rules.path.Routes.Route;
 import dev.ratelimit.spring.rules.request.Endpoint;
@@ -38,9 +39,7 @@ public final class RouteSurvey {
     /** Those that never lead to a handler of their own. */
     private static final Set<String> EMPTY = Set.of(
             "org.springframework.web.servlet.config.annotation.WebMvcConfigurationSupport$EmptyHandlerMapping",
-            "org.springframework.boot.webmvc.autoconfigure.WelcomePageNotAcceptableHandlerMapping");
-
-    private static final String ERRORS = "org.springframework.boot.webmvc.error.ErrorController";
+            Boot.WELCOME_PAGE);
 
     /** Registers WebSocket endpoints with the server, which answers handshakes in a filter of its own. */
     private static final String WEB_SOCKETS = "org.springframework.web.socket.server.standard.ServerEndpointExporter";
@@ -96,7 +95,7 @@ public final class RouteSurvey {
 
     private static boolean isForErrors(HandlerMethod handler) {
         return Stream.of(ClassUtils.getAllInterfacesForClass(handler.getBeanType()))
-                .anyMatch(type -> type.getName().equals(ERRORS));
+                .anyMatch(type -> type.getName().equals(Boot.ERRORS));
     }
 
     /** Every application has an error page, whose mapping names no method, but nobody sends anything else to it. */

@@ -7,6 +7,7 @@ import dev.ratelimit.spring.servlet.request.RequestScope;
 import dev.ratelimit.spring.servlet.request.ServletPaths;
 import dev.ratelimit.spring.servlet.request.ServletWebRequest;
 import dev.ratelimit.spring.servlet.request.ServletWebResponse;
+import dev.ratelimit.spring.servlet.request.UnreadableParametersException;
 import dev.ratelimit.spring.servlet.settlement.HeldPermits;
 import dev.ratelimit.spring.servlet.settlement.Settlement;
 import dev.ratelimit.spring.servlet.settlement.WatchedResponse;
@@ -85,6 +86,15 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 
     @Override
     protected void doFilterInternal(HttpServletRequest arrived, HttpServletResponse response, FilterChain chain)
+            throws ServletException, IOException {
+        try {
+            limit(arrived, response, chain);
+        } catch (UnreadableParametersException e) {
+            response.sendError(HttpServletResponse.SC_BAD_REQUEST);
+        }
+    }
+
+    private void limit(HttpServletRequest arrived, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
         boolean resumed = isResumed(arrived);
         HttpServletRequest request = resumed ? ParkedRequest.resume(arrived) : arrived;

@@ -4,6 +4,8 @@ import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.servlet.request.ServletPaths;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.cors.CorsConfigurationSource;
@@ -46,5 +48,20 @@ public final class RateLimitFilters {
 
     public RateLimitFilter afterSecurity() {
         return new RateLimitFilter(NAME + ".afterSecurity", limiter.afterSecurity(), paths, cors);
+    }
+
+    /**
+     * The limit of a route that names policies.
+     *
+     * @param route its id
+     * @throws dev.ratelimit.spring.RateLimitConfigurationException if there is no such policy
+     */
+    public RouteLimit ofRoute(String route, List<String> policies) {
+        return new RouteLimit(limiter.forRoute(route, policies), paths, cors);
+    }
+
+    /** Replaces the routes by others, with the policies that each of them names. */
+    public void replaceRoutes(Map<String, Set<String>> now) {
+        limiter.replaceRoutes(now);
     }
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.servlet.filter;
 
+import dev.ratelimit.spring.servlet.request.ResponseHeaders;
 import dev.ratelimit.spring.servlet.settlement.WatchedResponse;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.List;
@@ -16,6 +17,6 @@ record RedirectWithout(List<String> headers, HttpServletResponse response) imple
 
     @Override
     public void beforeRedirect() {
-        headers.forEach(name -> response.setHeader(name, null));
+        headers.forEach(name -> ResponseHeaders.remove(response, name));
     }
 }

@@ -21,6 +21,9 @@ import org.springframework.web.util.WebUtils;
 /** A servlet request. Not thread-safe. */
 public final class ServletWebRequest implements WebRequest {
 
+    /** Tomcat 10.1 leaves out parameters that it cannot read, and says so here; other servers throw an exception. */
+    private static final String UNREADABLE = "org.apache.catalina.parameter_parse_failed";
+
     private final HttpServletRequest request;
     private final ServletPaths paths;
     private @Nullable PathContainer path;
@@ -147,7 +150,11 @@ public final class ServletWebRequest implements WebRequest {
 
     private <T extends @Nullable Object> T readBody(Supplier<T> read) {
         try {
-            return read.get();
+            T value = read.get();
+            if (request.getAttribute(UNREADABLE) != null) {
+                throw new UnreadableParametersException();
+            }
+            return value;
         } catch (RuntimeException e) {
             fail(e);
             throw e;
@@ -178,6 +185,11 @@ public final class ServletWebRequest implements WebRequest {
     @Override
     public @Nullable String remoteAddress() {
         return request.getRemoteAddr();
+    }
+
+    @Override
+    public @Nullable String route() {
+        return GatewayRoute.of(request);
     }
 
     @Override

@@ -23,7 +23,11 @@ public final class ServletWebResponse implements WebResponse {
 
     @Override
     public void setHeader(String name, @Nullable String value) {
-        response.setHeader(name, value);
+        if (value == null) {
+            ResponseHeaders.remove(response, name);
+        } else {
+            response.setHeader(name, value);
+        }
     }
 
     @Override

@@ -2,7 +2,6 @@ package dev.ratelimit.spring.servlet.settlement;
 
 import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.http.HttpServletResponse;
-import jakarta.servlet.http.HttpServletResponseWrapper;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -10,7 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A response that tells watchers what becomes of it. */
-public final class WatchedResponse extends HttpServletResponseWrapper {
+public final class WatchedResponse extends RedirectingResponse {
 
     /** Is told what becomes of a response. */
     public interface Watcher {
@@ -146,26 +145,7 @@ public final class WatchedResponse extends HttpServletResponseWrapper {
     }
 
     @Override
-    public void sendRedirect(String location) throws IOException {
-        redirect(() -> super.sendRedirect(location));
-    }
-
-    @Override
-    public void sendRedirect(String location, int status) throws IOException {
-        redirect(() -> super.sendRedirect(location, status));
-    }
-
-    @Override
-    public void sendRedirect(String location, boolean clear) throws IOException {
-        redirect(() -> super.sendRedirect(location, clear));
-    }
-
-    @Override
-    public void sendRedirect(String location, int status, boolean clear) throws IOException {
-        redirect(() -> super.sendRedirect(location, status, clear));
-    }
-
-    private void redirect(Write send) throws IOException {
+    void redirect(Write send) throws IOException {
         watchers.forEach(Watcher::beforeRedirect);
         send.run();
         watchers.forEach(Watcher::afterRedirect);

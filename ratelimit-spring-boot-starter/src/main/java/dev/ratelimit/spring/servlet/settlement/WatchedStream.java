@@ -36,9 +36,12 @@ final class WatchedStream extends ServletOutputStream {
         response.write(() -> stream.write(bytes, from, length));
     }
 
-    @Override
+    /** Overrides what Servlet 6.1 has added, and copies, so that it can also be compiled with Servlet 6.0. */
+    @SuppressWarnings("MissingOverride")
     public void write(ByteBuffer buffer) throws IOException {
-        response.write(() -> stream.write(buffer));
+        byte[] bytes = new byte[buffer.remaining()];
+        buffer.get(bytes);
+        write(bytes);
     }
 
     @Override

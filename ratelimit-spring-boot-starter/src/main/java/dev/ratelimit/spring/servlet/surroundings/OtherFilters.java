@@ -1,12 +1,12 @@
 package dev.ratelimit.spring.servlet.surroundings;
 
+import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.servlet.filter.DispatchedRequest;
 import dev.ratelimit.spring.servlet.filter.RateLimitFilter;
 import dev.ratelimit.spring.servlet.settlement.SettlementFilter;
 import jakarta.servlet.Filter;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.boot.web.servlet.AbstractFilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletContextInitializer;
 import org.springframework.boot.web.servlet.ServletContextInitializerBeans;
@@ -24,7 +24,7 @@ public final class OtherFilters {
 
     /** Whether a filter of the application, or a container that it is deployed in, may know the caller. */
     public static boolean mayAuthenticate(ApplicationContext context) {
-        if (!(context instanceof WebServerApplicationContext web) || web.getWebServer() == null) {
+        if (!Boot.hasServer(context)) {
             return true;
         }
         for (ServletContextInitializer initializer : new ServletContextInitializerBeans(context)) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.Policy;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.spring.boot.metrics.MeteredOutcomeCounter;
 import dev.ratelimit.spring.boot.redis.RedisStoreMeters;
@@ -29,10 +30,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
-import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.yaml.snakeyaml.Yaml;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -64,10 +62,7 @@ class DashboardTest {
 
     private void register() {
         new WebApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(
-                        RateLimitAutoConfiguration.class,
-                        WebMvcAutoConfiguration.class,
-                        DispatcherServletAutoConfiguration.class))
+                .withConfiguration(OnBoot.webMvc(RateLimitAutoConfiguration.class))
                 .withBean(MeterRegistry.class, () -> registry, bean -> bean.setDestroyMethodName(""))
                 .withPropertyValues(
                         "ratelimit.policies.api.limit=1/hour", "ratelimit.policies.api.on-exceeded.action=wait")

@@ -10,6 +10,7 @@ import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RunningApp;
+import dev.ratelimit.spring.Server;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.spring.rules.operation.Changes;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
@@ -86,7 +87,7 @@ class RedisChangesDrillTest {
     private final class Instance implements AutoCloseable {
 
         final RunningApp app = RunningApp.startInRealTime(
-                RunningApp.Server.TOMCAT,
+                Server.TOMCAT,
                 List.of(TestApi.class),
                 "spring.data.redis.port=" + server.port(),
                 "ratelimit.store.type=redis",

@@ -10,6 +10,7 @@ import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.server.RedisCluster;
 import dev.ratelimit.redis.server.RedisReplication;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.autoconfigure.RateLimitAutoConfiguration;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -18,11 +19,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
-import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
 import org.springframework.context.ApplicationContext;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -34,11 +32,8 @@ class RedisStoreClientTest {
     private static final Policy POLICY = Policy.of("each", TokenBucket.of(Rate.parse("2/hour")));
 
     private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(
-                    SslAutoConfiguration.class,
-                    DataRedisAutoConfiguration.class,
-                    DispatcherServletAutoConfiguration.class,
-                    RateLimitAutoConfiguration.class))
+            .withConfiguration(
+                    OnBoot.webMvc(SslAutoConfiguration.class, OnBoot.REDIS, RateLimitAutoConfiguration.class))
             .withPropertyValues("ratelimit.store.type=redis", "ratelimit.store.redis.deadline=10s");
 
     /** Redis admits two requests and refuses the third. */

@@ -11,6 +11,7 @@ import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.spring.boot.spi.StoreWarmUp;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
@@ -22,12 +23,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
-import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 
 class RedisWarmUpTest {
 
@@ -110,10 +108,7 @@ class RedisWarmUpTest {
     void policiesInForce_areAskedAboutAtTheStart() {
         List<String> asked = new ArrayList<>();
         new WebApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(
-                        DispatcherServletAutoConfiguration.class,
-                        WebMvcAutoConfiguration.class,
-                        RateLimitAutoConfiguration.class))
+                .withConfiguration(OnBoot.webMvc(RateLimitAutoConfiguration.class))
                 .withBean(StoreWarmUp.class, () -> policies -> policies.forEach(policy -> asked.add(policy.name())))
                 .withPropertyValues(
                         "ratelimit.policies.a.limit=1/minute",

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.web.servlet.function.RequestPredicates.GET;
 import static org.springframework.web.servlet.function.RequestPredicates.path;
 
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.autoconfigure.RateLimitAutoConfiguration;
 import jakarta.servlet.http.HttpServlet;
@@ -16,17 +17,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
-import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
-import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.ContextRefreshedEvent;
@@ -54,11 +48,7 @@ class RouteSurveyTest {
     private static final String A = "ratelimit.policies.a=5/minute";
 
     private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(
-                    DispatcherServletAutoConfiguration.class,
-                    WebMvcAutoConfiguration.class,
-                    ErrorMvcAutoConfiguration.class,
-                    RateLimitAutoConfiguration.class))
+            .withConfiguration(OnBoot.webMvc(OnBoot.ERRORS, RateLimitAutoConfiguration.class))
             .withUserConfiguration(Api.class);
 
     @RestController
@@ -454,10 +444,7 @@ class RouteSurveyTest {
 
     @Test
     void login_thatOnlySpringSecurityMayAnswer_isNoWarning(CapturedOutput output) {
-        WebApplicationContextRunner secured = runner.withConfiguration(AutoConfigurations.of(
-                SecurityAutoConfiguration.class,
-                ServletWebSecurityAutoConfiguration.class,
-                SecurityFilterAutoConfiguration.class));
+        WebApplicationContextRunner secured = runner.withConfiguration(OnBoot.security());
 
         start(secured.withPropertyValues("ratelimit.policies.a.match.methods=POST"), "match.paths=/perform_login");
         assertThat(output)

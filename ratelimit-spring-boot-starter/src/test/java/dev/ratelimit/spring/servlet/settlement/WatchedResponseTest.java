@@ -2,6 +2,7 @@ package dev.ratelimit.spring.servlet.settlement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.spring.SinceBoot4;
 import dev.ratelimit.spring.servlet.settlement.WatchedResponse.Watcher;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -20,6 +21,7 @@ class WatchedResponseTest {
     });
 
     @Test
+    @SinceBoot4("the mock response of Spring Framework 6 keeps its writer")
     void reset_writerOfAnotherCharset_isForgotten() throws IOException {
         watched.setCharacterEncoding("ISO-8859-1");
         watched.getWriter().print("\u00e9");

@@ -22,7 +22,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
@@ -33,6 +32,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.http.HttpStatus;
+import org.springframework.lang.Nullable;
 import org.springframework.util.MimeType;
 import org.springframework.util.MimeTypeUtils;
 
@@ -41,6 +41,7 @@ import org.springframework.util.MimeTypeUtils;
  * would become of a request, and, if {@code management.endpoint.ratelimits.access} is unrestricted, changes. Keys are
  * hashed unless {@code show-keys} says otherwise.
  */
+@SuppressWarnings("deprecation") // the actuator of Spring Boot 3.5 knows no other annotation Nullable
 @WebEndpoint(id = RateLimitsEndpoint.ID, defaultAccess = Access.READ_ONLY)
 public final class RateLimitsEndpoint {
 

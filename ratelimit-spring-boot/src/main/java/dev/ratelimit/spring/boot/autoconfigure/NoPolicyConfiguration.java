@@ -3,6 +3,7 @@ package dev.ratelimit.spring.boot.autoconfigure;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.boot.method.RateLimitedPointcut;
+import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
@@ -35,8 +36,8 @@ class NoPolicyConfiguration {
             throw new RateLimitConfigurationException(
                     "ratelimit.policies",
                     null,
-                    "policies need a web framework, which is missing; add spring-boot-starter-webmvc, or"
-                            + " spring-boot-starter-webflux with ratelimit-spring-boot-starter-webflux");
+                    "policies need a web framework, which is missing; add " + Boot.WEB_STARTER + ", or"
+                            + " spring-boot-starter-webflux with " + Boot.MODULES + "-starter-webflux");
         }
     }
 

@@ -10,7 +10,6 @@ import dev.ratelimit.spring.boot.metrics.MeteredStore;
 import dev.ratelimit.spring.boot.metrics.ObservedOutcomes;
 import dev.ratelimit.spring.boot.metrics.WaitingMeters;
 import dev.ratelimit.spring.boot.redis.RedisStoreClient;
-import dev.ratelimit.spring.boot.redis.RedisStoreHealth;
 import dev.ratelimit.spring.boot.redis.RedisStoreMeters;
 import dev.ratelimit.spring.boot.spi.ChangeObserver;
 import dev.ratelimit.spring.boot.spi.Operator;
@@ -27,13 +26,11 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
-import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** What operators see of the rate limits: metrics, observations, health and audit events, as far as there are any. */
+/** What operators see of the rate limits: metrics, observations and audit events, as far as there are any. */
 @Configuration(proxyBeanMethods = false)
 class RateLimitObservabilityConfiguration {
 
@@ -90,19 +87,6 @@ class RateLimitObservabilityConfiguration {
         @Bean("dev.ratelimit.observedOutcomes")
         OutcomeCounter rateLimitObservedOutcomes(ObservationRegistry registry) {
             return new ObservedOutcomes(registry);
-        }
-    }
-
-    /** The health of the store on Redis, {@code rateLimitStore}, if there are the store and an actuator. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class, RedisStore.class})
-    @ConditionalOnBean(RedisStore.class)
-    @ConditionalOnEnabledHealthIndicator("rate-limit-store")
-    static class RedisStoreHealthIndicator {
-
-        @Bean
-        RedisStoreHealth rateLimitStoreHealthIndicator(RedisStore store) {
-            return new RedisStoreHealth(store);
         }
     }
 

@@ -42,6 +42,7 @@ import org.springframework.core.env.Environment;
 @Import({
     RedisStoreConfiguration.class,
     RateLimitObservabilityConfiguration.class,
+    RedisStoreHealthConfiguration.class,
     RequestRulesConfiguration.class,
     RedisChangesConfiguration.class,
     MethodLimitsConfiguration.class,

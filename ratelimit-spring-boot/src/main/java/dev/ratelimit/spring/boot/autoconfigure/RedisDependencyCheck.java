@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.boot.autoconfigure;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.boot.version.Boot;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,7 +21,7 @@ final class RedisDependencyCheck {
 
     static {
         NEEDED.put("dev.ratelimit.redis.RedisStore", "dev.ratelimit:ratelimit-redis");
-        NEEDED.put("org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails", STARTER);
+        NEEDED.put(Boot.REDIS_DETAILS, STARTER);
         NEEDED.put("org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory", STARTER);
         NEEDED.put("io.lettuce.core.RedisClient", LETTUCE);
     }

@@ -13,29 +13,28 @@ import dev.ratelimit.spring.boot.redis.SlowHealthCheck;
 import dev.ratelimit.spring.boot.spi.LimitValidator;
 import dev.ratelimit.spring.boot.spi.StoreReport;
 import dev.ratelimit.spring.boot.spi.StoreWarmUp;
+import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import io.lettuce.core.RedisClient;
 import java.util.Map;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.ClassUtils;
 
 /** The store on Redis, if {@code ratelimit.store.type} is redis and all dependencies are present. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = RedisStoreConfiguration.TYPE, havingValue = "redis")
-@ConditionalOnClass({
-    RedisStore.class,
-    RedisClient.class,
-    LettuceConnectionFactory.class,
-    DataRedisConnectionDetails.class
-})
+@ConditionalOnClass(
+        value = {RedisStore.class, RedisClient.class, LettuceConnectionFactory.class},
+        name = Boot.REDIS_DETAILS)
 @ConditionalOnMissingBean(RateLimitStore.class)
 class RedisStoreConfiguration {
 
@@ -45,10 +44,8 @@ class RedisStoreConfiguration {
     static final String CLIENT = "dev.ratelimit.redisClient";
 
     @Bean(CLIENT)
-    RedisStoreClient rateLimitRedisClient(
-            ObjectProvider<RedisConnectionFactory> connections, ObjectProvider<DataRedisConnectionDetails> details) {
-        DataRedisConnectionDetails known = details.getIfAvailable();
-        if (known != null && known.getMasterReplica() != null) {
+    RedisStoreClient rateLimitRedisClient(ObjectProvider<RedisConnectionFactory> connections, BeanFactory beans) {
+        if (Boot.hidesMaster(beans)) {
             throw mistake("needs to know the master, which spring.data.redis.masterreplica does not name; write"
                     + " spring.data.redis.host or spring.data.redis.sentinel");
         }
@@ -62,8 +59,8 @@ class RedisStoreConfiguration {
         }
         throw connections.stream().findAny().isPresent()
                 ? mistake("finds several beans of type RedisConnectionFactory; annotate one of them with @Primary")
-                : mistake("finds no bean of type RedisConnectionFactory; DataRedisAutoConfiguration declares one, so do"
-                        + " not exclude it");
+                : mistake("finds no bean of type RedisConnectionFactory; " + ClassUtils.getShortName(Boot.REDIS)
+                        + " declares one, so do not exclude it");
     }
 
     @Bean("dev.ratelimit.store")

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.boot.endpoint;
 
 import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.boot.version.Boot;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -13,17 +14,14 @@ import org.springframework.web.util.pattern.PathPattern;
  */
 public final class ManagementRoutes {
 
-    private static final String MVC = "org.springframework.boot.webmvc.actuate.endpoint.web.";
-    private static final String WEB_FLUX = "org.springframework.boot.webflux.actuate.endpoint.web.";
-
     /** Boot's mappings of the actuator, of health groups with additional paths, and of controllers in the actuator. */
-    private static final Set<String> MAPPINGS = Set.of(
-            MVC + "WebMvcEndpointHandlerMapping",
-            MVC + "AdditionalHealthEndpointPathsWebMvcHandlerMapping",
-            MVC + "ControllerEndpointHandlerMapping",
-            WEB_FLUX + "WebFluxEndpointHandlerMapping",
-            WEB_FLUX + "AdditionalHealthEndpointPathsWebFluxHandlerMapping",
-            WEB_FLUX + "ControllerEndpointHandlerMapping");
+    static final Set<String> MAPPINGS = Set.of(
+            Boot.MVC_ACTUATOR + "WebMvcEndpointHandlerMapping",
+            Boot.MVC_ACTUATOR + "AdditionalHealthEndpointPathsWebMvcHandlerMapping",
+            Boot.MVC_ACTUATOR + "ControllerEndpointHandlerMapping",
+            Boot.WEB_FLUX_ACTUATOR + "WebFluxEndpointHandlerMapping",
+            Boot.WEB_FLUX_ACTUATOR + "AdditionalHealthEndpointPathsWebFluxHandlerMapping",
+            Boot.WEB_FLUX_ACTUATOR + "ControllerEndpointHandlerMapping");
 
     private final RouteIndex<PathPattern> routes = new RouteIndex<>();
 

@@ -2,7 +2,8 @@ package dev.ratelimit.spring.boot.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.Map;
+import dev.ratelimit.spring.boot.version.Boot;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.core.io.support.SpringFactoriesLoader;
@@ -11,18 +12,19 @@ class ModuleVersionCheckTest {
 
     @Test
     void modules_ofOtherVersions_areNamed() {
-        Map<String, String> others = Map.of("ratelimit-core", "0.0.9", "ratelimit-redis", "0.1.0");
+        List<Modules.Module> others =
+                List.of(new Modules.Module("ratelimit-core", "0.0.9"), new Modules.Module("ratelimit-redis", "0.1.0"));
 
         assertThat(ModuleVersionCheck.mistakes("0.1.0", others))
-                .containsExactly("ratelimit-core has the version 0.0.9, but ratelimit-spring-boot 0.1.0. Use the same"
+                .containsExactly("ratelimit-core has the version 0.0.9, but " + Boot.MODULES + " 0.1.0. Use the same"
                         + " version for all, which ratelimit-bom manages");
     }
 
     @Test
     void modules_ofUnknownVersions_fit() {
-        assertThat(ModuleVersionCheck.mistakes(null, Map.of("ratelimit-core", "0.0.9")))
+        assertThat(ModuleVersionCheck.mistakes(null, List.of(new Modules.Module("ratelimit-core", "0.0.9"))))
                 .isEmpty();
-        assertThat(ModuleVersionCheck.mistakes("0.1.0", Map.of())).isEmpty();
+        assertThat(ModuleVersionCheck.mistakes("0.1.0", List.of())).isEmpty();
     }
 
     @Test

@@ -8,6 +8,7 @@ import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.address.ClientAddress;
 import dev.ratelimit.spring.rules.expression.RequestExpression;
 import dev.ratelimit.spring.rules.key.KeyParser;
+import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.key.Resolvers;
 import dev.ratelimit.spring.rules.path.PathPatterns;
 import dev.ratelimit.spring.rules.refusal.RefusalFormat;
@@ -18,6 +19,7 @@ import dev.ratelimit.spring.rules.rule.Exemptions;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -161,11 +163,13 @@ public final class PolicyRules {
      *
      * @throws RateLimitConfigurationException at the first that does not exist or does not fit
      */
-    public void checkNamed(String route, List<String> policies) {
+    public void checkNamed(String route, Collection<String> policies) {
         String where = "route " + route;
         if (policies.isEmpty()) {
             throw new RateLimitConfigurationException(
-                    where, null, "it names no policy; write the names of policies under ratelimit.policies");
+                    where,
+                    null,
+                    "it names no policy; write the names of those that limit it, of the ones under ratelimit.policies");
         }
         for (String policy : policies) {
             Set<String> known = properties.policies().keySet();
@@ -182,6 +186,26 @@ public final class PolicyRules {
                                         + ", which depends on the arguments of a method; name it in @RateLimited");
                     });
         }
+    }
+
+    /**
+     * Checks a policy that a route names for callers that it finds itself.
+     *
+     * @throws RateLimitConfigurationException if it does not exist, or its key has no caller
+     */
+    public void checkCallers(String route, String policy) {
+        checkNamed(route, List.of(policy));
+        all.stream()
+                .filter(rule -> rule.policy().name().equals(policy)
+                        && rule.key().parts().stream().noneMatch(KeyPart::isUser))
+                .forEach(rule -> {
+                    throw new RateLimitConfigurationException(
+                            "route " + route,
+                            policy,
+                            "policy " + Quotation.of(policy) + " is " + rule.key()
+                                    + ", so it would not matter which caller the route's key resolver finds; write key:"
+                                    + " user, or key: route, user for a budget of each route");
+                });
     }
 
     /** The rules of all policies. */

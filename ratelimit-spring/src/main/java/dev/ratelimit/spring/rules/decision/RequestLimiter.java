@@ -12,6 +12,8 @@ import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.Stage;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -93,8 +95,8 @@ public final class RequestLimiter {
     /**
      * Returns a limiter with the same rules that charges only the policies that a route names: each of them once, whatever
      * its paths, methods and stage, unless an earlier stage has met it. What earlier stages have charged is refunded if one
-     * of them refuses. If the {@linkplain EndpointResolver#haveRoutes web stack has routes}, earlier stages leave the
-     * request uncounted; {@link ChargedRequest#countAdmitted} counts it if it reaches no route.
+     * of them refuses. The request stays uncounted, as after earlier stages if the {@linkplain EndpointResolver#haveRoutes
+     * web stack has routes}: {@link ChargedRequest#countAdmitted} counts it when no other filter can refuse it.
      *
      * @param route its id
      * @param policies their names
@@ -104,6 +106,25 @@ public final class RequestLimiter {
         rules.nameAtRoute(route, policies);
         List<String> named = policies.stream().distinct().toList();
         return new RequestLimiter(rules, waiting, outcomes, refusals, new Place(null, named), blocking);
+    }
+
+    /**
+     * Returns a limiter like {@link #forRoute} of one policy, for requests whose principal is whom the route has found.
+     *
+     * @throws RateLimitConfigurationException if there is no such policy, or its key has no user
+     */
+    public RequestLimiter forCallersOfRoute(String route, String policy) {
+        rules.nameForCallers(route, policy);
+        return forRoute(route, List.of(policy));
+    }
+
+    /**
+     * Replaces the routes by others, so that those that are gone no longer keep the policies that they have named.
+     *
+     * @param routes the names of policies, by the id of the route
+     */
+    public void replaceRoutes(Map<String, Set<String>> routes) {
+        rules.replaceRoutes(routes);
     }
 
     /**
@@ -170,7 +191,7 @@ public final class RequestLimiter {
         }
         StageCharges charges = place.named() == null
                 ? charged.rules().applyTo(charged.context(), place.stage(), store())
-                : charged.rules().applyTo(charged.context(), charged.notMet(place.named()), store());
+                : charged.rules().applyNamed(charged.context(), charged.notMet(place.named()), store());
         boolean mayWait = canWait && charges.rules().mayWait();
         if (!blocking) {
             chargeAsync(charged, charges.withoutBlocking(), canWait);

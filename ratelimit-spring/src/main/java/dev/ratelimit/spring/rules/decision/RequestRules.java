@@ -152,7 +152,10 @@ public final class RequestRules {
     private final List<Called> calls = new ArrayList<>();
 
     /** The policies that routes name, by the id of the route. */
-    private final Map<String, List<String>> routes = new ConcurrentHashMap<>();
+    private final Map<String, Set<String>> routes = new ConcurrentHashMap<>();
+
+    /** Of those, the policies whose callers the routes find. */
+    private final Map<String, Set<String>> callersOfRoutes = new ConcurrentHashMap<>();
 
     private EndpointResolver endpoints = NOWHERE;
 
@@ -227,14 +230,42 @@ public final class RequestRules {
     }
 
     /**
-     * Notes that a route names policies, in place of those that it has named before.
+     * Notes that a route names policies, besides those that it has named before.
      *
      * @throws RateLimitConfigurationException if there is no such policy, or it does not fit
      */
     void nameAtRoute(String route, List<String> policies) {
-        List<String> named = List.copyOf(policies);
-        parsed.configured().checkNamed(route, named);
-        routes.put(route, named);
+        parsed.configured().checkNamed(route, policies);
+        add(routes, route, policies);
+    }
+
+    private static void add(Map<String, Set<String>> named, String route, List<String> policies) {
+        named.merge(route, Set.copyOf(policies), (before, more) -> {
+            Set<String> all = new TreeSet<>(before);
+            all.addAll(more);
+            return all;
+        });
+    }
+
+    /**
+     * Notes that a route names a policy whose callers it finds itself.
+     *
+     * @throws RateLimitConfigurationException if there is no such policy, or its key has no caller
+     */
+    void nameForCallers(String route, String policy) {
+        parsed.configured().checkCallers(route, policy);
+        nameAtRoute(route, List.of(policy));
+        add(callersOfRoutes, route, List.of(policy));
+    }
+
+    /** Replaces the routes by others, with the policies that each of them names. */
+    void replaceRoutes(Map<String, Set<String>> now) {
+        routes.keySet().retainAll(now.keySet());
+        routes.putAll(now);
+        callersOfRoutes.keySet().retainAll(now.keySet());
+        callersOfRoutes.replaceAll((route, policies) -> policies.stream()
+                .filter(Objects.requireNonNull(now.get(route))::contains)
+                .collect(Collectors.toSet()));
     }
 
     /** Whether calls of a handler that has been added are limited. */
@@ -271,6 +302,8 @@ public final class RequestRules {
         handlers.forEach(handler -> checkCallable(handler, reread));
         calls.forEach(call -> reread.byMethod().of(call.type(), call.method()));
         routes.forEach(reread.configured()::checkNamed);
+        callersOfRoutes.forEach((route, policies) ->
+                policies.forEach(policy -> reread.configured().checkCallers(route, policy)));
         RulesInForce then = reread.inForce(endpoints);
         return new Reread(then, () -> {
             properties = written;
@@ -324,6 +357,8 @@ public final class RequestRules {
         report.warnOfExemptKeys(parsed.active());
         if (!endpoints.haveRoutes()) {
             StartupReport.warnOfRoutes(parsed.active().stream());
+        } else if (!endpoints.knowRoutes()) {
+            StartupReport.warnOfUnknownRoutes(parsed.active().stream());
         }
         if (parsed.active().isEmpty()) {
             report.nothing();

@@ -221,9 +221,10 @@ public record RulesInForce(
     }
 
     /** The rules of these policies that apply to the request where a route names them. */
-    StageCharges applyTo(RequestContext context, List<String> policies, RateLimitStore store) {
+    public StageCharges applyNamed(RequestContext context, List<String> policies, RateLimitStore store) {
         EndpointRules own = at(null).byEndpoint() ? of(context) : anywhere;
-        AppliedRules applied = new AppliedRules(exemptions(own, context, null), Next.NOTHING);
+        // a route may have several filters that name policies
+        AppliedRules applied = new AppliedRules(exemptions(own, context, null), Next.STAGE);
         for (String policy : policies) {
             for (Rule rule : named.getOrDefault(policy, List.of())) {
                 if (rule.match().matches(context)) {

@@ -66,6 +66,8 @@ import org.springframework.util.StringUtils;
  */
 public final class RequestExpression {
 
+    private static final boolean REACHES_CONTENT = reachesContent();
+
     private static final Logger log = LoggerFactory.getLogger(RequestExpression.class);
 
     /** Types whose subclasses may have more methods at run time. */
@@ -214,9 +216,17 @@ public final class RequestExpression {
                 || Map.class.isAssignableFrom(type);
     }
 
-    /** Whether it is a member of what an {@link Optional} contains, which {@code ?.} reaches. */
+    private static boolean reachesContent() {
+        try {
+            return new SpelExpressionParser().parseRaw("#root?.length()").getValue(Optional.of("x")) != null;
+        } catch (EvaluationException e) {
+            return false;
+        }
+    }
+
+    /** Whether it is a member of what an {@link Optional} contains, which {@code ?.} reaches since Spring Framework 7. */
     private static boolean isOfContent(Class<?> type, SpelNode member) {
-        return type == Optional.class && member instanceof SpelNodeImpl node && node.isNullSafe();
+        return type == Optional.class && REACHES_CONTENT && member instanceof SpelNodeImpl node && node.isNullSafe();
     }
 
     /** What the expression reads. If it reads arguments, it is about calls of a method. */

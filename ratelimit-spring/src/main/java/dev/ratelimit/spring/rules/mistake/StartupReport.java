@@ -134,10 +134,22 @@ public final class StartupReport {
 
     /** Warns about rules whose key is by route, in an application without routes. */
     public static void warnOfRoutes(Stream<Rule> rules) {
+        warnOfRoutes(
+                rules, "nothing here has routes, as Spring Cloud Gateway does", "Write endpoint in place of route");
+    }
+
+    /** Warns about rules whose key is by route, where routes are known only to policies that they name. */
+    public static void warnOfUnknownRoutes(Stream<Rule> rules) {
+        warnOfRoutes(
+                rules.filter(rule -> !rule.match().annotated()),
+                "it applies before the route is known",
+                "Name it in the filter RateLimit of routes, and write match.annotated: true");
+    }
+
+    private static void warnOfRoutes(Stream<Rule> rules, String reason, String remedy) {
         rules.filter(rule -> rule.key().parts().stream().anyMatch(part -> part.kind() == KeyKind.ROUTE))
-                .map(rule -> "Rate limit '" + rule.policy().name() + "' is " + rule.key()
-                        + ", but nothing here has routes, as Spring Cloud Gateway does; "
-                        + rule.key().ifAlwaysMissing() + ". Write endpoint in place of route")
+                .map(rule -> "Rate limit '" + rule.policy().name() + "' is " + rule.key() + ", but " + reason + "; "
+                        + rule.key().ifAlwaysMissing() + ". " + remedy)
                 .distinct()
                 .forEach(log::warn);
     }

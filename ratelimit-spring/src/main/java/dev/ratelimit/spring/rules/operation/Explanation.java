@@ -86,8 +86,10 @@ final class Explanation {
      *
      * @param before the request before Spring Security; {@code null} if there is a single stage
      * @param after the request at the last stage
+     * @param named the policies that its route names; empty for none
      */
-    Map<String, Object> of(@Nullable WebRequest before, WebRequest after, KeyDisplay keys, boolean plain) {
+    Map<String, Object> of(
+            @Nullable WebRequest before, WebRequest after, List<String> named, KeyDisplay keys, boolean plain) {
         stages = before != null;
         RequestContext context = rules.context(before == null ? after : before);
         if (rules.isFreePreflight(context.request())) {
@@ -100,22 +102,37 @@ final class Explanation {
             pass(early, context);
             context = context.at(after);
             if (!refused) {
-                StageCharges second = rules.applyTo(context, Stage.AFTER_SECURITY, store);
-                steps.replaceAll(step -> second.rules().exemption().from().test(step.rule())
-                        ? new Step(step.rule(), Outcome.EXEMPT.tag(), null, List.of())
-                        : step);
-                int first = steps.size();
-                pass(second, context);
-                if (refused) {
-                    // what the first stage has taken is given back
-                    steps.subList(0, first).replaceAll(step -> step.because(NOT_CHARGED));
-                }
+                passNext(rules.applyTo(context, Stage.AFTER_SECURITY, store), context);
             }
+        }
+        if (!refused && !named.isEmpty()) {
+            passNext(rules.applyNamed(context, notMet(named), store), context);
         }
         if (!refused) {
             rules.of(context).call().forEach(rule -> steps.add(new Step(rule, AT_CALL, null, List.of())));
         }
         return result(context, rules.isFreeManagement(context) ? FREE_MANAGEMENT : null, keys, plain);
+    }
+
+    /** Passes another stage, which may know what the ones before could not. */
+    private void passNext(StageCharges stage, RequestContext context) {
+        steps.replaceAll(step -> stage.rules().exemption().from().test(step.rule())
+                ? new Step(step.rule(), Outcome.EXEMPT.tag(), null, List.of())
+                : step);
+        int before = steps.size();
+        pass(stage, context);
+        if (refused) {
+            // what was taken before is given back
+            steps.subList(0, before).replaceAll(step -> step.because(NOT_CHARGED));
+        }
+    }
+
+    private List<String> notMet(List<String> policies) {
+        return policies.stream()
+                .distinct()
+                .filter(policy -> steps.stream()
+                        .noneMatch(step -> step.rule().policy().name().equals(policy)))
+                .toList();
     }
 
     private void pass(StageCharges stage, RequestContext context) {
@@ -180,6 +197,10 @@ final class Explanation {
         result.put("method", context.request().method());
         result.put("path", context.path().value());
         result.put("endpoint", context.endpoint().id());
+        String route = context.request().route();
+        if (route != null) {
+            result.put("route", route);
+        }
         result.put("admitted", !refused);
         if (remark != null) {
             result.put("remark", remark);

@@ -366,11 +366,13 @@ public final class RateLimitOperations implements RateLimitPolicies {
      *
      * @param before the request before Spring Security; {@code null} if all rules apply at once
      * @param after the request after Spring Security
+     * @param named the policies that its route names, which are charged last; empty for none
      * @param showKeys whether to show keys as their plain values, not as hashes
      * @throws IllegalArgumentException if the client's address is none
      */
-    public Map<String, Object> explain(@Nullable WebRequest before, WebRequest after, boolean showKeys) {
+    public Map<String, Object> explain(
+            @Nullable WebRequest before, WebRequest after, List<String> named, boolean showKeys) {
         IpAddress unused = PlainKey.address(Objects.toString(after.remoteAddress()));
-        return new Explanation(rules.inForce(), store).of(before, after, keys, showKeys);
+        return new Explanation(rules.inForce(), store).of(before, after, named, keys, showKeys);
     }
 }

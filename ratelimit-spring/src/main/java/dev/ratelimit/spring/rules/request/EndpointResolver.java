@@ -26,4 +26,9 @@ public interface EndpointResolver {
     default boolean haveRoutes() {
         return false;
     }
+
+    /** Whether the route of a request is known wherever rules by route apply, and not only where it names their policies. */
+    default boolean knowRoutes() {
+        return haveRoutes();
+    }
 }

@@ -6,17 +6,29 @@ import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.expression.ExpressionVariables;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.springframework.aot.hint.ExecutableMode;
+import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeHint;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
-import org.springframework.boot.env.PropertySourceInfo;
 import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.util.ClassUtils;
 
 class RateLimitRuntimeHintsTest {
 
+    /** The predicate for it has another name in each version of Spring Framework. */
+    private static boolean mayInvoke(RuntimeHints hints, Class<?> type, String method) {
+        TypeHint hint = Objects.requireNonNull(hints.reflection().getTypeHint(type));
+        return hint.getMemberCategories().contains(MemberCategory.INVOKE_PUBLIC_METHODS)
+                || hint.methods()
+                        .anyMatch(each -> each.getName().equals(method) && each.getMode() == ExecutableMode.INVOKE);
+    }
+
     @Test
-    void hints_keepWhatIsReflectedUpon() throws NoSuchMethodException {
+    void hints_keepWhatIsReflectedUpon() {
         RuntimeHints hints = new RuntimeHints();
         List<RuntimeHintsRegistrar> registered = SpringFactoriesLoader.forResourceLocation(
                         "META-INF/spring/aot.factories", getClass().getClassLoader())
@@ -30,15 +42,17 @@ class RateLimitRuntimeHintsTest {
             assertThat(RuntimeHintsPredicates.proxies().forInterfaces(annotation))
                     .accepts(hints);
         }
-        assertThat(RuntimeHintsPredicates.reflection()
-                        .onMethodInvocation(PolicyProperties.Plan.class.getMethod("of", String.class)))
-                .accepts(hints);
-        assertThat(RuntimeHintsPredicates.reflection()
-                        .onMethodInvocation(ExpressionVariables.Request.class.getMethod("getHeader", String.class)))
-                .accepts(hints);
-        assertThat(RuntimeHintsPredicates.reflection()
-                        .onMethodInvocation(PropertySourceInfo.class.getMethod("getPrefix")))
-                .accepts(hints);
+        assertThat(mayInvoke(hints, PolicyProperties.Plan.class, "of")).isTrue();
+        assertThat(mayInvoke(hints, ExpressionVariables.Request.class, "getHeader"))
+                .isTrue();
+        List<String> present = EnvironmentPrefix.TYPES.stream()
+                .filter(type -> ClassUtils.isPresent(type, null))
+                .toList();
+        assertThat(present).isNotEmpty();
+        for (String type : present) {
+            assertThat(mayInvoke(hints, ClassUtils.resolveClassName(type, null), "getPrefix"))
+                    .isTrue();
+        }
         assertThat(RuntimeHintsPredicates.resource().forResource("dev/ratelimit/redis/token-bucket.lua"))
                 .accepts(hints);
     }

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -101,7 +102,10 @@ class RouteLimitsTest {
 
     @Test
     void named_policyOfRoutes_isChargedThereOnly() {
-        assertThat(charge("route").isRefused()).isFalse();
+        ChargedRequest charged = charge("route");
+        assertThat(charged.isRefused()).isFalse();
+        assertThat(outcomes).isEmpty();
+        charged.countAdmitted();
         ChargedRequest elsewhere = limiter.beforeSecurity().charge(null, request("two"));
         limiter.afterSecurity().charge(elsewhere, request("two"));
         elsewhere.countAdmitted();
@@ -229,6 +233,64 @@ class RouteLimitsTest {
         assertThatThrownBy(() -> rules.read(others, Map.of()))
                 .hasMessage("route one: names policy 'route', which does not exist; write one of [other]");
         assertThat(rules.policies()).containsOnlyKeys("route");
+    }
+
+    @Test
+    void change_thatRemovesAPolicyOfAnotherFilter_isAMistake() {
+        Map<String, PolicyProperties> others = bind("other.limit=1/hour").policies();
+        read("route.limit=9/hour", "other.limit=1/hour");
+        limiter.forRoute("one", List.of("route"));
+        limiter.forRoute("one", List.of("other"));
+
+        assertThatThrownBy(() -> rules.read(others, Map.of())).hasMessageContaining("names policy 'route'");
+    }
+
+    @Test
+    void replaceRoutes_withOthers_letsGoOfPolicies() {
+        Map<String, PolicyProperties> others = bind("other.limit=1/hour").policies();
+        limiter.forRoute("one", List.of("route"));
+        limiter.forRoute("two", List.of("route"));
+
+        limiter.replaceRoutes(Map.of("two", Set.of("route")));
+        assertThatThrownBy(() -> rules.read(others, Map.of()))
+                .hasMessageStartingWith("route two: names policy 'route'");
+
+        limiter.replaceRoutes(Map.of());
+        rules.read(others, Map.of()).enforce().run();
+        assertThat(rules.policies()).containsOnlyKeys("other");
+    }
+
+    @Test
+    void forCallersOfRoute_takesThePrincipalThatTheRouteHasFound() {
+        read("route.limit=9/hour", "route.key=route, user", "route.match.annotated=true");
+
+        limiter.forCallersOfRoute("one", "route").charge(null, request("one").by("bob"));
+
+        assertThat(left("route", "r3:oneu3:bob")).isEqualTo(8);
+    }
+
+    @Test
+    void forCallersOfRoute_withoutACallerInTheKey_isAMistake() {
+        assertThatThrownBy(() -> limiter.forCallersOfRoute("one", "rout")).hasMessageContaining("did you mean 'route'");
+        assertThatThrownBy(() -> limiter.forCallersOfRoute("one", "route"))
+                .hasMessage("route one: policy 'route' is by route, so it would not matter which caller the route's key"
+                        + " resolver finds; write key: user, or key: route, user for a budget of each route");
+    }
+
+    @Test
+    void change_thatTakesTheCallerOutOfTheKey_isAMistakeWhileARouteFindsCallers() {
+        read("route.limit=9/hour", "route.key=route, user", "route.match.annotated=true");
+        Map<String, PolicyProperties> without = bind(
+                        "route.limit=9/hour", "route.key=route", "route.match.annotated=true")
+                .policies();
+        limiter.forCallersOfRoute("one", "route");
+
+        assertThatThrownBy(() -> rules.read(without, Map.of()))
+                .hasMessageStartingWith("route one: policy 'route' is by route, so it would not matter");
+
+        limiter.replaceRoutes(Map.of("one", Set.of("other")));
+        limiter.replaceRoutes(Map.of());
+        rules.read(without, Map.of()).enforce().run();
     }
 
     @Test

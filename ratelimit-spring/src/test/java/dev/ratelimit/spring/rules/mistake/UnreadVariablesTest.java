@@ -11,7 +11,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.env.PropertySourceInfo;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -73,23 +72,12 @@ class UnreadVariablesTest {
         }
     }
 
-    /** The environment of an application that has called {@code setEnvironmentPrefix("my")}. */
-    private static final class Prefixed extends SystemEnvironmentPropertySource implements PropertySourceInfo {
-
-        Prefixed(Map<String, Object> variables) {
-            super(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME, variables);
-        }
-
-        @Override
-        public String getPrefix() {
-            return "my";
-        }
-    }
-
     private static ApplicationContextRunner prefixed(ApplicationContextRunner runner, Map<String, Object> variables) {
         return runner.withInitializer(context -> context.getEnvironment()
                 .getPropertySources()
-                .replace(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME, new Prefixed(variables)));
+                .replace(
+                        StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+                        new PrefixedEnvironment(variables)));
     }
 
     @ParameterizedTest

@@ -1,0 +1,29 @@
+package dev.ratelimit.spring.web;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.cors.CorsConfiguration;
+import org.springframework.web.cors.reactive.CorsConfigurationSource;
+import org.springframework.web.cors.reactive.UrlBasedCorsConfigurationSource;
+import org.springframework.web.reactive.config.CorsRegistry;
+import org.springframework.web.reactive.config.WebFluxConfigurer;
+
+/** Allows the origin {@code https://shop.example} to read orders, by WebFlux, and {@code /any}, by a bean. */
+@Configuration(proxyBeanMethods = false)
+class CrossOrigins implements WebFluxConfigurer {
+
+    @Override
+    public void addCorsMappings(CorsRegistry registry) {
+        registry.addMapping("/orders/**").allowedOrigins("https://shop.example");
+    }
+
+    @Bean
+    CorsConfigurationSource source() {
+        CorsConfiguration configuration = new CorsConfiguration();
+        configuration.addAllowedOrigin("https://shop.example");
+        configuration.addAllowedMethod("GET");
+        UrlBasedCorsConfigurationSource source = new UrlBasedCorsConfigurationSource();
+        source.registerCorsConfiguration("/any", configuration);
+        return source;
+    }
+}

@@ -1,0 +1,88 @@
+package dev.ratelimit.spring.servlet.filter;
+
+import dev.ratelimit.Reservation;
+import dev.ratelimit.spring.rules.decision.ChargedRequest;
+import dev.ratelimit.spring.rules.decision.RequestLimiter;
+import dev.ratelimit.spring.servlet.request.ServletPaths;
+import dev.ratelimit.spring.servlet.request.ServletWebRequest;
+import dev.ratelimit.spring.servlet.request.ServletWebResponse;
+import dev.ratelimit.spring.servlet.settlement.HeldPermits;
+import dev.ratelimit.spring.servlet.settlement.Settlement;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.context.request.ServletRequestAttributes;
+import org.springframework.web.servlet.function.HandlerFunction;
+import org.springframework.web.servlet.function.ServerRequest;
+import org.springframework.web.servlet.function.ServerResponse;
+
+/**
+ * Charges the policies that a functional route names, after the filters. A request is charged to each of them once, and
+ * does not wait. Thread-safe.
+ */
+public final class RouteLimit {
+
+    private final RequestLimiter limiter;
+    private final ServletPaths paths;
+    private final CorsHeaders cors;
+
+    RouteLimit(RequestLimiter limiter, ServletPaths paths, CorsHeaders cors) {
+        this.limiter = limiter;
+        this.paths = paths;
+        this.cors = cors;
+    }
+
+    /**
+     * Charges a request; if it is admitted, the handler answers it.
+     *
+     * @throws Exception from the handler, or if the refusal cannot be written
+     */
+    public ServerResponse handle(ServerRequest request, HandlerFunction<ServerResponse> handler) throws Exception {
+        HttpServletRequest asked = request.servletRequest();
+        ChargedRequest before = RateLimitFilter.chargedOf(asked);
+        HttpServletResponse response = currentResponse();
+        if (before == null || response == null) {
+            // a preflight, which is free
+            return handler.handle(request);
+        }
+        if (before.isRefused()) {
+            // a filter of the route tries again
+            return ServerResponse.status(response.getStatus()).build((same, written) -> null);
+        }
+        ChargedRequest charged = limiter.charge(before, new ServletWebRequest(asked, paths));
+        if (charged.isRefused()) {
+            refuse(charged, asked, response);
+            return ServerResponse.status(response.getStatus()).build((same, written) -> null);
+        }
+        admit(charged, asked, response);
+        return handler.handle(request);
+    }
+
+    private static @Nullable HttpServletResponse currentResponse() {
+        return RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes current
+                ? current.getResponse()
+                : null;
+    }
+
+    private void refuse(ChargedRequest charged, HttpServletRequest request, HttpServletResponse response)
+            throws IOException {
+        if (!response.isCommitted()) {
+            cors.write(request, response);
+            charged.writeRefusal(new ServletWebResponse(response));
+        }
+    }
+
+    private static void admit(ChargedRequest charged, HttpServletRequest request, HttpServletResponse response) {
+        Settlement.cover(request, charged);
+        HeldPermits.watched(request, response, charged);
+        Reservation reservation = charged.reservation();
+        if (reservation != null) {
+            request.setAttribute(Reservation.class.getName(), reservation);
+        }
+        if (!response.isCommitted()) {
+            charged.writeHeaders(new ServletWebResponse(response));
+        }
+    }
+}
