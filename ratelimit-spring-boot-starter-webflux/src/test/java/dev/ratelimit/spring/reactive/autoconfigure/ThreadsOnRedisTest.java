@@ -32,7 +32,7 @@ class ThreadsOnRedisTest {
 
     private static final int REQUESTS = 300;
     private static final List<String> OTHERS =
-            List.of("reactor-http", "process reaper", "lettuce-", "ratelimit-redis-connect");
+            List.of("webflux-http", "reactor-http", "process reaper", "lettuce-", "ratelimit-redis-connect");
 
     @Configuration(proxyBeanMethods = false)
     static class Arrivals {
