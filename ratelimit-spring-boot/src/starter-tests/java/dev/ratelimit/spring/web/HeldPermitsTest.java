@@ -9,7 +9,6 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
-import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -54,6 +53,11 @@ class HeldPermitsTest {
     }
 
     private long held(Policy policy, String key) {
+        return held(app, policy, key);
+    }
+
+    /** The permits of the key that are in use. */
+    static long held(RunningApp app, Policy policy, String key) {
         LimitStatus status = app.bean(RateLimiter.class)
                 .inspect(policy, "h" + key.length() + ":" + key)
                 .get(0);
@@ -152,37 +156,6 @@ class HeldPermitsTest {
             awaitNoneHeld("later");
         } finally {
             client.shutdownNow();
-        }
-    }
-
-    @Test
-    void clientGone_whileEventsAreSent_returnsThePermit() throws Exception {
-        for (int i = 0; i < 20; i++) {
-            try (Socket socket = app.client().begin("GET /endless HTTP/1.1", "X-Slots: gone" + i)) {
-                app.awaitAnswer(socket);
-                socket.setSoLinger(true, 0);
-            }
-        }
-        for (int i = 0; i < 20; i++) {
-            awaitNoneHeld("gone" + i);
-        }
-    }
-
-    static List<String> lost() {
-        return Staying.LOST;
-    }
-
-    @ParameterizedTest
-    @MethodSource("lost")
-    void clientGone_andTheServerNeverReportsIt_returnsThePermit(String path) throws Exception {
-        for (int i = 0; i < 5; i++) {
-            try (Socket socket = app.client().begin("GET " + path + " HTTP/1.1", "X-Slots: lost" + path + i)) {
-                app.awaitAnswer(socket);
-                socket.setSoLinger(true, 0);
-            }
-        }
-        for (int i = 0; i < 5; i++) {
-            awaitNoneHeld("lost" + path + i);
         }
     }
 
