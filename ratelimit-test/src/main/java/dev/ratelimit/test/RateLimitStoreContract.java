@@ -218,7 +218,7 @@ public abstract class RateLimitStoreContract extends StorePenaltyContract {
         // several threads, because the store may wait for a server; a key is charged by one of them at a time
         ExecutorService threads = Executors.newFixedThreadPool(8);
         try {
-            for (int i = 0; i < 720; i++) {
+            for (int i = 0; i < 360; i++) {
                 int turn = i;
                 List<Callable<Object>> takes = all.stream()
                         .map(turns -> Executors.callable(() -> turns.take(turn)))
@@ -226,7 +226,7 @@ public abstract class RateLimitStoreContract extends StorePenaltyContract {
                 for (Future<Object> taken : threads.invokeAll(takes)) {
                     taken.get();
                 }
-                ticker.advance(Duration.ofMillis(50));
+                ticker.advance(Duration.ofMillis(100));
             }
         } finally {
             threads.shutdownNow();
