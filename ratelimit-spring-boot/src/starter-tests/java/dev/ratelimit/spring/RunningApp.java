@@ -13,8 +13,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -49,13 +51,13 @@ public final class RunningApp implements AutoCloseable {
         private static final class Plain implements PasswordEncoder {
 
             @Override
-            public String encode(CharSequence password) {
-                return password.toString();
+            public @Nullable String encode(@Nullable CharSequence password) {
+                return password == null ? null : password.toString();
             }
 
             @Override
-            public boolean matches(CharSequence password, String encoded) {
-                return encoded.contentEquals(password);
+            public boolean matches(@Nullable CharSequence password, @Nullable String encoded) {
+                return Objects.equals(encode(password), encoded);
             }
         }
 
