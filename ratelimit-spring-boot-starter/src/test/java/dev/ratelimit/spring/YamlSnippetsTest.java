@@ -46,6 +46,9 @@ class YamlSnippetsTest {
 
     private static final Pattern PLAN_BEAN = Pattern.compile("\\bplan-resolver: *(\\w+)");
 
+    /** After the name of a property that is a map. */
+    private static final String ENTRIES = ".*";
+
     private static final Set<String> KNOWN = known();
 
     static Stream<Arguments> blocks() throws IOException {
@@ -78,7 +81,11 @@ class YamlSnippetsTest {
         return policy;
     }
 
-    /** The properties of all libraries here. */
+    private static boolean isMap(JsonNode property) {
+        return property.path("type").asString("").startsWith("java.util.Map<");
+    }
+
+    /** The properties of all libraries here; maps with an ending. */
     private static Set<String> known() {
         Set<String> names = new TreeSet<>();
         try {
@@ -88,7 +95,7 @@ class YamlSnippetsTest {
                 try (InputStream in = metadata.openStream()) {
                     JsonNode properties = JsonMapper.shared().readTree(in).get("properties");
                     properties.forEach(
-                            property -> names.add(property.get("name").asString()));
+                            property -> names.add(property.get("name").asString() + (isMap(property) ? ENTRIES : "")));
                 }
             }
         } catch (IOException e) {
@@ -110,8 +117,9 @@ class YamlSnippetsTest {
             String plain = name.replaceAll("\\[.*", "");
             assertThat(KNOWN)
                     .as("%s: %s", page, name)
-                    .anyMatch(known ->
-                            plain.equals(known) || (known.startsWith("ratelimit.policies") && plain.startsWith(known)));
+                    .anyMatch(known -> known.endsWith(ENTRIES)
+                            ? plain.startsWith(known.replace(ENTRIES, "."))
+                            : plain.equals(known));
         }
         start(yaml, properties);
     }

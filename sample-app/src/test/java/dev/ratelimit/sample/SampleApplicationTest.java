@@ -73,6 +73,22 @@ class SampleApplicationTest {
     }
 
     @Test
+    void prometheus_readsTheMeters() {
+        get("/api/products/1");
+
+        MvcTestResult scraped = get("/actuator/prometheus");
+
+        assertThat(scraped)
+                .hasStatusOk()
+                .bodyText()
+                .contains(
+                        "ratelimit_requests_total{outcome=\"admitted\",policy=\"per-user\"} ",
+                        "ratelimit_decision_seconds_count{store=\"memory\"} ",
+                        "ratelimit_changed{policy=\"per-user\"} 0.0",
+                        "http_server_requests_seconds_count{");
+    }
+
+    @Test
     void login_fiveAttemptsAMinute_whateverTheName() {
         for (String name : new String[] {"eve", "mallory", "trudy", "oscar"}) {
             assertThat(login(name, "guess")).hasStatus(401);
