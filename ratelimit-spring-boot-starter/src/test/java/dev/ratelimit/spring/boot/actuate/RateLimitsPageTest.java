@@ -178,7 +178,7 @@ class RateLimitsPageTest extends AppPerTest {
     void policies_thatARefreshAddsRemovesOrGivesAnotherKey_areShownAsTheyAre() throws Exception {
         assertThat(run("""
                         const real = window.fetch;
-                        const names = () => note([...document.querySelectorAll('h2')].map(one => one.textContent).slice(0, -1).join());
+                        const names = () => note([...document.querySelectorAll('#policies h2')].map(one => one.textContent).join());
                         const as = change => { window.fetch = async (...all) => {
                           const json = await (await real(...all)).json(); change(json.policies); return new Response(JSON.stringify(json)); }; };
                         as(all => { all.splice(0, 1, {...all[0], name: 'a'}, {...all[0], key: ['ip', 'method']}); all.pop(); });
@@ -203,5 +203,35 @@ class RateLimitsPageTest extends AppPerTest {
                         "true",
                         "8",
                         "These are old numbers: something else has answered; perhaps you have to log in again. stale");
+    }
+
+    @Test
+    void caller_isFoundAsATable_escaped_andWithItsRefusals() throws Exception {
+        assertThat(run("""
+                        for (let i = 0; i < 23; i++) await fetch('/orders/1', {headers: {'X-Id': '<b>eve</b>'}});
+                        const form = document.getElementById('caller'); const found = document.getElementById('found');
+                        const output = form.nextElementSibling;
+                        const find = async (name, value) => {
+                          output.textContent = ''; form.reset(); form.elements[name].value = value; form.requestSubmit();
+                          await until(() => output.textContent); note(output.textContent.replace(/by p: .* at /, 'by p: then at '));
+                        };
+                        await find('header', 'X-Id: <b>eve</b>');
+                        const cells = [...found.querySelectorAll('tbody tr > *')].map(cell => cell.textContent);
+                        note(cells.slice(0, 3).join('|') + '|' + cells[3].replace(/,.*/, '') + '|' + cells[4].replace(/since.*By/, 'By'));
+                        note(found.querySelectorAll('b').length + ' ' + [...found.querySelectorAll('li')].map(one => one.textContent).join());
+                        await find('header', 'X-Id: bob');
+                        note(found.querySelector('td:nth-of-type(4)').textContent.replace(/since.*/, 'since'));
+                        await find('address', 'x');
+                        note(output.className + ' ' + found.children.length);
+                        """))
+                .containsExactly(
+                        "Policies with a key of this caller: 1. Last refused by p: then at GET /orders/{id}, told to wait"
+                                + " 4 min.",
+                        "p|15/hour|&lt;b&gt;eve&lt;/b&gt;|0 of 20|3 By minutenow: 3",
+                        "0 q: all callers share its budget",
+                        "Policies with a key of this caller: 1. No refusals are remembered.",
+                        "no refusals are remembered; none since",
+                        "'x' is not an address; write 10.0.0.7 or 2001:db8::1",
+                        "error 0");
     }
 }

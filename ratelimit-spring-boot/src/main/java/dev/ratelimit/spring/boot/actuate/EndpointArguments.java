@@ -79,13 +79,14 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         if (mistake != null) {
             return RateLimitsEndpoint.mistake(mistake);
         }
-        return type == OperationType.READ && isExplanation(arguments)
-                ? endpoint.get().explain(securityOf(context), arguments)
+        String name =
+                type == OperationType.READ ? RateLimitsEndpoint.nameOf(arguments.get(RateLimitsEndpoint.POLICY)) : null;
+        if (RateLimitsEndpoint.EXPLAIN.equals(name)) {
+            return endpoint.get().explain(securityOf(context), arguments);
+        }
+        return RateLimitsEndpoint.CALLER.equals(name)
+                ? endpoint.get().caller(securityOf(context), arguments)
                 : invoker.invoke(context);
-    }
-
-    private static boolean isExplanation(Map<String, Object> arguments) {
-        return RateLimitsEndpoint.EXPLAIN.equals(RateLimitsEndpoint.nameOf(arguments.get(RateLimitsEndpoint.POLICY)));
     }
 
     private static SecurityContext securityOf(InvocationContext context) {

@@ -9,6 +9,7 @@ import dev.ratelimit.spring.boot.spi.RequestFacts;
 import dev.ratelimit.spring.boot.spi.StoreReport;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
+import dev.ratelimit.spring.rules.operation.Caller;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -38,7 +39,7 @@ import org.springframework.util.MimeTypeUtils;
 
 /**
  * The actuator endpoint {@code ratelimits}: what is limited and how much of it was refused, the state of a key, what
- * would become of a request, and, if {@code management.endpoint.ratelimits.access} is unrestricted, changes. Keys are
+ * all policies say of a caller, what would become of a request, and, if {@code management.endpoint.ratelimits.access} is unrestricted, changes. Keys are
  * hashed unless {@code show-keys} says otherwise.
  */
 @SuppressWarnings("deprecation") // the actuator of Spring Boot 3.5 knows no other annotation Nullable
@@ -51,12 +52,17 @@ public final class RateLimitsEndpoint {
     static final String EXPLAIN = "explain";
 
     /** In place of a policy's name. */
+    static final String CALLER = "caller";
+
+    /** In place of a policy's name. */
     static final String PAGE = "page";
 
     /** The rest of the path, which names a policy; a name may contain slashes. */
     static final String POLICY = "policy";
 
     private static final Set<String> EXPLAINED = Set.of("method", "path", "user", "address", "header");
+
+    private static final Set<String> CALLING = Set.of("user", "address", "header", "key");
 
     private static final MimeType HTML = new MimeType("text", "html", StandardCharsets.UTF_8);
 
@@ -107,12 +113,20 @@ public final class RateLimitsEndpoint {
 
     /** The parameters of a question about this; {@code null} for all policies. */
     static Set<String> parametersOf(@Nullable String name) {
-        return name == null ? Set.of() : name.equals(EXPLAIN) ? EXPLAINED : Set.of("key");
+        if (name == null) {
+            return Set.of();
+        }
+        return switch (name) {
+            case EXPLAIN -> EXPLAINED;
+            case CALLER -> CALLING;
+            default -> Set.of("key");
+        };
     }
 
     /**
-     * A policy, or the state of a key under it; under the name {@code page}, a page for people. What the name
-     * {@code explain} asks, {@link EndpointArguments} hands to {@link #explain}: it has more parameters than a method.
+     * A policy, or the state of a key under it; under the name {@code page}, a page for people. What the names
+     * {@code explain} and {@code caller} ask, {@link EndpointArguments} hands to {@link #explain} and {@link #caller}: they
+     * have other parameters than this method.
      *
      * @param policy its name
      * @param key the plain value of the key, one for each part
@@ -142,6 +156,25 @@ public final class RateLimitsEndpoint {
                     texts(arguments.get("header")));
             return explainer.explain(facts, first(arguments, "user"), showsKeys(security));
         });
+    }
+
+    /** What all policies say of the caller that the arguments describe. */
+    WebEndpointResponse<Object> caller(SecurityContext security, Map<String, Object> arguments) {
+        return answer(() -> operations.caller(
+                new Caller(
+                        only(arguments, "user"),
+                        only(arguments, "address"),
+                        texts(arguments.get("header")),
+                        only(arguments, "key")),
+                showsKeys(security)));
+    }
+
+    private static @Nullable String only(Map<String, Object> arguments, String name) {
+        List<String> all = texts(arguments.get(name));
+        if (all.size() > 1) {
+            throw new IllegalArgumentException("there are " + all.size() + " values of " + name + "; write one");
+        }
+        return all.isEmpty() ? null : all.get(0);
     }
 
     private static @Nullable String first(Map<String, Object> arguments, String name) {

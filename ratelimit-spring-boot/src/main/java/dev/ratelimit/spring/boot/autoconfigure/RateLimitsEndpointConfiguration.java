@@ -37,7 +37,8 @@ class RateLimitsEndpointConfiguration {
     @Bean("dev.ratelimit.traffic")
     OutcomeCounter rateLimitTraffic(
             RateLimitOperations operations, ObjectProvider<Scheduler> scheduler, ObjectProvider<Ticker> ticker) {
-        return operations.record(scheduler.getIfAvailable(() -> Scheduler.of(ticker.getIfAvailable(Ticker::system))));
+        Ticker clock = ticker.getIfAvailable(Ticker::system);
+        return operations.record(scheduler.getIfAvailable(() -> Scheduler.of(clock)), clock);
     }
 
     /** Of a store that has none of its own. */

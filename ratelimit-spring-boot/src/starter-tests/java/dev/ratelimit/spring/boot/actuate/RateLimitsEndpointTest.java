@@ -47,7 +47,8 @@ class RateLimitsEndpointTest extends AppPerTest {
     private static final String WRITABLE = "management.endpoint.ratelimits.access=unrestricted";
     private static final String SHOW = "management.endpoint.ratelimits.show-keys=always";
 
-    private static final List<String> NAMES = List.of("a/b", "a b:c.d%e+f&g~h", "a;b?c#d", "...", "a/page", "list");
+    private static final List<String> NAMES =
+            List.of("a/b", "a b:c.d%e+f&g~h", "a;b?c#d", "...", "a/page", "caller/a", "list");
 
     @Configuration(proxyBeanMethods = false)
     static class Audit {
@@ -435,7 +436,7 @@ class RateLimitsEndpointTest extends AppPerTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {".", "..", "a/../b", "/a", "a/", "a//b", "page", "explain"})
+    @ValueSource(strings = {".", "..", "a/../b", "/a", "a/", "a//b", "page", "explain", "caller"})
     void policy_thatCouldNotBeAddressed_stopsTheStart(String name) {
         Contexts.withoutServer()
                 .withPropertyValues("ratelimit.policies[" + name + "].limit=1/hour")
@@ -449,7 +450,7 @@ class RateLimitsEndpointTest extends AppPerTest {
     @Test
     void answers_areKeptByNobody_andShownInNoFrame() throws Exception {
         app();
-        for (String path : List.of("", "/p", "/page", "/p?ky=a")) {
+        for (String path : List.of("", "/p", "/page", "/p?ky=a", "/caller?user=a")) {
             RawResponse response = app.get("/actuator/ratelimits" + path);
 
             assertThat(response.header("Cache-Control")).isEqualTo("no-store");
@@ -628,7 +629,18 @@ class RateLimitsEndpointTest extends AppPerTest {
         JsonNode policy = policy(actuator, "p");
         JsonNode explained =
                 actuator.get("/explain?path=/orders/1&header=X-Id:a").json();
+        JsonNode caller = actuator.get("/caller?header=X-Id:a").json();
+        JsonNode entry = caller.get("policies").get(0);
+        JsonNode own = entry.get("keys").get(0);
         Map.of(
+                        "caller",
+                        caller,
+                        "entry",
+                        entry,
+                        "own",
+                        own,
+                        "known",
+                        own.get("refusals"),
                         "all",
                         all,
                         "policy",
@@ -667,7 +679,9 @@ class RateLimitsEndpointTest extends AppPerTest {
                                 "defaultValue",
                                 "remark",
                                 "annotated",
-                                "refusedConfiguration")
+                                "refusedConfiguration",
+                                "override",
+                                "noneSince")
                         .contains(field));
     }
 

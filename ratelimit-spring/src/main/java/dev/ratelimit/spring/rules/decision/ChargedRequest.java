@@ -310,7 +310,10 @@ public final class ChargedRequest {
      */
     public void writeRefusal(WebResponse response) throws IOException {
         if (!left) {
-            refusals.write(stages, context, response);
+            StageCharges last = stages.get(stages.size() - 1);
+            RefusalWriter.Refusal refusal = refusals.refusal(last);
+            last.tell(outcomes, refusal.rejection(), context);
+            refusals.write(refusal, stages, context, response);
         }
     }
 

@@ -1,8 +1,10 @@
 package dev.ratelimit.spring.rules.decision;
 
 import dev.ratelimit.Charge;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Counts the outcomes of requests. Called by many threads at once. */
 @FunctionalInterface
@@ -43,6 +45,14 @@ public interface OutcomeCounter {
     default void refused(String policy, String key) {}
 
     /**
+     * Tells what a refused caller is told, in addition to {@link #refused}. By default, nothing is done with it.
+     *
+     * @param context of the request, or of the call; only to be used until this method returns
+     * @param retryAfterSeconds as in {@code Retry-After}; {@code null} if no wait helps
+     */
+    default void told(String policy, String key, RequestContext context, @Nullable Long retryAfterSeconds) {}
+
+    /**
      * Tells how long a request has waited for permits of this policy, in addition to counting it. By default, nothing is
      * done with it.
      *
@@ -72,6 +82,12 @@ public interface OutcomeCounter {
                     @Override
                     public void refused(String policy, String key) {
                         counters.forEach(counter -> counter.refused(policy, key));
+                    }
+
+                    @Override
+                    public void told(
+                            String policy, String key, RequestContext context, @Nullable Long retryAfterSeconds) {
+                        counters.forEach(counter -> counter.told(policy, key, context, retryAfterSeconds));
                     }
 
                     @Override

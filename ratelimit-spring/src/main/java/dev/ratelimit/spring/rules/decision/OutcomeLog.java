@@ -3,11 +3,13 @@ package dev.ratelimit.spring.rules.decision;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -110,6 +112,11 @@ final class OutcomeLog implements OutcomeCounter {
     @Override
     public void refused(String policy, String key) {
         counter.refused(policy, key);
+    }
+
+    @Override
+    public void told(String policy, String key, RequestContext context, @Nullable Long retryAfterSeconds) {
+        counter.told(policy, key, context, retryAfterSeconds);
     }
 
     @Override

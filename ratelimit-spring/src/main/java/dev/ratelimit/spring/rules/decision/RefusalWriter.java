@@ -82,10 +82,10 @@ final class RefusalWriter {
         return headers.write(stages, context, to);
     }
 
-    /** Answers a request that the last stage has refused. */
-    void write(List<StageCharges> stages, RequestContext context, WebResponse to) throws IOException {
+    /** Answers a request that the last of these stages has refused. */
+    void write(Refusal refusal, List<StageCharges> stages, RequestContext context, WebResponse to) throws IOException {
         headers.write(stages, context, to);
-        write(refusal(stages.get(stages.size() - 1)), context.request(), to);
+        write(refusal, context.request(), to);
     }
 
     /** Answers a request whose handler has thrown this exception. */

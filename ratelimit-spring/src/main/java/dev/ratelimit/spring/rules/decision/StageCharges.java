@@ -7,6 +7,7 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.Rejection;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.FreeStatuses;
@@ -326,6 +327,17 @@ public final class StageCharges {
             }
             if (waited && rules.ruleOf(policy).onExceeded().waits()) {
                 outcomes.waited(policy, Outcome.REFUSED, waitNanos);
+            }
+        }
+    }
+
+    /** Tells what the caller is told of this refusal, for each policy that refuses by a key. */
+    void tell(OutcomeCounter outcomes, Rejection refusal, RequestContext context) {
+        List<String> refusing = answer.violatedPolicies();
+        for (int i = 0; i < refusing.size(); i++) {
+            String key = rules.keyOf(refusing.get(i));
+            if (key != null) {
+                outcomes.told(refusing.get(i), key, context, refusal.retryAfterSeconds());
             }
         }
     }

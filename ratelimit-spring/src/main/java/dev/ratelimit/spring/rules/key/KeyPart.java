@@ -114,9 +114,13 @@ public final class KeyPart {
     }
 
     /** The name of the header that has the value, in lower case; {@code null} if the value is not in a header. */
-    @Nullable
-    String header() {
+    public @Nullable String header() {
         return nameIf(KeyKind.HEADER);
+    }
+
+    /** The name of the cookie that has the value; {@code null} if the value is not in a cookie. */
+    public @Nullable String cookie() {
+        return nameIf(KeyKind.COOKIE);
     }
 
     /** The name of the path variable that has the value; {@code null} if the value is not in the path. */

@@ -95,17 +95,24 @@ record PolicyReport(
                 .map(one -> {
                     Map<String, Object> map = new LinkedHashMap<>();
                     map.put("key", keys.show(rule, one.key(), plain));
-                    map.put("refused", one.count());
-                    if (one.lost() > 0) {
-                        map.put("atMost", one.count() + one.lost());
-                    }
+                    map.putAll(counted(one));
                     return map;
                 })
                 .toList();
     }
 
+    /** How often a key was refused. */
+    static Map<String, Object> counted(FrequentKeys.Frequent key) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("refused", key.count());
+        if (key.lost() > 0) {
+            map.put("atMost", key.count() + key.lost());
+        }
+        return map;
+    }
+
     /** As in the configuration: {@code 10/second; 100/hour}, or a number of requests at once. */
-    private static String rates(List<Limit> limits) {
+    static String rates(List<Limit> limits) {
         return limits.stream()
                 .map(limit -> limit.concurrency()
                         ? Long.toString(limit.capacity())

@@ -6,6 +6,7 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies;
@@ -311,10 +312,11 @@ public final class RateLimitOperations implements RateLimitPolicies {
      * Starts to record what becomes of requests, for {@link #report}.
      *
      * @param scheduler ends the minutes
+     * @param ticker the wall time of refusals
      * @return what all requests are to be counted by; if it is {@link AutoCloseable}, to be closed in the end
      */
-    public OutcomeCounter record(Scheduler scheduler) {
-        Traffic recorded = new Traffic(scheduler);
+    public OutcomeCounter record(Scheduler scheduler, Ticker ticker) {
+        Traffic recorded = new Traffic(scheduler, ticker);
         traffic = recorded;
         return recorded;
     }
@@ -359,6 +361,17 @@ public final class RateLimitOperations implements RateLimitPolicies {
         }
         state.putAll(new KeyState(now, store).of(rule, plain));
         return state;
+    }
+
+    /**
+     * Describes what all policies say of a caller, for JSON: the state of its keys, as {@link #report(String, List,
+     * boolean)} does, and, if requests are counted, what is remembered of its refusals. Takes nothing.
+     *
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     * @throws IllegalArgumentException if a value is none, such as an address
+     */
+    public Map<String, Object> caller(Caller caller, boolean showKeys) {
+        return new CallerReport(rules.inForce(), store, traffic, keys, showKeys).of(caller);
     }
 
     /**

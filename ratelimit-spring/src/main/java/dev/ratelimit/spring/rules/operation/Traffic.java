@@ -1,7 +1,9 @@
 package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -16,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What became of the requests under each policy: since the start, in each of the last 60 minutes, and whose were refused
- * most in the current and the previous hour. Requests only count; an alarm notes the counts each minute. Thread-safe.
+ * most in the current and the previous hour, and last. Requests only count; an alarm notes the counts each minute.
+ * Thread-safe.
  */
 final class Traffic implements OutcomeCounter, AutoCloseable {
 
@@ -31,12 +34,24 @@ final class Traffic implements OutcomeCounter, AutoCloseable {
 
     private final Map<String, OfPolicy> policies = new ConcurrentHashMap<>();
     private final Scheduler scheduler;
-    private int minute;
+    private final Ticker ticker;
+    private final RefusedKeys.Moment start;
+
+    /** Changed by the alarm, with the lock. */
+    private volatile int minute;
+
     private Scheduler.@Nullable Alarm alarm;
 
-    /** Starts recording. */
-    Traffic(Scheduler scheduler) {
+    /**
+     * Starts recording.
+     *
+     * @param scheduler ends the minutes
+     * @param ticker the wall time, for people
+     */
+    Traffic(Scheduler scheduler, Ticker ticker) {
         this.scheduler = scheduler;
+        this.ticker = ticker;
+        this.start = RefusedKeys.now(() -> 0, ticker);
         this.alarm = scheduler.schedule(this::endMinute, MINUTE_NANOS);
     }
 
@@ -55,12 +70,30 @@ final class Traffic implements OutcomeCounter, AutoCloseable {
 
     @Override
     public void refused(String policy, String key) {
-        of(policy).refused.count(key);
+        OfPolicy of = of(policy);
+        of.refused.count(key);
+        of.last.refused(key);
+    }
+
+    @Override
+    public void told(String policy, String key, RequestContext context, @Nullable Long retryAfterSeconds) {
+        of(policy).last.told(key, endpointOf(context), retryAfterSeconds);
+    }
+
+    /** A refusal is answered, whatever happens while its endpoint is looked up. */
+    private static @Nullable String endpointOf(RequestContext context) {
+        try {
+            return context.endpoint().id();
+        } catch (RuntimeException e) {
+            return null;
+        }
     }
 
     private OfPolicy of(String policy) {
         OfPolicy known = policies.get(policy);
-        return known != null ? known : policies.computeIfAbsent(policy, name -> new OfPolicy());
+        return known != null
+                ? known
+                : policies.computeIfAbsent(policy, name -> new OfPolicy(new RefusedKeys(start, () -> minute, ticker)));
     }
 
     /** The requests under a policy since the start, by outcome. */
@@ -81,6 +114,11 @@ final class Traffic implements OutcomeCounter, AutoCloseable {
         return of(policy).mostRefused();
     }
 
+    /** The keys of a policy that were refused last. */
+    RefusedKeys lastRefused(String policy) {
+        return of(policy).last;
+    }
+
     @Override
     public synchronized void close() {
         if (alarm != null) {
@@ -99,8 +137,10 @@ final class Traffic implements OutcomeCounter, AutoCloseable {
 
         private volatile FrequentKeys refused = new FrequentKeys(2 * FREQUENT);
         private volatile FrequentKeys refusedBefore = new FrequentKeys(2 * FREQUENT);
+        private final RefusedKeys last;
 
-        OfPolicy() {
+        OfPolicy(RefusedKeys last) {
+            this.last = last;
             for (Outcome outcome : OUTCOMES) {
                 counts.put(outcome, new LongAdder());
                 totals.put(outcome, new long[MINUTES]);

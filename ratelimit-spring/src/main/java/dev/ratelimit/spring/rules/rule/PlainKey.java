@@ -54,6 +54,50 @@ public record PlainKey(
         return new PlainKey(whole.toString(), encoded, address);
     }
 
+    /**
+     * Encodes one part of a key.
+     *
+     * @throws IllegalArgumentException if it cannot have this value
+     */
+    public static String part(KeyPart part, RequestContext.Sources sources, String value) {
+        KeyEncoder own = sources.keys().get();
+        IpAddress unused = append(part, value, own);
+        return own.toString();
+    }
+
+    /** A key that a request was charged to; {@code null} if it is too long to be kept with its parts. */
+    public static @Nullable PlainKey ofCharged(String key) {
+        List<String> parts = partsOf(key);
+        if (parts == null) {
+            return null;
+        }
+        for (String part : parts) {
+            if (part.charAt(0) == KeyEncoder.ADDRESS) {
+                String network = part.substring(part.indexOf(':') + 1);
+                IpAddress address = new IpAddress();
+                boolean known = address.readBare(network.split("/", 2)[0]);
+                return new PlainKey(key, parts, known ? address : null);
+            }
+        }
+        return new PlainKey(key, parts, null);
+    }
+
+    /** The encoded parts of a key; {@code null} if it is too long to be kept with them. */
+    private static @Nullable List<String> partsOf(String key) {
+        List<String> parts = new ArrayList<>();
+        int at = 0;
+        while (at < key.length()) {
+            int colon = key.indexOf(':', at);
+            if (key.charAt(at) == KeyEncoder.HASHED || colon < 0) {
+                return null;
+            }
+            int end = colon + 1 + Integer.parseInt(key.substring(at + 1, colon));
+            parts.add(key.substring(at, end));
+            at = end;
+        }
+        return parts;
+    }
+
     private static @Nullable IpAddress append(KeyPart part, String value, KeyEncoder to) {
         boolean ip = part.kind() == KeyKind.IP;
         if (ip || value.startsWith(ADDRESS)) {
@@ -93,17 +137,14 @@ public record PlainKey(
 
     /** The plain values of a key that a request was charged to; {@code null} if it is too long to be kept as such. */
     public static @Nullable List<String> valuesOf(Rule rule, String key) {
-        List<String> values = new ArrayList<>();
         List<KeyPart> parts = rule.key().parts();
-        int at = 0;
-        while (at < key.length()) {
-            int colon = key.indexOf(':', at);
-            if (key.charAt(at) == KeyEncoder.HASHED || colon < 0 || values.size() == parts.size()) {
-                return null;
-            }
-            int end = colon + 1 + Integer.parseInt(key.substring(at + 1, colon));
-            values.add(value(key.charAt(at), parts.get(values.size()), key.substring(colon + 1, end)));
-            at = end;
+        List<String> encoded = partsOf(key);
+        if (encoded == null || encoded.size() > parts.size()) {
+            return null;
+        }
+        List<String> values = new ArrayList<>();
+        for (String part : encoded) {
+            values.add(value(part.charAt(0), parts.get(values.size()), part.substring(part.indexOf(':') + 1)));
         }
         return values;
     }

@@ -43,7 +43,7 @@ public record Rule(
     private static final String CONCURRENCY = "/concurrency";
 
     /** What the actuator has in place of policies. */
-    private static final Set<String> RESERVED = Set.of("explain", "page");
+    private static final Set<String> RESERVED = Set.of("explain", "page", "caller");
 
     /** The name of the concurrency limit of a policy that also has a rate. */
     public static String concurrencyOf(String policy) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class TrafficTest {
 
     private final FakeTicker ticker = new FakeTicker();
-    private final Traffic traffic = new Traffic(ticker);
+    private final Traffic traffic = new Traffic(ticker, ticker);
 
     private void count(int times, Outcome outcome) {
         for (int i = 0; i < times; i++) {
