@@ -37,6 +37,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     Retry-After.
  * @param response The response to refused requests.
  * @param store Where budgets are kept.
+ * @param events Which application events are published beside those of changes.
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 public record RateLimitProperties(
@@ -52,7 +53,8 @@ public record RateLimitProperties(
         @DefaultValue("false") boolean exposeShared,
         @Nullable String retryAfterMillisHeader,
         @DefaultValue Response response,
-        @DefaultValue Store store) {
+        @DefaultValue Store store,
+        @DefaultValue Events events) {
 
     /** Validates the prefixes, the name of the header and the numbers of keys. */
     public RateLimitProperties {
@@ -82,7 +84,8 @@ public record RateLimitProperties(
                 exposeShared,
                 retryAfterMillisHeader,
                 response,
-                store);
+                store,
+                events);
     }
 
     /**
@@ -133,6 +136,7 @@ public record RateLimitProperties(
         fixed.put("retry-after-millis-header", RateLimitProperties::retryAfterMillisHeader);
         fixed.put("response", RateLimitProperties::response);
         fixed.put("store", RateLimitProperties::store);
+        fixed.put("events", RateLimitProperties::events);
         fixed.values().removeIf(value -> Objects.equals(value.apply(this), value.apply(next)));
         return fixed.keySet().stream().map(name -> "ratelimit." + name).toList();
     }
@@ -261,6 +265,29 @@ public record RateLimitProperties(
             @Nullable String detail,
             @Nullable String content,
             @Nullable String contentType) {}
+
+    /**
+     * Which application events are published. Those of changes and of the store's outages always are.
+     *
+     * @param refusals Whether each refusal is an event, up to a maximum per second.
+     * @param maxPerSecond How many refusals of each policy are events in a second; the next event says how many were
+     *     left out.
+     */
+    public record Events(
+            @DefaultValue("false") boolean refusals,
+            @DefaultValue("10") int maxPerSecond) {
+
+        /** Validates the maximum. */
+        public Events {
+            if (maxPerSecond < 1) {
+                throw new RateLimitConfigurationException(
+                        "ratelimit.events.max-per-second",
+                        Integer.toString(maxPerSecond),
+                        "max-per-second must be at least 1 but was " + maxPerSecond
+                                + "; write 10, or ratelimit.events.refusals: false for no events");
+            }
+        }
+    }
 
     /**
      * Where budgets are kept.

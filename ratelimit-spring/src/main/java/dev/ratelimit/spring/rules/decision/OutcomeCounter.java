@@ -1,12 +1,17 @@
 package dev.ratelimit.spring.rules.decision;
 
 import dev.ratelimit.Charge;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Counts the outcomes of requests. Called by many threads at once. */
 @FunctionalInterface
 public interface OutcomeCounter {
+
+    /** Counts nothing, and costs nothing among {@linkplain #of several counters}. */
+    OutcomeCounter NONE = (policy, outcome) -> {};
 
     /** The outcome of a request under one policy. */
     enum Outcome {
@@ -36,11 +41,29 @@ public interface OutcomeCounter {
     /** Counts one request under this policy. */
     void count(String policy, Outcome outcome);
 
+    /** Counts one request under this policy. By default, without regard to what it asks for. */
+    default void count(String policy, Outcome outcome, RequestContext request) {
+        count(policy, outcome);
+    }
+
     /**
      * Tells whose request this policy has refused, or would have refused without shadow mode, in addition to counting it. By
      * default, nothing is done with it.
      */
     default void refused(String policy, String key) {}
+
+    /**
+     * Tells that this policy has refused a request, or would have refused it without shadow mode, in addition to counting
+     * it. By default, whose request it is, if it has a key.
+     *
+     * @param key {@code null} if the request lacks a part of it
+     * @param outcome which kind of refusal it is
+     */
+    default void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
+        if (key != null) {
+            refused(policy, key);
+        }
+    }
 
     /**
      * Tells how long a request has waited for permits of this policy, in addition to counting it. By default, nothing is
@@ -60,7 +83,9 @@ public interface OutcomeCounter {
     }
 
     /** A counter that passes everything on to all of these. */
-    static OutcomeCounter of(List<OutcomeCounter> counters) {
+    static OutcomeCounter of(List<OutcomeCounter> all) {
+        List<OutcomeCounter> counters =
+                all.stream().filter(counter -> counter != NONE).toList();
         return counters.size() == 1
                 ? counters.get(0)
                 : new OutcomeCounter() {
@@ -70,8 +95,14 @@ public interface OutcomeCounter {
                     }
 
                     @Override
-                    public void refused(String policy, String key) {
-                        counters.forEach(counter -> counter.refused(policy, key));
+                    public void count(String policy, Outcome outcome, RequestContext request) {
+                        counters.forEach(counter -> counter.count(policy, outcome, request));
+                    }
+
+                    @Override
+                    public void refused(
+                            String policy, @Nullable String key, Outcome outcome, RequestContext request) {
+                        counters.forEach(counter -> counter.refused(policy, key, outcome, request));
                     }
 
                     @Override

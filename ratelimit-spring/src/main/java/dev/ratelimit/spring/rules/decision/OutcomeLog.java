@@ -3,11 +3,13 @@ package dev.ratelimit.spring.rules.decision;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -87,6 +89,16 @@ final class OutcomeLog implements OutcomeCounter {
     @Override
     public void count(String policy, Outcome outcome) {
         counter.count(policy, outcome);
+        log(policy, outcome);
+    }
+
+    @Override
+    public void count(String policy, Outcome outcome, RequestContext request) {
+        counter.count(policy, outcome, request);
+        log(policy, outcome);
+    }
+
+    private void log(String policy, Outcome outcome) {
         if (outcome == Outcome.SHADOW_REFUSED) {
             shadows.computeIfAbsent(
                             policy,
@@ -108,8 +120,8 @@ final class OutcomeLog implements OutcomeCounter {
     }
 
     @Override
-    public void refused(String policy, String key) {
-        counter.refused(policy, key);
+    public void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
+        counter.refused(policy, key, outcome, request);
     }
 
     @Override
