@@ -38,6 +38,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param response The response to refused requests.
  * @param store Where budgets are kept.
  * @param events Which application events are published beside those of changes.
+ * @param metrics Which metrics there are beside those that are always there.
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 public record RateLimitProperties(
@@ -54,7 +55,8 @@ public record RateLimitProperties(
         @Nullable String retryAfterMillisHeader,
         @DefaultValue Response response,
         @DefaultValue Store store,
-        @DefaultValue Events events) {
+        @DefaultValue Events events,
+        @DefaultValue Metrics metrics) {
 
     /** Validates the prefixes, the name of the header and the numbers of keys. */
     public RateLimitProperties {
@@ -85,7 +87,8 @@ public record RateLimitProperties(
                 retryAfterMillisHeader,
                 response,
                 store,
-                events);
+                events,
+                metrics);
     }
 
     /**
@@ -137,6 +140,7 @@ public record RateLimitProperties(
         fixed.put("response", RateLimitProperties::response);
         fixed.put("store", RateLimitProperties::store);
         fixed.put("events", RateLimitProperties::events);
+        fixed.put("metrics", RateLimitProperties::metrics);
         fixed.values().removeIf(value -> Objects.equals(value.apply(this), value.apply(next)));
         return fixed.keySet().stream().map(name -> "ratelimit." + name).toList();
     }
@@ -285,6 +289,28 @@ public record RateLimitProperties(
                         Integer.toString(maxPerSecond),
                         "max-per-second must be at least 1 but was " + maxPerSecond
                                 + "; write 10, or ratelimit.events.refusals: false for no events");
+            }
+        }
+    }
+
+    /**
+     * Metrics that cost something.
+     *
+     * @param endpoints Whether requests are also counted by endpoint; each request is then looked up.
+     * @param maxEndpoints How many endpoints are counted separately; all others are counted as one.
+     */
+    public record Metrics(
+            @DefaultValue("false") boolean endpoints,
+            @DefaultValue("100") int maxEndpoints) {
+
+        /** Validates the maximum. */
+        public Metrics {
+            if (maxEndpoints < 1) {
+                throw new RateLimitConfigurationException(
+                        "ratelimit.metrics.max-endpoints",
+                        Integer.toString(maxEndpoints),
+                        "max-endpoints must be at least 1 but was " + maxEndpoints
+                                + "; write 100, or ratelimit.metrics.endpoints: false for no such metrics");
             }
         }
     }

@@ -46,6 +46,11 @@ public interface OutcomeCounter {
         count(policy, outcome);
     }
 
+    /** Whether it counts by endpoint, so that the endpoint of each request must be known. By default, it does not. */
+    default boolean readsEndpoints() {
+        return false;
+    }
+
     /**
      * Tells whose request this policy has refused, or would have refused without shadow mode, in addition to counting it. By
      * default, nothing is done with it.
@@ -95,13 +100,17 @@ public interface OutcomeCounter {
                     }
 
                     @Override
+                    public boolean readsEndpoints() {
+                        return counters.stream().anyMatch(OutcomeCounter::readsEndpoints);
+                    }
+
+                    @Override
                     public void count(String policy, Outcome outcome, RequestContext request) {
                         counters.forEach(counter -> counter.count(policy, outcome, request));
                     }
 
                     @Override
-                    public void refused(
-                            String policy, @Nullable String key, Outcome outcome, RequestContext request) {
+                    public void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
                         counters.forEach(counter -> counter.refused(policy, key, outcome, request));
                     }
 

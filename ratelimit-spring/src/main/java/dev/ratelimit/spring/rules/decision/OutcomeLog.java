@@ -98,6 +98,11 @@ final class OutcomeLog implements OutcomeCounter {
         log(policy, outcome);
     }
 
+    @Override
+    public boolean readsEndpoints() {
+        return counter.readsEndpoints();
+    }
+
     private void log(String policy, Outcome outcome) {
         if (outcome == Outcome.SHADOW_REFUSED) {
             shadows.computeIfAbsent(
