@@ -1,9 +1,11 @@
 package dev.ratelimit.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.spring.AppPerTest;
+import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimited;
@@ -15,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,6 +30,7 @@ import org.springframework.cloud.context.environment.EnvironmentChangeEvent;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -59,6 +63,17 @@ class ConfigurationRefreshTest extends AppPerTest {
         }
     }
 
+    @Configuration(proxyBeanMethods = false)
+    static class Listener {
+
+        final List<RateLimitChangedEvent> heard = new CopyOnWriteArrayList<>();
+
+        @EventListener
+        void hear(RateLimitChangedEvent event) {
+            heard.add(event);
+        }
+    }
+
     @RestController
     static class Pages {
 
@@ -72,7 +87,7 @@ class ConfigurationRefreshTest extends AppPerTest {
     @BeforeEach
     void start() {
         start(
-                List.of(TestApi.class, Pages.class, Clouds.class),
+                List.of(TestApi.class, Pages.class, Clouds.class, Listener.class),
                 "management.endpoints.web.exposure.include=ratelimits",
                 "p.limit=10/hour",
                 "p.match.paths=/any",
@@ -263,6 +278,20 @@ class ConfigurationRefreshTest extends AppPerTest {
         return registry.find(name).meters().stream()
                 .map(meter -> String.valueOf(meter.getId().getTag("policy")))
                 .toList();
+    }
+
+    @Test
+    void changedConfiguration_isAnEvent_forEachPolicyThatDiffers() {
+        refresh(P + "limit=20/hour", "ratelimit.policies.r.limit=1/hour");
+
+        List<RateLimitChangedEvent> heard = app.bean(Listener.class).heard;
+        await().until(() -> heard.size() == 2);
+        assertThat(heard)
+                .allSatisfy(event -> assertThat(event.cause()).isEqualTo(RateLimitChangedEvent.Cause.CONFIGURATION));
+        assertThat(heard).extracting(RateLimitChangedEvent::policy).containsExactly("p", "r");
+        assertThat(heard.get(0).from()).contains("10/hour");
+        assertThat(heard.get(0).to()).contains("20/hour");
+        assertThat(heard.get(1).from()).isEqualTo("absent");
     }
 
     @Test

@@ -9,6 +9,7 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.Started;
+import dev.ratelimit.spring.RateLimitStoreEvent;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
@@ -17,11 +18,14 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -228,6 +232,37 @@ class SharedStoreTest {
         assertThat(failures(registry, "connection")).isEqualTo(FAILURES);
         assertThat(failures(registry, "open")).isEqualTo(5);
         assertThat(ours(registry)).isEqualTo(meters);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Outages {
+
+        final List<RateLimitStoreEvent> heard = new CopyOnWriteArrayList<>();
+
+        @EventListener
+        void hear(RateLimitStoreEvent event) {
+            heard.add(event);
+        }
+    }
+
+    @Test
+    void outage_andItsEnd_areEvents() {
+        RunningApp app = start(List.of(TestApi.class, Outages.class), "ratelimit.policies.each.limit=100/hour");
+        app.get("/any");
+        List<RateLimitStoreEvent> heard = app.bean(Outages.class).heard;
+        server.kill();
+
+        for (int i = 0; i < FAILURES + 5; i++) {
+            app.get("/any");
+        }
+        await().until(() -> !heard.isEmpty());
+        assertThat(heard).containsExactly(new RateLimitStoreEvent(false, "connection"));
+
+        server.restart();
+        app.ticker().advance(Duration.ofSeconds(2));
+        awaitConnection(app);
+        await().until(() -> heard.size() > 1);
+        assertThat(heard).last().isEqualTo(new RateLimitStoreEvent(true, null));
     }
 
     private static double failures(MeterRegistry registry, String reason) {

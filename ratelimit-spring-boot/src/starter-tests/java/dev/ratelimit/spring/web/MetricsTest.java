@@ -6,14 +6,17 @@ import static org.awaitility.Awaitility.await;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.test.FakeTicker;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Configuration;
@@ -157,6 +160,105 @@ class MetricsTest {
         }
     }
 
+    private static double counted(RunningApp app, String endpoint, String policy, String outcome) {
+        return app
+                .bean(MeterRegistry.class)
+                .find("ratelimit.endpoint.requests")
+                .tags("endpoint", endpoint, "policy", policy, "outcome", outcome)
+                .counters()
+                .stream()
+                .mapToDouble(Counter::count)
+                .sum();
+    }
+
+    @Test
+    void requests_byEndpoint_areCountedOnlyIfSwitchedOn() {
+        String[] policies = {
+            "ratelimit.policies.wide.limit=100/hour",
+            "ratelimit.policies.tight.limit=2/hour",
+            "ratelimit.policies.tight.key=header:X-Id"
+        };
+        try (RunningApp app = RunningApp.start(List.of(TestApi.class), policies)) {
+            app.get("/orders/1", "X-Id: a");
+            app.awaitCounted("wide", "admitted", 1);
+            assertThat(app.bean(MeterRegistry.class)
+                            .find("ratelimit.endpoint.requests")
+                            .counters())
+                    .isEmpty();
+        }
+        try (RunningApp app = RunningApp.start(
+                List.of(TestApi.class),
+                Stream.concat(Stream.of(policies), Stream.of("ratelimit.metrics.endpoints=true"))
+                        .toArray(String[]::new))) {
+            for (int i = 0; i < 3; i++) {
+                app.get("/orders/" + i, "X-Id: a");
+            }
+            app.get("/any", "X-Id: a");
+            app.get("/nowhere/at/all", "X-Id: b");
+
+            app.awaitCounted("wide", "admitted", 3);
+            app.awaitCounted("tight", "refused", 2);
+            assertThat(counted(app, "GET /orders/{id}", "wide", "admitted")).isEqualTo(2);
+            assertThat(counted(app, "GET /orders/{id}", "tight", "admitted")).isEqualTo(2);
+            assertThat(counted(app, "GET /orders/{id}", "tight", "refused")).isEqualTo(1);
+            assertThat(counted(app, "GET /orders/{id}", "wide", "refused")).isZero();
+            assertThat(counted(app, "ANY /any", "tight", "refused")).isEqualTo(1);
+            assertThat(counted(app, "nowhere", "tight", "admitted")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void requests_toMoreEndpointsThanTheMaximum_areCountedAsOther() {
+        try (RunningApp app = RunningApp.start(
+                List.of(TestApi.class),
+                "ratelimit.metrics.endpoints=true",
+                "ratelimit.metrics.max-endpoints=1",
+                "ratelimit.policies.each.limit=100/hour")) {
+            app.get("/orders/1");
+            app.get("/any");
+            app.get("/nowhere/at/all");
+            app.get("/orders/2");
+
+            app.awaitCounted("each", "admitted", 4);
+            assertThat(counted(app, "GET /orders/{id}", "each", "admitted")).isEqualTo(2);
+            assertThat(counted(app, "other", "each", "admitted")).isEqualTo(2);
+            assertThat(app.bean(MeterRegistry.class)
+                            .find("ratelimit.endpoint.requests")
+                            .counters())
+                    .hasSize(2);
+        }
+    }
+
+    /** Those that the server has measured with this status, by path pattern. */
+    private static List<String> refusedUris(RunningApp app) {
+        return app.bean(MeterRegistry.class).find("http.server.requests").tag("status", "429").timers().stream()
+                .map(timer -> timer.getId().getTag("uri"))
+                .toList();
+    }
+
+    private static List<String> uriOfARefusal(String... properties) {
+        List<String> all = new ArrayList<>(List.of(properties));
+        all.add("ratelimit.policies.p.limit=1/hour");
+        try (RunningApp app = RunningApp.start(
+                List.of(TestApi.class, RunningApp.WithSecurity.class, RunningApp.Alice.class),
+                all.toArray(String[]::new))) {
+            assertThat(app.getAs("alice", "/orders/1").status()).isEqualTo(200);
+            assertThat(app.getAs("alice", "/orders/1").status()).isEqualTo(429);
+            await().until(() -> !refusedUris(app).isEmpty());
+            return refusedUris(app);
+        }
+    }
+
+    @Test
+    void refusals_areMeasuredUnderTheirPattern_ifTheEndpointWasLookedUp() {
+        assertThat(uriOfARefusal("ratelimit.policies.p.key=endpoint", "ratelimit.policies.p.stage=before-security"))
+                .containsExactly("/orders/{id}");
+        assertThat(uriOfARefusal("ratelimit.policies.p.key=user, endpoint")).containsExactly("/orders/{id}");
+        assertThat(uriOfARefusal("ratelimit.policies.p.key=ip", "ratelimit.metrics.endpoints=true"))
+                .containsExactly("/orders/{id}");
+        assertThat(uriOfARefusal("ratelimit.policies.p.key=ip")).containsExactly("UNKNOWN");
+    }
+
     @Test
     void meters_stayTheSame_whateverIsRequested() {
         try (RunningApp app = RunningApp.start(
@@ -192,6 +294,14 @@ class MetricsTest {
             assertThat(evicted(app, "full")).isZero();
             // exhausted keys stay in memory
             assertThat(evicted(app, "active")).isZero();
+            // meters refer weakly to what they measure
+            System.gc();
+            assertThat(added(app)).isEqualTo(2);
+
+            app.ticker().advance(Duration.ofHours(2));
+            app.get("/orders/1", "X-Id: new");
+            app.get("/orders/1", "X-Id: new");
+            assertThat(added(app)).isEqualTo(3);
         }
     }
 
@@ -205,6 +315,14 @@ class MetricsTest {
                 .tag("policy", policy)
                 .gauge()
                 .value();
+    }
+
+    private static double added(RunningApp app) {
+        return app.bean(MeterRegistry.class)
+                .get("ratelimit.keys.added")
+                .tag("policy", "each")
+                .functionCounter()
+                .count();
     }
 
     private static double evicted(RunningApp app, String state) {

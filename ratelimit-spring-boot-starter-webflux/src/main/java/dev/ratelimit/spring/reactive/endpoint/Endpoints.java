@@ -132,6 +132,11 @@ public final class Endpoints implements EndpointResolver {
         return found != null ? found : find(web.exchange()).endpoint();
     }
 
+    @Override
+    public @Nullable Endpoint known(WebRequest request) {
+        return request instanceof ReactiveWebRequest web ? web.endpoint() : null;
+    }
+
     /** Where a request leads, as far as its path, its headers and its query tell. */
     public Found find(ServerWebExchange exchange) {
         PathContainer path = exchange.getRequest().getPath().pathWithinApplication();

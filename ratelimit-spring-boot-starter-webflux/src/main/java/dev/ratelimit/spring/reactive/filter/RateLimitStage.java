@@ -17,7 +17,9 @@ import java.io.IOException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.reactive.observation.ServerRequestObservationContext;
 import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.util.pattern.PathPattern;
 import reactor.core.publisher.Mono;
 
 /** Charges exchanges to the rules of one stage, and lets them go on, wait or be refused. Thread-safe. */
@@ -84,7 +86,7 @@ final class RateLimitStage {
                 .flatMap(fetched -> decide(passage, fetched)
                         .flatMap(charged -> charged.isRefused()
                                 ? EventLoop.nextTurn(request.exchange())
-                                        .then(Mono.defer(() -> refuse(charged, request.exchange())))
+                                        .then(Mono.defer(() -> refuse(charged, fetched)))
                                         .then(Mono.empty())
                                 : goOn(passage, charged, fetched, rest)));
     }
@@ -135,7 +137,9 @@ final class RateLimitStage {
         });
     }
 
-    private Mono<Void> refuse(ChargedRequest charged, ServerWebExchange exchange) {
+    private Mono<Void> refuse(ChargedRequest charged, ReactiveWebRequest request) {
+        ServerWebExchange exchange = request.exchange();
+        observe(exchange, request.endpoint());
         if (exchange.getResponse().isCommitted()) {
             return Mono.empty();
         }
@@ -148,6 +152,15 @@ final class RateLimitStage {
             }
             return response.send();
         }));
+    }
+
+    /** As a mapping does: refused requests are observed under their pattern, and not as unknown. */
+    private static void observe(ServerWebExchange exchange, @Nullable Endpoint endpoint) {
+        PathPattern pattern = endpoint == null ? null : endpoint.pattern();
+        if (pattern != null) {
+            ServerRequestObservationContext.findCurrent(exchange.getAttributes())
+                    .ifPresent(observed -> observed.setPathPattern(pattern.getPatternString()));
+        }
     }
 
     private static void admit(Passage passage, ChargedRequest charged, ServerWebExchange exchange) {

@@ -4,6 +4,7 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.spring.boot.metrics.ChangeMeters;
+import dev.ratelimit.spring.boot.metrics.EndpointMeters;
 import dev.ratelimit.spring.boot.metrics.MemoryStoreMeters;
 import dev.ratelimit.spring.boot.metrics.MeteredOutcomeCounter;
 import dev.ratelimit.spring.boot.metrics.MeteredStore;
@@ -14,6 +15,7 @@ import dev.ratelimit.spring.boot.redis.RedisStoreMeters;
 import dev.ratelimit.spring.boot.spi.ChangeObserver;
 import dev.ratelimit.spring.boot.spi.Operator;
 import dev.ratelimit.spring.boot.spi.StoreDecorator;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
@@ -48,6 +50,14 @@ class RateLimitObservabilityConfiguration {
         @Bean("dev.ratelimit.outcomes")
         OutcomeCounter rateLimitOutcomes(MeterRegistry registry, ObjectProvider<Ticker> ticker) {
             return new MeteredOutcomeCounter(registry, ticker.getIfAvailable(Ticker::system));
+        }
+
+        /** Decided by the value at run time, also if code was generated ahead of time. */
+        @Bean("dev.ratelimit.endpointMeters")
+        OutcomeCounter rateLimitEndpointMeters(MeterRegistry registry, RateLimitProperties properties) {
+            return properties.metrics().endpoints()
+                    ? new EndpointMeters(registry, properties.metrics().maxEndpoints())
+                    : OutcomeCounter.NONE;
         }
 
         @Bean("dev.ratelimit.waitingMeters")

@@ -15,6 +15,7 @@ import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.mistake.UnreadVariables;
 import dev.ratelimit.spring.rules.mistake.WrittenProperties;
+import dev.ratelimit.spring.rules.operation.QueuedEvents;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.operation.SharedChanges;
 import org.springframework.beans.factory.ObjectProvider;
@@ -105,10 +106,16 @@ public class RateLimitsConfiguration {
                                 context.getBeanProvider(LimitValidator.class).getIfAvailable(() -> limit -> {})),
                 store);
         operations.identify(operator::name);
+        operations.publishTo(context.getBean(QueuedEvents.class));
         context.getBeanProvider(WaitingRequests.class).ifAvailable(operations::watch);
         context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
         context.getBeanProvider(SharedChanges.class).ifAvailable(operations::share);
         return operations;
+    }
+
+    @Bean("dev.ratelimit.events")
+    QueuedEvents rateLimitEvents(ApplicationContext context) {
+        return QueuedEvents.onOwnThread(context::publishEvent, context.getClassLoader());
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -7,6 +7,7 @@ import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreBuilder;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.boot.redis.RedisStoreClient;
+import dev.ratelimit.spring.boot.redis.RedisStoreEvents;
 import dev.ratelimit.spring.boot.redis.RedisStoreObserver;
 import dev.ratelimit.spring.boot.redis.RedisWarmUp;
 import dev.ratelimit.spring.boot.redis.SlowHealthCheck;
@@ -15,6 +16,7 @@ import dev.ratelimit.spring.boot.spi.StoreReport;
 import dev.ratelimit.spring.boot.spi.StoreWarmUp;
 import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.operation.QueuedEvents;
 import io.lettuce.core.RedisClient;
 import java.util.Map;
 import org.springframework.beans.factory.BeanFactory;
@@ -85,10 +87,16 @@ class RedisStoreConfiguration {
         if (settings.mode() == RateLimitProperties.Redis.Mode.LEASED) {
             builder.leased(settings.lease().fraction(), settings.lease().maxAge());
         }
-        observers.ifAvailable(builder::listener);
-        RedisStore store = builder.build();
-        observers.ifAvailable(observer -> observer.watch(store));
+        RedisStoreObserver observer =
+                RedisStoreObserver.of(observers.orderedStream().toList());
+        RedisStore store = builder.listener(observer).build();
+        observer.watch(store);
         return store;
+    }
+
+    @Bean("dev.ratelimit.storeEvents")
+    RedisStoreEvents rateLimitStoreEvents(QueuedEvents events) {
+        return new RedisStoreEvents(events::publish);
     }
 
     @Bean("dev.ratelimit.storeReport")

@@ -13,6 +13,7 @@ import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.operation.QueuedEvents;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -27,6 +28,9 @@ import org.springframework.core.env.Environment;
 @ConditionalOnBean(WebStack.class)
 @Conditional({OnRateLimitsEnabled.class, OnRateLimitsCondition.class})
 class RequestRulesConfiguration {
+
+    /** Of the actuator endpoint, which may be missing. */
+    private static final String SHOW_KEYS = "management.endpoint.ratelimits.show-keys";
 
     /** Those of the configuration; those of annotations are added at the end of the start. */
     @Bean("dev.ratelimit.rules")
@@ -68,6 +72,26 @@ class RequestRulesConfiguration {
                 OutcomeCounter.of(outcomes.orderedStream().toList()),
                 waiting.ticker(),
                 handler.getIfAvailable());
+    }
+
+    /** Decided by the value at run time, also if code was generated ahead of time. */
+    @Bean("dev.ratelimit.refusalEvents")
+    OutcomeCounter rateLimitRefusalEvents(
+            RateLimitProperties properties,
+            ObjectProvider<RateLimitOperations> operations,
+            QueuedEvents events,
+            ObjectProvider<Ticker> ticker,
+            Environment environment) {
+        return properties.events().refusals()
+                ? operations
+                        .getObject()
+                        .publishRefusals(
+                                events,
+                                properties.events().maxPerSecond(),
+                                ticker.getIfAvailable(Ticker::system),
+                                BoundProperty.of(environment, SHOW_KEYS, "never")
+                                        .equalsIgnoreCase("always"))
+                : OutcomeCounter.NONE;
     }
 
     @Bean("dev.ratelimit.waitingRequests")

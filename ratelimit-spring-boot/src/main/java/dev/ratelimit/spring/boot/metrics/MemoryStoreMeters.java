@@ -8,10 +8,12 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.springframework.beans.factory.ObjectProvider;
 
 /**
- * Meters of the store in memory, by {@code policy}: {@code ratelimit.keys}, {@code ratelimit.memory} in bytes, and
+ * Meters of the store in memory, by {@code policy}: {@code ratelimit.keys}, {@code ratelimit.keys.added}, the number of
+ * keys that were new, which invented ones raise, {@code ratelimit.memory} in bytes, and
  * {@code ratelimit.evictions} with {@code state}: {@code full} if nothing was charged, {@code active} if permits were
  * charged and the table needed room.
  */
@@ -48,8 +50,24 @@ public final class MemoryStoreMeters implements PolicyObserver, AutoCloseable {
                         .baseUnit("bytes")
                         .tag("policy", policy)
                         .register(registry),
+                added(store, policy),
                 evictions(store, policy, "full", InMemoryStore::evictedFull),
                 evictions(store, policy, "active", InMemoryStore::evictedActive));
+    }
+
+    /**
+     * Every key that was added is still there or was evicted, so no request counts it. Never falls: a key that is just added
+     * or evicted may be missing in one of the numbers, or be in two of them.
+     */
+    private Meter added(InMemoryStore store, String policy) {
+        AtomicLong last = new AtomicLong();
+        return FunctionCounter.builder("ratelimit.keys.added", store, memory -> {
+                    long now = memory.keys(policy) + memory.evictedFull(policy) + memory.evictedActive(policy);
+                    return (double) last.accumulateAndGet(now, Math::max);
+                })
+                .description("Keys that were new, over all limits of the policy")
+                .tag("policy", policy)
+                .register(registry);
     }
 
     @FunctionalInterface

@@ -37,6 +37,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     Retry-After.
  * @param response The response to refused requests.
  * @param store Where budgets are kept.
+ * @param events Which application events are published beside those of changes.
+ * @param metrics Which metrics there are beside those that are always there.
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 public record RateLimitProperties(
@@ -52,7 +54,9 @@ public record RateLimitProperties(
         @DefaultValue("false") boolean exposeShared,
         @Nullable String retryAfterMillisHeader,
         @DefaultValue Response response,
-        @DefaultValue Store store) {
+        @DefaultValue Store store,
+        @DefaultValue Events events,
+        @DefaultValue Metrics metrics) {
 
     /** Validates the prefixes, the name of the header and the numbers of keys. */
     public RateLimitProperties {
@@ -82,7 +86,9 @@ public record RateLimitProperties(
                 exposeShared,
                 retryAfterMillisHeader,
                 response,
-                store);
+                store,
+                events,
+                metrics);
     }
 
     /**
@@ -133,6 +139,8 @@ public record RateLimitProperties(
         fixed.put("retry-after-millis-header", RateLimitProperties::retryAfterMillisHeader);
         fixed.put("response", RateLimitProperties::response);
         fixed.put("store", RateLimitProperties::store);
+        fixed.put("events", RateLimitProperties::events);
+        fixed.put("metrics", RateLimitProperties::metrics);
         fixed.values().removeIf(value -> Objects.equals(value.apply(this), value.apply(next)));
         return fixed.keySet().stream().map(name -> "ratelimit." + name).toList();
     }
@@ -261,6 +269,51 @@ public record RateLimitProperties(
             @Nullable String detail,
             @Nullable String content,
             @Nullable String contentType) {}
+
+    /**
+     * Which application events are published. Those of changes and of the store's outages always are.
+     *
+     * @param refusals Whether each refusal is an event, up to a maximum per second.
+     * @param maxPerSecond How many refusals of each policy are events in a second; the next event says how many were
+     *     left out.
+     */
+    public record Events(
+            @DefaultValue("false") boolean refusals,
+            @DefaultValue("10") int maxPerSecond) {
+
+        /** Validates the maximum. */
+        public Events {
+            if (maxPerSecond < 1) {
+                throw new RateLimitConfigurationException(
+                        "ratelimit.events.max-per-second",
+                        Integer.toString(maxPerSecond),
+                        "max-per-second must be at least 1 but was " + maxPerSecond
+                                + "; write 10, or ratelimit.events.refusals: false for no events");
+            }
+        }
+    }
+
+    /**
+     * Metrics that cost something.
+     *
+     * @param endpoints Whether requests are also counted by endpoint; each request is then looked up.
+     * @param maxEndpoints How many endpoints are counted separately; all others are counted as one.
+     */
+    public record Metrics(
+            @DefaultValue("false") boolean endpoints,
+            @DefaultValue("100") int maxEndpoints) {
+
+        /** Validates the maximum. */
+        public Metrics {
+            if (maxEndpoints < 1) {
+                throw new RateLimitConfigurationException(
+                        "ratelimit.metrics.max-endpoints",
+                        Integer.toString(maxEndpoints),
+                        "max-endpoints must be at least 1 but was " + maxEndpoints
+                                + "; write 100, or ratelimit.metrics.endpoints: false for no such metrics");
+            }
+        }
+    }
 
     /**
      * Where budgets are kept.

@@ -255,13 +255,13 @@ public final class CallLimiter {
         private void pass(
                 StageCharges charges, boolean admitted, RequestContext context, @Nullable ChargedRequest within) {
             if (!admitted) {
-                charges.countRefused(outcomes);
+                charges.countRefused(outcomes, context);
                 List<StageCharges> stages = new ArrayList<>(within == null ? List.of() : within.stages());
                 stages.add(charges);
                 throw new RefusedCall(refusal(charges, context), within, stages, context);
             }
             try {
-                charges.countAdmitted(outcomes);
+                charges.countAdmitted(outcomes, context);
             } catch (RuntimeException | Error e) {
                 charges.release();
                 throw e;

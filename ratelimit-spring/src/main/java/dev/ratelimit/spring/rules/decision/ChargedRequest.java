@@ -187,7 +187,7 @@ public final class ChargedRequest {
         if (admitted) {
             add(charges);
         } else {
-            charges.countRefused(outcomes);
+            charges.countRefused(outcomes, context);
         }
         countAdmitted();
         return StageCharges.DONE;
@@ -201,7 +201,7 @@ public final class ChargedRequest {
         counted = true;
         List<CompletableFuture<?>> updates = new ArrayList<>(before.size());
         atEach(before, stage -> updates.add(stage.giveBack()));
-        charges.countRefused(outcomes);
+        charges.countRefused(outcomes, context);
         return updates.isEmpty()
                 ? StageCharges.DONE
                 : CompletableFuture.allOf(updates.toArray(CompletableFuture[]::new));
@@ -322,7 +322,7 @@ public final class ChargedRequest {
         if (!counted && !isWaiting()) {
             counted = true;
             for (int i = 0; i < stages.size(); i++) {
-                stages.get(i).countAdmitted(outcomes);
+                stages.get(i).countAdmitted(outcomes, context);
             }
         }
     }

@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface OutcomeCounter {
 
+    /** Counts nothing, and costs nothing among {@linkplain #of several counters}. */
+    OutcomeCounter NONE = (policy, outcome) -> {};
+
     /** The outcome of a request under one policy. */
     enum Outcome {
         /** The request was charged and admitted. */
@@ -38,11 +41,34 @@ public interface OutcomeCounter {
     /** Counts one request under this policy. */
     void count(String policy, Outcome outcome);
 
+    /** Counts one request under this policy. By default, without regard to what it asks for. */
+    default void count(String policy, Outcome outcome, RequestContext request) {
+        count(policy, outcome);
+    }
+
+    /** Whether it counts by endpoint, so that the endpoint of each request must be known. By default, it does not. */
+    default boolean readsEndpoints() {
+        return false;
+    }
+
     /**
      * Tells whose request this policy has refused, or would have refused without shadow mode, in addition to counting it. By
      * default, nothing is done with it.
      */
     default void refused(String policy, String key) {}
+
+    /**
+     * Tells that this policy has refused a request, or would have refused it without shadow mode, in addition to counting
+     * it. By default, whose request it is, if it has a key.
+     *
+     * @param key {@code null} if the request lacks a part of it
+     * @param outcome which kind of refusal it is
+     */
+    default void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
+        if (key != null) {
+            refused(policy, key);
+        }
+    }
 
     /**
      * Tells what a refused caller is told, in addition to {@link #refused}. By default, nothing is done with it.
@@ -70,7 +96,9 @@ public interface OutcomeCounter {
     }
 
     /** A counter that passes everything on to all of these. */
-    static OutcomeCounter of(List<OutcomeCounter> counters) {
+    static OutcomeCounter of(List<OutcomeCounter> all) {
+        List<OutcomeCounter> counters =
+                all.stream().filter(counter -> counter != NONE).toList();
         return counters.size() == 1
                 ? counters.get(0)
                 : new OutcomeCounter() {
@@ -80,8 +108,18 @@ public interface OutcomeCounter {
                     }
 
                     @Override
-                    public void refused(String policy, String key) {
-                        counters.forEach(counter -> counter.refused(policy, key));
+                    public boolean readsEndpoints() {
+                        return counters.stream().anyMatch(OutcomeCounter::readsEndpoints);
+                    }
+
+                    @Override
+                    public void count(String policy, Outcome outcome, RequestContext request) {
+                        counters.forEach(counter -> counter.count(policy, outcome, request));
+                    }
+
+                    @Override
+                    public void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
+                        counters.forEach(counter -> counter.refused(policy, key, outcome, request));
                     }
 
                     @Override

@@ -89,6 +89,21 @@ final class OutcomeLog implements OutcomeCounter {
     @Override
     public void count(String policy, Outcome outcome) {
         counter.count(policy, outcome);
+        log(policy, outcome);
+    }
+
+    @Override
+    public void count(String policy, Outcome outcome, RequestContext request) {
+        counter.count(policy, outcome, request);
+        log(policy, outcome);
+    }
+
+    @Override
+    public boolean readsEndpoints() {
+        return counter.readsEndpoints();
+    }
+
+    private void log(String policy, Outcome outcome) {
         if (outcome == Outcome.SHADOW_REFUSED) {
             shadows.computeIfAbsent(
                             policy,
@@ -110,8 +125,8 @@ final class OutcomeLog implements OutcomeCounter {
     }
 
     @Override
-    public void refused(String policy, String key) {
-        counter.refused(policy, key);
+    public void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
+        counter.refused(policy, key, outcome, request);
     }
 
     @Override

@@ -7,6 +7,7 @@ import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RejectionHandler;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.RequestContext;
@@ -22,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * in two stages, before and after it. Thread-safe.
  */
 public final class RequestLimiter {
+
+    private static final Reads ENDPOINT = Reads.of(Reads.Fact.ENDPOINT);
 
     private final RequestRules rules;
     private final WaitingRequests waiting;
@@ -40,6 +43,9 @@ public final class RequestLimiter {
 
     /** Whether stores may block the calling thread. */
     private final boolean blocking;
+
+    /** Whether the endpoint of each request must be known, whatever the rules read. */
+    private final boolean readsEndpoints;
 
     /**
      * Charges requests to all rules at once.
@@ -80,6 +86,7 @@ public final class RequestLimiter {
         this.refusals = refusals;
         this.place = place;
         this.blocking = blocking;
+        this.readsEndpoints = outcomes.readsEndpoints();
     }
 
     /** Returns a limiter with the same rules that charges only those before Spring Security. */
@@ -189,6 +196,10 @@ public final class RequestLimiter {
             charged.endWait();
             return;
         }
+        if (readsEndpoints) {
+            // now, as the request may be gone when it is counted
+            Endpoint unused = charged.context().endpoint();
+        }
         StageCharges charges = place.named() == null
                 ? charged.rules().applyTo(charged.context(), place.stage(), store())
                 : charged.rules().applyNamed(charged.context(), charged.notMet(place.named()), store());
@@ -262,11 +273,12 @@ public final class RequestLimiter {
         charged.goOn(place, charges, charges.refresh(), () -> charged.goOn(place, charges, shown, () -> {}));
     }
 
-    /** What the rules of this stage read of requests. */
+    /** What the rules of this stage, and what counts their outcomes, read of requests. */
     public Reads reads() {
-        return place.named() == null
+        Reads ofRules = place.named() == null
                 ? rules.inForce().reads(place.stage())
                 : rules.inForce().reads(place.named());
+        return readsEndpoints ? ofRules.and(ENDPOINT) : ofRules;
     }
 
     /**

@@ -287,23 +287,23 @@ public final class StageCharges {
         return rules.ruleOf(limit.charge()).key().identifiesCaller(context);
     }
 
-    public void countAdmitted(OutcomeCounter outcomes) {
+    public void countAdmitted(OutcomeCounter outcomes, RequestContext request) {
         List<AppliedRules.Charged> charged = rules.charged();
         for (int i = 0; i < charged.size(); i++) {
             Rule rule = charged.get(i).rule();
             boolean afterWait = waited && rule.onExceeded().waits();
-            outcomes.count(rule.policy().name(), afterWait ? Outcome.WAITED : Outcome.ADMITTED);
+            outcomes.count(rule.policy().name(), afterWait ? Outcome.WAITED : Outcome.ADMITTED, request);
             if (afterWait) {
                 outcomes.waited(rule.policy().name(), Outcome.WAITED, waitNanos);
             }
         }
         for (AppliedRules.Uncharged one : rules.uncharged()) {
-            String key = one.key();
+            String policy = one.rule().policy().name();
             if (one.counted()) {
-                outcomes.count(one.rule().policy().name(), one.outcome());
+                outcomes.count(policy, one.outcome(), request);
             }
-            if (one.outcome() == Outcome.SHADOW_REFUSED && key != null) {
-                outcomes.refused(one.rule().policy().name(), key);
+            if (one.outcome() == Outcome.SHADOW_REFUSED) {
+                outcomes.refused(policy, one.key(), one.outcome(), request);
             }
         }
         if (holds()) {
@@ -312,19 +312,17 @@ public final class StageCharges {
     }
 
     /** Policies in shadow mode do not count a request that is refused without them. */
-    public void countRefused(OutcomeCounter outcomes) {
+    public void countRefused(OutcomeCounter outcomes, RequestContext request) {
         StoreUnavailableException unavailable = answer.unavailable();
         if (unavailable != null) {
-            outcomes.count(unavailable.policy(), Outcome.UNAVAILABLE);
+            outcomes.count(unavailable.policy(), Outcome.UNAVAILABLE, request);
         }
         List<String> refusing = answer.violatedPolicies();
         for (int i = 0; i < refusing.size(); i++) {
             String policy = refusing.get(i);
-            outcomes.count(policy, delayed ? Outcome.DELAYED : Outcome.REFUSED);
-            String key = rules.keyOf(policy);
-            if (key != null) {
-                outcomes.refused(policy, key);
-            }
+            Outcome outcome = delayed ? Outcome.DELAYED : Outcome.REFUSED;
+            outcomes.count(policy, outcome, request);
+            outcomes.refused(policy, rules.keyOf(policy), outcome, request);
             if (waited && rules.ruleOf(policy).onExceeded().waits()) {
                 outcomes.waited(policy, Outcome.REFUSED, waitNanos);
             }

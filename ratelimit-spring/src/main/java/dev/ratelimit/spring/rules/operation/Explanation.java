@@ -140,9 +140,9 @@ final class Explanation {
         boolean admitted = stage.charge();
         Map<String, Outcome> outcomes = new HashMap<>();
         if (admitted) {
-            stage.countAdmitted(outcomes::put);
+            stage.countAdmitted(outcomes::put, context);
         } else {
-            stage.countRefused(outcomes::put);
+            stage.countRefused(outcomes::put, context);
         }
         stage.rules().uncharged().stream()
                 .filter(one -> !one.counted())

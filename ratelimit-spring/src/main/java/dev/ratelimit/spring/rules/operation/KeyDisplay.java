@@ -9,6 +9,7 @@ import java.util.HexFormat;
 import java.util.List;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Shows keys to operators: as their plain values or, to those who may not see them, as hashes. The hashes are of use
@@ -37,6 +38,12 @@ final class KeyDisplay {
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException(ALGORITHM + " is not available", e);
         }
+    }
+
+    /** The key as a list of plain values, or of its hash; {@code rule} is {@code null} if there is no such policy any more. */
+    List<String> list(@Nullable Rule rule, String key, boolean plain) {
+        List<String> values = plain && rule != null ? PlainKey.valuesOf(rule, key) : null;
+        return values == null ? List.of(hash(key)) : values;
     }
 
     /** The key as a list of plain values, or its hash if the key may not be shown or is kept as a hash itself. */

@@ -40,6 +40,15 @@ final class LiveChanges {
 
     private volatile @Nullable SharedChanges shared;
 
+    private volatile Adopted adopted = (policy, before, now) -> {};
+
+    /** Is told that another instance has changed a policy. */
+    @FunctionalInterface
+    interface Adopted {
+
+        void changed(String policy, PolicyVersion before, PolicyVersion now);
+    }
+
     /**
      * What to change of a policy.
      *
@@ -58,6 +67,11 @@ final class LiveChanges {
 
     void share(SharedChanges with) {
         shared = with;
+    }
+
+    /** Tells this what other instances change, from now on. */
+    void tellAdopted(Adopted observer) {
+        adopted = observer;
     }
 
     Changes changes() {
@@ -154,6 +168,7 @@ final class LiveChanges {
             PolicyVersion version = now.version(policy);
             if (!version.equals(before.version(policy))) {
                 tell(policy, version, configured.version(policy));
+                adopted.changed(policy, before.version(policy), version);
             }
         }
         for (String policy : known.policies()) {

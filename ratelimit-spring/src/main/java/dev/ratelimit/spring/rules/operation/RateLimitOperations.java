@@ -8,6 +8,8 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChangedEvent;
+import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.WebRequest;
@@ -65,6 +67,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
     private volatile @Nullable WaitingRequests waiting;
     private volatile @Nullable Map<String, Object> refusedConfiguration;
     private volatile Supplier<@Nullable String> operator = () -> null;
+    private volatile @Nullable QueuedEvents events;
 
     /** Operates on these rules, and on the keys in this store. */
     public RateLimitOperations(RequestRules rules, RateLimitStore store) {
@@ -181,6 +184,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
                 now,
                 now.change() == null ? "as configured" : live.duration());
         tell(policy, Map.of("change", what, "from", before.toString(), "to", now.toString()));
+        publish(policy, Cause.OPERATOR, before.toString(), now.toString());
         Map<String, Object> report = report(policy, null, false);
         Long burst = PolicyReport.burst(now.limits());
         if (change.limit() != null && change.burst() == null && burst != null) {
@@ -224,7 +228,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
             boolean changed = live.configure(next.policies());
             if (changed) {
                 log.warn("Rate limits have the policies of the changed configuration: {}", names());
-                logDifferences(before, rules.inForce());
+                tellDifferences(before, rules.inForce());
             }
             if (!fixed.isEmpty()) {
                 log.warn("A changed configuration of {} needs a restart of the application", String.join(", ", fixed));
@@ -241,7 +245,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
         }
     }
 
-    private static void logDifferences(RulesInForce before, RulesInForce now) {
+    private void tellDifferences(RulesInForce before, RulesInForce now) {
         Set<String> all = new TreeSet<>(before.byPolicy().keySet());
         all.addAll(now.byPolicy().keySet());
         for (String policy : all) {
@@ -249,6 +253,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
             String later = describe(now, policy);
             if (!earlier.equals(later)) {
                 log.warn("Rate limit {} was {}, and is {}", Quotation.of(policy), earlier, later);
+                publish(policy, Cause.CONFIGURATION, earlier, later);
             }
         }
     }
@@ -296,6 +301,36 @@ public final class RateLimitOperations implements RateLimitPolicies {
     /** Calls this with the policy and what was done, after each change and each reset. */
     public void observe(BiConsumer<String, Map<String, Object>> observer) {
         observers.add(observer);
+    }
+
+    /** Publishes an event for each change of a policy, wherever it comes from. */
+    public void publishTo(QueuedEvents queue) {
+        events = queue;
+        live.tellAdopted(
+                (policy, before, now) -> publish(policy, Cause.OTHER_INSTANCE, before.toString(), now.toString()));
+    }
+
+    private void publish(String policy, Cause cause, String from, String to) {
+        QueuedEvents queue = events;
+        if (queue != null && !from.equals(to)) {
+            String by = cause == Cause.OPERATOR ? operator.get() : null;
+            queue.publish(new RateLimitChangedEvent(policy, cause, by, from, to));
+        }
+    }
+
+    /**
+     * Publishes refusals as events, with the keys as {@link #report} shows them.
+     *
+     * @param maxPerSecond the maximum number of events per policy and second
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     * @return what all requests are to be counted by
+     */
+    public OutcomeCounter publishRefusals(QueuedEvents queue, int maxPerSecond, Ticker ticker, boolean showKeys) {
+        return new RefusalEvents(
+                queue,
+                maxPerSecond,
+                ticker,
+                (policy, key) -> keys.list(rules.inForce().byPolicy().get(policy), key, showKeys));
     }
 
     /** Shows how many requests wait, and lets them ask again after each change. */

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules.request;
 
 import dev.ratelimit.spring.WebRequest;
+import org.jspecify.annotations.Nullable;
 
 /** Finds the endpoints of requests, as the web stack will. Called by many threads at once. */
 public interface EndpointResolver {
@@ -10,6 +11,11 @@ public interface EndpointResolver {
      * method or media type; {@link Endpoint#UNMAPPED} or {@link Endpoint#NOWHERE}.
      */
     Endpoint resolve(WebRequest request);
+
+    /** The endpoint, if the web stack has looked it up already; {@code null} otherwise. Does not look it up. */
+    default @Nullable Endpoint known(WebRequest request) {
+        return null;
+    }
 
     /** Whether its path may lead the request to an endpoint with annotations. Does not look up the endpoint. */
     boolean mayLeadToAnnotated(WebRequest request);

@@ -107,6 +107,11 @@ public final class RequestContext {
         return known;
     }
 
+    /** The endpoint, if it was looked up already; otherwise {@code null}. Does not look it up. */
+    public @Nullable Endpoint knownEndpoint() {
+        return endpoint != null ? endpoint : sources.endpoints().known(request);
+    }
+
     /** Whether it may lead to an endpoint with annotations. Does not look up the endpoint. */
     public boolean mayLeadToAnnotated() {
         return sources.endpoints().mayLeadToAnnotated(first);

@@ -21,6 +21,7 @@ import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
 import dev.ratelimit.spring.rules.request.RecordedResponse;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.test.FakeTicker;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -125,9 +126,39 @@ class RequestFaultsTest {
             });
             RejectionHandler handler = faults.in(
                     RejectionHandler.class, (request, response, rejection) -> response.write("text/plain", "no"));
-            limiter = new RequestLimiter(rules, properties, waiting, outcomes, ticker, handler);
+            limiter = new RequestLimiter(rules, properties, waiting, byEndpoint(outcomes), ticker, handler);
             before = limiter.beforeSecurity();
             after = limiter.afterSecurity();
+        }
+
+        /** Counts by endpoint, which is asked for at the start, where a fault concerns no request. */
+        private static OutcomeCounter byEndpoint(OutcomeCounter counter) {
+            return new OutcomeCounter() {
+                @Override
+                public boolean readsEndpoints() {
+                    return true;
+                }
+
+                @Override
+                public void count(String policy, Outcome outcome) {
+                    counter.count(policy, outcome);
+                }
+
+                @Override
+                public void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
+                    counter.refused(policy, key, outcome, request);
+                }
+
+                @Override
+                public void waited(String policy, Outcome outcome, long nanos) {
+                    counter.waited(policy, outcome, nanos);
+                }
+
+                @Override
+                public Runnable held(Charge charge) {
+                    return counter.held(charge);
+                }
+            };
         }
 
         /** Handles a request, as a filter at each of two stages does, and answers with this status. */

@@ -185,6 +185,16 @@ class ConfigurationMistakesTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"events.max-per-second, write 10", "metrics.max-endpoints, write 100"})
+    void maximumOfEventsAndMetrics_below1_isReported(String property, String remedy) {
+        String name = property.substring(property.indexOf('.') + 1);
+
+        FailureAnalysis analysis = Start.report("ratelimit.policies.login.limit=9/s", "ratelimit." + property + "=0");
+
+        assertReported(analysis, "ratelimit." + property + ": " + name + " must be at least 1 but was 0; " + remedy);
+    }
+
+    @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {

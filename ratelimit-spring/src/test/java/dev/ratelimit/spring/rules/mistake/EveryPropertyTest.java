@@ -114,7 +114,9 @@ class EveryPropertyTest {
                 Map.entry("ratelimit.expose-shared", "true"),
                 Map.entry("ratelimit.retry-after-millis-header", "X-Wait"),
                 Map.entry("ratelimit.response.status", "503"),
-                Map.entry("ratelimit.store.type", "redis")));
+                Map.entry("ratelimit.store.type", "redis"),
+                Map.entry("ratelimit.events.refusals", "true"),
+                Map.entry("ratelimit.metrics.endpoints", "true")));
         RateLimitProperties standard = new Binder(new MapConfigurationPropertySource(Map.of()))
                 .bindOrCreate("ratelimit", RateLimitProperties.class);
 

@@ -8,11 +8,15 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChangedEvent;
+import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
@@ -44,6 +48,28 @@ class LiveChangesTest {
         LiveRules live = new LiveRules(properties);
         live.operations.share(register);
         return live;
+    }
+
+    @Test
+    void change_isAnEvent_onEachInstance_andWhatChangesNothingIsNone() {
+        List<Object> here = new ArrayList<>();
+        List<Object> there = new ArrayList<>();
+        LiveRules first = instance("p.limit=100/minute");
+        LiveRules second = instance("p.limit=100/minute");
+        first.operations.identify(() -> "alice");
+        first.operations.publishTo(new QueuedEvents(here::add, Runnable::run));
+        second.operations.publishTo(new QueuedEvents(there::add, Runnable::run));
+
+        first.operations.change("p", Change.toLimit("50/minute"));
+        first.operations.change("p", Change.toLimit("50/minute"));
+        second.operations.adopt(register.shared);
+        second.operations.adopt(register.shared);
+
+        String before = "100/minute (token-bucket), mode enforce";
+        String now = first.rules.inForce().version("p").toString();
+        assertThat(now).startsWith("50/minute");
+        assertThat(here).containsExactly(new RateLimitChangedEvent("p", Cause.OPERATOR, "alice", before, now));
+        assertThat(there).containsExactly(new RateLimitChangedEvent("p", Cause.OTHER_INSTANCE, null, before, now));
     }
 
     private static Changes changed(long at, String policy, Change change) {

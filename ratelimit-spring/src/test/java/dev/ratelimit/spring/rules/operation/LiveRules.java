@@ -5,6 +5,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
@@ -32,6 +33,7 @@ final class LiveRules {
     final RequestRules rules;
     final RateLimitOperations operations;
     final RequestLimiter limiter;
+    private final RateLimitProperties bound;
     final RateLimiter own = new RateLimiter(store, ticker);
 
     LiveRules(String... properties) {
@@ -41,18 +43,17 @@ final class LiveRules {
     /** In a property, {@code p.} means the policy p. */
     LiveRules(Map<String, Object> beans, String... properties) {
         beans.forEach(this.beans::registerSingleton);
-        RateLimitProperties bound = bind(properties);
+        bound = bind(properties);
         rules = new RequestRules(bound, this.beans, text -> text, limit -> {});
         rules.enforce(RecordedRequest.leadingTo(
                 Endpoint.of(List.of("GET"), PathPatternParser.defaultInstance.parse("/orders/{id}"))));
         operations = new RateLimitOperations(rules, store);
-        limiter = new RequestLimiter(
-                rules, bound, new WaitingRequests(rules, store, ticker, ticker), (policy, outcome) -> {}, ticker, null);
+        limiter = limiter(OutcomeCounter.NONE);
     }
 
     /** With the handlers of a type, each an endpoint with its name as the path. */
     LiveRules(Class<?> controller, String... properties) {
-        RateLimitProperties bound = bind(properties);
+        bound = bind(properties);
         rules = new RequestRules(bound, beans, text -> text, limit -> {});
         Map<String, Endpoint> endpoints = new HashMap<>();
         ReflectionUtils.doWithLocalMethods(controller, method -> {
@@ -73,8 +74,13 @@ final class LiveRules {
             }
         });
         operations = new RateLimitOperations(rules, store);
-        limiter = new RequestLimiter(
-                rules, bound, new WaitingRequests(rules, store, ticker, ticker), (policy, outcome) -> {}, ticker, null);
+        limiter = limiter(OutcomeCounter.NONE);
+    }
+
+    /** A limiter of the same budgets whose requests are counted by this. */
+    RequestLimiter limiter(OutcomeCounter outcomes) {
+        return new RequestLimiter(
+                rules, bound, new WaitingRequests(rules, store, ticker, ticker), outcomes, ticker, null);
     }
 
     static RateLimitProperties bind(String... properties) {

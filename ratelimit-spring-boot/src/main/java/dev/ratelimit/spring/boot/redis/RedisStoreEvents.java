@@ -1,0 +1,53 @@
+package dev.ratelimit.spring.boot.redis;
+
+import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.redis.RedisStoreFailure;
+import dev.ratelimit.spring.RateLimitStoreEvent;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Publishes an event when the store on Redis no longer decides, and when it decides again. Thread-safe. */
+public final class RedisStoreEvents implements RedisStoreObserver {
+
+    private final Consumer<Object> events;
+
+    private volatile @Nullable RedisStoreFailure lastFailure;
+
+    private BooleanSupplier available = () -> true;
+    private boolean wasAvailable = true;
+
+    /** Publishes to this, which must return quickly. */
+    public RedisStoreEvents(Consumer<Object> events) {
+        this.events = events;
+    }
+
+    @Override
+    public void watch(RedisStore store) {
+        watch(store::available);
+    }
+
+    synchronized void watch(BooleanSupplier state) {
+        available = state;
+        changed();
+    }
+
+    @Override
+    public void failed(RedisStoreFailure reason) {
+        // that it is not asked any more is not why
+        if (reason != RedisStoreFailure.OPEN) {
+            lastFailure = reason;
+        }
+    }
+
+    /** One server of several may have changed, without a change of the whole. */
+    @Override
+    public synchronized void changed() {
+        boolean now = available.getAsBoolean();
+        if (now != wasAvailable) {
+            wasAvailable = now;
+            RedisStoreFailure reason = lastFailure;
+            events.accept(new RateLimitStoreEvent(now, now || reason == null ? null : reason.tag()));
+        }
+    }
+}
