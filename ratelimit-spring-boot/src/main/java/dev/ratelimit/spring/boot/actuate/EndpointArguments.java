@@ -79,13 +79,22 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         if (mistake != null) {
             return RateLimitsEndpoint.mistake(mistake);
         }
-        return type == OperationType.READ && isExplanation(arguments)
-                ? endpoint.get().explain(securityOf(context), arguments)
+        if (type == OperationType.READ && isExplanation(arguments)) {
+            return endpoint.get().explain(securityOf(context), arguments);
+        }
+        String policy = policyOfOverrides(arguments);
+        return type == OperationType.WRITE && policy != null
+                ? endpoint.get().override(securityOf(context), policy, arguments)
                 : invoker.invoke(context);
     }
 
     private static boolean isExplanation(Map<String, Object> arguments) {
         return RateLimitsEndpoint.EXPLAIN.equals(RateLimitsEndpoint.nameOf(arguments.get(RateLimitsEndpoint.POLICY)));
+    }
+
+    private static @Nullable String policyOfOverrides(Map<String, Object> arguments) {
+        return RateLimitsEndpoint.policyOfOverrides(
+                RateLimitsEndpoint.nameOf(arguments.get(RateLimitsEndpoint.POLICY)));
     }
 
     private static SecurityContext securityOf(InvocationContext context) {
@@ -104,8 +113,12 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         if (type == OperationType.READ && RateLimitsEndpoint.PAGE.equals(name)) {
             return null;
         }
-        Set<String> known =
-                new TreeSet<>(type == OperationType.READ ? RateLimitsEndpoint.parametersOf(name) : declared);
+        Set<String> known = new TreeSet<>(
+                type == OperationType.READ
+                        ? RateLimitsEndpoint.parametersOf(name)
+                        : type == OperationType.WRITE && policyOfOverrides(arguments) != null
+                                ? RateLimitsEndpoint.OVERRIDE_FIELDS
+                                : declared);
         known.remove(RateLimitsEndpoint.POLICY);
         Set<String> unknown = new TreeSet<>(arguments.keySet());
         unknown.removeAll(known);

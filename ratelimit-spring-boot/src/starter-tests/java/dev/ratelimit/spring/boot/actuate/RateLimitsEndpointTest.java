@@ -47,7 +47,8 @@ class RateLimitsEndpointTest extends AppPerTest {
     private static final String WRITABLE = "management.endpoint.ratelimits.access=unrestricted";
     private static final String SHOW = "management.endpoint.ratelimits.show-keys=always";
 
-    private static final List<String> NAMES = List.of("a/b", "a b:c.d%e+f&g~h", "a;b?c#d", "...", "a/page", "list");
+    private static final List<String> NAMES =
+            List.of("a/b", "a b:c.d%e+f&g~h", "a;b?c#d", "...", "a/page", "list", "overrides");
 
     @Configuration(proxyBeanMethods = false)
     static class Audit {
@@ -435,7 +436,7 @@ class RateLimitsEndpointTest extends AppPerTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {".", "..", "a/../b", "/a", "a/", "a//b", "page", "explain"})
+    @ValueSource(strings = {".", "..", "a/../b", "/a", "a/", "a//b", "page", "explain", "a/overrides"})
     void policy_thatCouldNotBeAddressed_stopsTheStart(String name) {
         Contexts.withoutServer()
                 .withPropertyValues("ratelimit.policies[" + name + "].limit=1/hour")

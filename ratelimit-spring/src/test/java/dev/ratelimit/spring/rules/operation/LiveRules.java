@@ -45,7 +45,7 @@ final class LiveRules {
         rules = new RequestRules(bound, this.beans, text -> text, limit -> {});
         rules.enforce(RecordedRequest.leadingTo(
                 Endpoint.of(List.of("GET"), PathPatternParser.defaultInstance.parse("/orders/{id}"))));
-        operations = new RateLimitOperations(rules, store);
+        operations = new RateLimitOperations(rules, store, ticker);
         limiter = new RequestLimiter(
                 rules, bound, new WaitingRequests(rules, store, ticker, ticker), (policy, outcome) -> {}, ticker, null);
     }
@@ -72,7 +72,7 @@ final class LiveRules {
                 return true;
             }
         });
-        operations = new RateLimitOperations(rules, store);
+        operations = new RateLimitOperations(rules, store, ticker);
         limiter = new RequestLimiter(
                 rules, bound, new WaitingRequests(rules, store, ticker, ticker), (policy, outcome) -> {}, ticker, null);
     }
