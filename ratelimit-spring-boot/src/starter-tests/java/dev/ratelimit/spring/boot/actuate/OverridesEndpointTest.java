@@ -146,7 +146,7 @@ class OverridesEndpointTest extends AppPerTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', textBlock = """
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
             q | key=a&limit=blocked                          | 404 | no policy 'q'
             p | limit=blocked                                | 400 | an override needs a key and a limit
             p | key=a                                        | 400 | an override needs a key and a limit
