@@ -46,6 +46,7 @@ final class ScriptedServer implements RedisChanges.Server {
     private Data data = Data.NONE;
     private int scripts;
     private int bytes;
+    private int largest;
     private boolean down;
     private boolean replyIsLost;
 
@@ -120,6 +121,11 @@ final class ScriptedServer implements RedisChanges.Server {
         return scripts;
     }
 
+    /** How many bytes one script was told and answered at most. */
+    int largest() {
+        return largest;
+    }
+
     /** How many bytes it was told, without scripts, and has answered. */
     int bytes() {
         return bytes;
@@ -131,6 +137,7 @@ final class ScriptedServer implements RedisChanges.Server {
             throw new RedisConnectionFailureException("down");
         }
         scripts++;
+        int before = bytes;
         bytes += Stream.of(keysAndArguments).mapToInt(text -> text.length).sum();
         globals.set("KEYS", list(Stream.of(keysAndArguments).limit(keys)));
         globals.set("ARGV", list(Stream.of(keysAndArguments).skip(keys)));
@@ -145,6 +152,7 @@ final class ScriptedServer implements RedisChanges.Server {
                 .mapToObj(i -> bytes(reply.get(i)))
                 .toList();
         bytes += texts.stream().mapToInt(text -> text.length).sum();
+        largest = Math.max(largest, bytes - before);
         return texts;
     }
 

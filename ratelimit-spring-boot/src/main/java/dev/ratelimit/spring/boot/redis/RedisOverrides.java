@@ -34,7 +34,7 @@ final class RedisOverrides implements SharedOverrides {
     private static final long MODULUS = 1L << 48;
 
     /** How many lines one script joins, roughly, so that it does not hold the server up. */
-    private static final int LINES = 500;
+    private static final int LINES = 250;
 
     /** Runs a script, by its arguments, under the lock. */
     @FunctionalInterface

@@ -57,7 +57,23 @@ local function later(one, other)
 end
 
 local function stored_in(bucket)
-  return read(redis.call('HMGET', key, bucket)[1] or '')
+  local text = redis.call('HMGET', key, bucket)[1] or ''
+  return read(text), text
+end
+
+-- whether all of these lines are known, and none is to be forgotten
+local function is_complete(lines, sent)
+  for name, line in pairs(sent) do
+    if later(line, lines[name]) then
+      return false
+    end
+  end
+  for _, line in pairs(lines) do
+    if line.ends <= forgotten then
+      return false
+    end
+  end
+  return true
 end
 
 -- of lines in whatever order: the sum of 48 bits of each one's hash
@@ -93,14 +109,17 @@ if ARGV[1] == 'COMPARE' then
   table.insert(reply, digests)
 elseif ARGV[1] == 'JOIN' then
   for i = 4, #ARGV, 2 do
-    local lines = stored_in(ARGV[i])
-    for name, line in pairs(read(ARGV[i + 1])) do
-      if later(line, lines[name]) then
-        lines[name] = line
+    local lines, text = stored_in(ARGV[i])
+    local sent = read(ARGV[i + 1])
+    if not is_complete(lines, sent) or foreign then
+      for name, line in pairs(sent) do
+        if later(line, lines[name]) then
+          lines[name] = line
+        end
       end
+      text = put(ARGV[i], lines)
     end
-    -- also if nothing is new: what has ended since may be forgotten now
-    table.insert(reply, put(ARGV[i], lines))
+    table.insert(reply, text)
   end
   finish()
 elseif (stored[3] or '') == ARGV[4] then

@@ -161,8 +161,9 @@ class OverridesEndpointTest extends AppPerTest {
             """)
     void override_thatIsWrong_isRefused_withTheReason(String policy, String fields, int status, String message) {
         Map<String, Object> body = new HashMap<>();
-        for (String field : fields.split("&")) {
-            body.put(field.split("=")[0], field.split("=")[1]);
+        for (String field : fields.split("&", -1)) {
+            int equals = field.indexOf('=');
+            body.put(field.substring(0, equals), field.substring(equals + 1));
         }
         share(
                 List.of(TestApi.class),
