@@ -206,8 +206,11 @@ final class ScriptedServer implements RedisChanges.Server {
                 yield LuaValue.NONE;
             }
             case "DEL" -> {
-                assertThat(arguments.narg()).isEqualTo(3);
-                flush();
+                for (int i = 2; i <= arguments.narg(); i++) {
+                    data = arguments.checkjstring(i).endsWith(":overrides")
+                            ? new Data(data.value(), data.expiresAtMillis(), Map.of(), 0)
+                            : new Data(null, 0, data.fields(), data.fieldsExpireAtMillis());
+                }
                 yield LuaValue.NONE;
             }
             case "HMGET" ->
