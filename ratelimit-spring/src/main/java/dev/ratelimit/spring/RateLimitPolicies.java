@@ -4,6 +4,8 @@ import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -99,6 +101,145 @@ public interface RateLimitPolicies {
      * @throws IllegalStateException if Redis does not answer; the policy then stays as it is
      */
     void restore(String policy);
+
+    /**
+     * Blocks a key, lifts its limit or gives it another one while the application runs, in place of its override in the
+     * configuration, of its plan and of an earlier override by this method. Requests from then on have it, except those
+     * that already wait for permits. A key whose limit is replaced keeps the permits that it has used, in proportion, at
+     * the beginning and at the end. At most 10,000 keys may have an override, over all policies.
+     *
+     * <p>An override ends at its end, exact to the clock of each instance. One without an end lasts until it is removed,
+     * or until the instance restarts.
+     *
+     * @param policy its name; its key must have exactly one part besides endpoint, route and method
+     * @param key the plain value of that part, at most 256 characters; for the part {@code ip}, an address or a network
+     *     such as {@code 203.0.113.0/24}, of which the narrowest with an override applies
+     * @param override the limits of the key, and until when
+     * @throws RateLimitConfigurationException if the policy cannot have the limits
+     * @throws IllegalArgumentException if there is no such policy, it has no keys of this kind, the end is in the past or
+     *     more than 366 days away, or there are too many overrides
+     */
+    void override(String policy, String key, KeyOverride override);
+
+    /**
+     * Ends an override by {@link #override}. The key has the limits of the configuration again.
+     *
+     * @param policy its name
+     * @param key as in {@link #override}, in whatever spelling
+     * @return whether there was one
+     * @throws IllegalArgumentException if there is no such policy, or it has no keys of this kind
+     */
+    @CanIgnoreReturnValue
+    boolean removeOverride(String policy, String key);
+
+    /**
+     * {@return the overrides of a policy that are in force by {@link #override}, ordered by key}
+     *
+     * @param policy its name
+     * @throws IllegalArgumentException if there is no such policy
+     */
+    List<OverriddenKey> overrides(String policy);
+
+    /**
+     * A key with an override. Immutable.
+     *
+     * @param key the plain value, in its usual spelling
+     * @param limit the limits as they were written: such as {@code 50/minute}, {@code blocked} or {@code unlimited}
+     * @param until when it ends; {@code null} if it has no end
+     * @param reason why; {@code null} if nobody has said that
+     * @param by who has set it
+     * @param since when it was set
+     */
+    record OverriddenKey(
+            String key,
+            String limit,
+            @Nullable Instant until,
+            @Nullable String reason,
+            String by,
+            Instant since) {}
+
+    /** The limits of a single key, until when, and why. Immutable. */
+    final class KeyOverride {
+
+        private final String limit;
+        private final @Nullable Duration duration;
+        private final @Nullable Instant until;
+        private final @Nullable String reason;
+
+        private KeyOverride(
+                String limit, @Nullable Duration duration, @Nullable Instant until, @Nullable String reason) {
+            this.limit = limit;
+            this.duration = duration;
+            this.until = until;
+            this.reason = reason;
+        }
+
+        /**
+         * {@return an override with these limits, without an end}
+         *
+         * @param limit as in the configuration, such as {@code 50/minute}, {@code blocked} or {@code unlimited}
+         */
+        public static KeyOverride to(String limit) {
+            return new KeyOverride(limit, null, null, null);
+        }
+
+        /** {@return an override that refuses all requests, without an end} */
+        public static KeyOverride blocked() {
+            return to("blocked");
+        }
+
+        /** {@return an override that admits all requests, without an end} */
+        public static KeyOverride unlimited() {
+            return to("unlimited");
+        }
+
+        /**
+         * {@return the same override for some time}
+         *
+         * @param time more than 0 and at most 366 days, from when it is set
+         */
+        public KeyOverride lasting(Duration time) {
+            return new KeyOverride(limit, time, null, reason);
+        }
+
+        /**
+         * {@return the same override until a moment}
+         *
+         * @param end later than now, by at most 366 days; exact to a microsecond
+         */
+        public KeyOverride until(Instant end) {
+            return new KeyOverride(limit, null, end, reason);
+        }
+
+        /**
+         * {@return the same override with a reason, for those who see it}
+         *
+         * @param why at most 200 characters
+         */
+        public KeyOverride because(String why) {
+            return new KeyOverride(limit, duration, until, why);
+        }
+
+        /** {@return the limits as in the configuration} */
+        public String limit() {
+            return limit;
+        }
+
+        /** {@return how long it lasts; {@code null} if it has a fixed end or none} */
+        public @Nullable Duration duration() {
+            return duration;
+        }
+
+        /** {@return when it ends; {@code null} if it has a duration or no end} */
+        public @Nullable Instant until() {
+            return until;
+        }
+
+        /** {@return why; {@code null} if nobody has said that} */
+        public @Nullable String reason() {
+            return reason;
+        }
+    }
 
     /** What to change. Immutable. */
     final class Change {

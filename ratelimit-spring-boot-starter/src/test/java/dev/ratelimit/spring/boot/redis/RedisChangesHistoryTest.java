@@ -60,7 +60,8 @@ class RedisChangesHistoryTest {
                         new StaticListableBeanFactory(),
                         text -> text,
                         limit -> {}),
-                InMemoryStore.builder().ticker(ticker).build());
+                InMemoryStore.builder().ticker(ticker).build(),
+                ticker);
 
         final RedisChanges shared;
         long nextReadNanos;

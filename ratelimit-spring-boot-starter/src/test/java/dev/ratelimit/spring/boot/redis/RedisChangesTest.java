@@ -12,14 +12,17 @@ import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.spring.boot.actuate.ActuatorClient;
 import dev.ratelimit.spring.rules.operation.Changes;
+import dev.ratelimit.spring.rules.operation.Overrides;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -210,6 +213,75 @@ class RedisChangesTest {
 
         assertThat(limit(second)).isEqualTo(bucket("100/day"));
         assertThat(server.port()).isEqualTo(port);
+    }
+
+    @Test
+    void override_isThatOfAllInstances_survivesALoss_andAForeignValue_andGoesWithTheLast() {
+        RunningApp first = start("ratelimit.policies.k.limit=1000/day", "ratelimit.policies.k.key=header:X-Id");
+        RunningApp second = start("ratelimit.policies.k.limit=1000/day", "ratelimit.policies.k.key=header:X-Id");
+        ActuatorClient.Answer answer = new ActuatorClient(first)
+                .post("/k/overrides", Map.of("key", "mallory", "limit", "blocked", "duration", "2h"));
+
+        assertThat(answer.json().get("holds").asString()).isEqualTo("on all instances, until the last of them stops");
+        awaitSameOverrides(first, second);
+        assertThat(second.get("/any", "X-Id: mallory").status()).isEqualTo(429);
+        assertThat(second.get("/any", "X-Id: alice").status()).isEqualTo(200);
+
+        for (Runnable loss : List.<Runnable>of(
+                () -> server.ask(redis -> redis.flushall()),
+                () -> server.ask(redis -> redis.set("ratelimit:{changes}:overrides", "foreign")),
+                () -> server.ask(redis -> redis.hset("ratelimit:{changes}:overrides", "digest", "wrong")))) {
+            loss.run();
+            await().until(() -> {
+                first.ticker().advance(INTERVAL);
+                return server.ask(redis -> redis.type("ratelimit:{changes}:overrides"))
+                        .equals("hash");
+            });
+            second.bean(RateLimitPolicies.class).override("k", "bob", KeyOverride.to("5/day"));
+            awaitSameOverrides(second, first);
+        }
+        RunningApp third = start("ratelimit.policies.k.limit=1000/day", "ratelimit.policies.k.key=header:X-Id");
+        assertThat(third.bean(RateLimitPolicies.class).overrides("k")).hasSize(2);
+        new ActuatorClient(third).delete("/k/overrides?key=mallory");
+        awaitSameOverrides(third, first, second);
+        assertThat(first.get("/any", "X-Id: mallory").status()).isEqualTo(200);
+
+        apps.forEach(RunningApp::close);
+        List<String> left = server.ask(redis -> redis.keys("*{changes}*"));
+        assertThat(left).isEmpty();
+    }
+
+    private static void awaitSameOverrides(RunningApp first, RunningApp... others) {
+        Overrides overrides = first.bean(RateLimitOperations.class).overridesKnown();
+        for (RunningApp other : others) {
+            await().until(() -> {
+                other.ticker().advance(INTERVAL);
+                return other.bean(RateLimitOperations.class).overridesKnown().equals(overrides);
+            });
+        }
+    }
+
+    @Test
+    void thousandsOfOverrides_areShared() {
+        RunningApp first = start("ratelimit.policies.k.limit=1000/day", "ratelimit.policies.k.key=header:X-Id");
+        RunningApp second = start("ratelimit.policies.k.limit=1000/day", "ratelimit.policies.k.key=header:X-Id");
+        Map<Overrides.Key, Overrides.Value> many = new HashMap<>();
+        for (int i = 0; i < 10_000; i++) {
+            many.put(new Overrides.Key("k", "user " + i), new Overrides.Value(i + 1, 1L << 52, "blocked&flood&admin"));
+        }
+        first.bean(RateLimitOperations.class).adopt(new Overrides(many, 0));
+
+        await().until(() -> {
+            first.ticker().advance(INTERVAL);
+            second.ticker().advance(INTERVAL);
+            return second.bean(RateLimitOperations.class)
+                            .overridesKnown()
+                            .values()
+                            .size()
+                    == 10_000;
+        });
+
+        assertThat(second.get("/any", "X-Id: user 77").status()).isEqualTo(429);
     }
 
     @Test

@@ -4,8 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Ticker;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.luaj.vm2.Globals;
@@ -13,22 +19,34 @@ import org.luaj.vm2.LuaString;
 import org.luaj.vm2.LuaTable;
 import org.luaj.vm2.LuaValue;
 import org.luaj.vm2.Varargs;
+import org.luaj.vm2.lib.OneArgFunction;
 import org.luaj.vm2.lib.TwoArgFunction;
 import org.luaj.vm2.lib.VarArgFunction;
 import org.luaj.vm2.lib.jse.JsePlatform;
 import org.springframework.data.redis.RedisConnectionFailureException;
 
-/** A Redis with one key that runs the script of changes in this JVM, by a ticker, and fails as it is told. */
+/** A Redis with two keys that runs the scripts of changes and overrides in this JVM, by a ticker, and fails as it is told. */
 final class ScriptedServer implements RedisChanges.Server {
 
     private static final long EPOCH_MICROS = 1_764_000_000_000_000L;
 
-    /** What the key has at a moment; the value is a text, or of another type. */
-    record Data(@Nullable Object value, long expiresAtMillis) {}
+    /**
+     * What the keys have at a moment.
+     *
+     * @param value of changes: a text, or of another type
+     * @param fields of overrides
+     */
+    record Data(@Nullable Object value, long expiresAtMillis, Map<String, String> fields, long fieldsExpireAtMillis) {
+
+        static final Data NONE = new Data(null, 0, Map.of(), 0);
+    }
 
     private final Ticker ticker;
     private final Globals globals = JsePlatform.standardGlobals();
-    private Data data = new Data(null, 0);
+    private Data data = Data.NONE;
+    private int scripts;
+    private int bytes;
+    private int largest;
     private boolean down;
     private boolean replyIsLost;
 
@@ -43,10 +61,18 @@ final class ScriptedServer implements RedisChanges.Server {
             }
         });
         LuaTable redis = new LuaTable();
-        redis.set("call", new VarArgFunction() {
+        VarArgFunction call = new VarArgFunction() {
             @Override
             public Varargs invoke(Varargs arguments) {
                 return command(arguments);
+            }
+        };
+        redis.set("call", call);
+        redis.set("pcall", call);
+        redis.set("sha1hex", new OneArgFunction() {
+            @Override
+            public LuaValue call(LuaValue text) {
+                return LuaValue.valueOf(sha1(bytes(text)));
             }
         });
         globals.set("redis", redis);
@@ -64,12 +90,12 @@ final class ScriptedServer implements RedisChanges.Server {
 
     /** It loses its data. */
     void flush() {
-        data = new Data(null, 0);
+        data = Data.NONE;
     }
 
     /** Somebody else writes to the key. */
     void put(Object value) {
-        data = new Data(value, Long.MAX_VALUE);
+        data = new Data(value, Long.MAX_VALUE, data.fields(), data.fieldsExpireAtMillis());
     }
 
     /** Whether it answers. */
@@ -87,16 +113,34 @@ final class ScriptedServer implements RedisChanges.Server {
     }
 
     boolean hasKey() {
-        return exists();
+        return exists() || !fields().isEmpty();
+    }
+
+    /** How many scripts it has run. */
+    int scripts() {
+        return scripts;
+    }
+
+    /** How many bytes one script was told and answered at most. */
+    int largest() {
+        return largest;
+    }
+
+    /** How many bytes it was told, without scripts, and has answered. */
+    int bytes() {
+        return bytes;
     }
 
     @Override
-    public List<byte[]> eval(byte[] script, byte[]... keyAndArguments) {
+    public List<byte[]> eval(byte[] script, int keys, byte[]... keysAndArguments) {
         if (down) {
             throw new RedisConnectionFailureException("down");
         }
-        globals.set("KEYS", list(Stream.of(keyAndArguments[0])));
-        globals.set("ARGV", list(Arrays.stream(keyAndArguments).skip(1)));
+        scripts++;
+        int before = bytes;
+        bytes += Stream.of(keysAndArguments).mapToInt(text -> text.length).sum();
+        globals.set("KEYS", list(Stream.of(keysAndArguments).limit(keys)));
+        globals.set("ARGV", list(Stream.of(keysAndArguments).skip(keys)));
         LuaTable reply = globals.load(new String(script, StandardCharsets.UTF_8), "changes")
                 .call()
                 .checktable();
@@ -104,7 +148,12 @@ final class ScriptedServer implements RedisChanges.Server {
             replyIsLost = false;
             throw new RedisConnectionFailureException("no reply");
         }
-        return Stream.of(1, 2, 3).map(i -> bytes(reply.get(i))).toList();
+        List<byte[]> texts = IntStream.rangeClosed(1, reply.length())
+                .mapToObj(i -> bytes(reply.get(i)))
+                .toList();
+        bytes += texts.stream().mapToInt(text -> text.length).sum();
+        largest = Math.max(largest, bytes - before);
+        return texts;
     }
 
     private static LuaTable list(Stream<byte[]> texts) {
@@ -118,6 +167,18 @@ final class ScriptedServer implements RedisChanges.Server {
 
     private long micros() {
         return EPOCH_MICROS + ticker.nanos() / 1000;
+    }
+
+    private Map<String, String> fields() {
+        return micros() / 1000 < data.fieldsExpireAtMillis() ? data.fields() : Map.of();
+    }
+
+    private static String sha1(byte[] text) {
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(text));
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private boolean exists() {
@@ -137,11 +198,35 @@ final class ScriptedServer implements RedisChanges.Server {
                 });
             case "EXISTS" -> LuaValue.valueOf(exists() ? 1 : 0);
             case "PSETEX" -> {
-                data = new Data(arguments.checkjstring(4), micros() / 1000 + arguments.checklong(3));
+                data = new Data(
+                        arguments.checkjstring(4),
+                        micros() / 1000 + arguments.checklong(3),
+                        data.fields(),
+                        data.fieldsExpireAtMillis());
                 yield LuaValue.NONE;
             }
             case "DEL" -> {
-                flush();
+                for (int i = 2; i <= arguments.narg(); i++) {
+                    data = arguments.checkjstring(i).endsWith(":overrides")
+                            ? new Data(data.value(), data.expiresAtMillis(), Map.of(), 0)
+                            : new Data(null, 0, data.fields(), data.fieldsExpireAtMillis());
+                }
+                yield LuaValue.NONE;
+            }
+            case "HMGET" ->
+                LuaValue.listOf(IntStream.rangeClosed(3, arguments.narg())
+                        .mapToObj(i -> fields().get(arguments.checkjstring(i)))
+                        .map(text -> text == null ? LuaValue.FALSE : LuaValue.valueOf(text))
+                        .toArray(LuaValue[]::new));
+            case "HSET" -> {
+                Map<String, String> more = new HashMap<>(fields());
+                more.put(arguments.checkjstring(3), arguments.checkjstring(4));
+                data = new Data(data.value(), data.expiresAtMillis(), Map.copyOf(more), Long.MAX_VALUE);
+                yield LuaValue.NONE;
+            }
+            case "PEXPIRE" -> {
+                data = new Data(
+                        data.value(), data.expiresAtMillis(), data.fields(), micros() / 1000 + arguments.checklong(3));
                 yield LuaValue.NONE;
             }
             default -> throw new IllegalArgumentException(arguments.tojstring());

@@ -79,14 +79,15 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         if (mistake != null) {
             return RateLimitsEndpoint.mistake(mistake);
         }
-        String name =
-                type == OperationType.READ ? RateLimitsEndpoint.nameOf(arguments.get(RateLimitsEndpoint.POLICY)) : null;
-        if (RateLimitsEndpoint.EXPLAIN.equals(name)) {
+        String name = RateLimitsEndpoint.nameOf(arguments.get(RateLimitsEndpoint.POLICY));
+        if (type == OperationType.READ && RateLimitsEndpoint.EXPLAIN.equals(name)) {
             return endpoint.get().explain(securityOf(context), arguments);
         }
-        return RateLimitsEndpoint.CALLER.equals(name)
-                ? endpoint.get().caller(securityOf(context), arguments)
-                : invoker.invoke(context);
+        if (type == OperationType.READ && RateLimitsEndpoint.CALLER.equals(name)) {
+            return endpoint.get().caller(securityOf(context), arguments);
+        }
+        String policy = type == OperationType.WRITE ? RateLimitsEndpoint.policyOfOverrides(name) : null;
+        return policy != null ? endpoint.get().override(securityOf(context), policy, arguments) : invoker.invoke(context);
     }
 
     private static SecurityContext securityOf(InvocationContext context) {
@@ -105,8 +106,12 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         if (type == OperationType.READ && RateLimitsEndpoint.PAGE.equals(name)) {
             return null;
         }
-        Set<String> known =
-                new TreeSet<>(type == OperationType.READ ? RateLimitsEndpoint.parametersOf(name) : declared);
+        Set<String> known = new TreeSet<>(
+                type == OperationType.READ
+                        ? RateLimitsEndpoint.parametersOf(name)
+                        : type == OperationType.WRITE && policyOfOverrides(arguments) != null
+                                ? RateLimitsEndpoint.OVERRIDE_FIELDS
+                                : declared);
         known.remove(RateLimitsEndpoint.POLICY);
         Set<String> unknown = new TreeSet<>(arguments.keySet());
         unknown.removeAll(known);

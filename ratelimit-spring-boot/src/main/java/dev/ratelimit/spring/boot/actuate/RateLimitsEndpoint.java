@@ -4,6 +4,7 @@ import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.RequestFacts;
 import dev.ratelimit.spring.boot.spi.StoreReport;
@@ -11,14 +12,21 @@ import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.operation.Caller;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.text.Quotation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -31,6 +39,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.http.HttpStatus;
 import org.springframework.lang.Nullable;
@@ -59,6 +68,9 @@ public final class RateLimitsEndpoint {
 
     /** The rest of the path, which names a policy; a name may contain slashes. */
     static final String POLICY = "policy";
+
+    /** Of an override, in the body. */
+    static final Set<String> OVERRIDE_FIELDS = Set.of("key", "limit", "duration", "until", "reason");
 
     private static final Set<String> EXPLAINED = Set.of("method", "path", "user", "address", "header");
 
@@ -113,7 +125,7 @@ public final class RateLimitsEndpoint {
 
     /** The parameters of a question about this; {@code null} for all policies. */
     static Set<String> parametersOf(@Nullable String name) {
-        if (name == null) {
+        if (name == null || policyOfOverrides(name) != null) {
             return Set.of();
         }
         return switch (name) {
@@ -121,6 +133,13 @@ public final class RateLimitsEndpoint {
             case CALLER -> CALLING;
             default -> Set.of("key");
         };
+    }
+
+    /** The policy whose overrides the rest of the path names; {@code null} if it names something else. */
+    static @Nullable String policyOfOverrides(@Nullable String name) {
+        return name != null && name.endsWith(Rule.OVERRIDES)
+                ? name.substring(0, name.length() - Rule.OVERRIDES.length())
+                : null;
     }
 
     /**
@@ -137,6 +156,10 @@ public final class RateLimitsEndpoint {
             @Selector(match = Selector.Match.ALL_REMAINING) String[] policy,
             @Nullable Object key) {
         String name = String.join("/", policy);
+        String ofOverrides = policyOfOverrides(name);
+        if (ofOverrides != null) {
+            return answer(() -> operations.reportOverrides(ofOverrides, showsKeys(security)));
+        }
         return name.equals(PAGE)
                 ? new WebEndpointResponse<>(page(), HTML)
                 : answer(() -> operations.report(name, key == null ? null : values(key), showsKeys(security)));
@@ -213,6 +236,56 @@ public final class RateLimitsEndpoint {
         });
     }
 
+    /**
+     * Sets the override of a key. Its fields are not those of a change, although the operation of the actuator is.
+     *
+     * @param policy its name
+     * @param fields key, limit, and optionally duration or until, and reason
+     */
+    WebEndpointResponse<Object> override(SecurityContext security, String policy, Map<String, Object> fields) {
+        return answer(() -> {
+            String key = first(fields, "key");
+            String limit = first(fields, "limit");
+            if (key == null || limit == null) {
+                throw new IllegalArgumentException(
+                        "an override needs a key and a limit; write key, and as limit 50/minute, blocked or unlimited");
+            }
+            KeyOverride override = KeyOverride.to(limit);
+            String duration = first(fields, "duration");
+            String until = first(fields, "until");
+            String reason = first(fields, "reason");
+            if (duration != null && until != null) {
+                throw new IllegalArgumentException("it has both a duration and until; write only one of the two");
+            }
+            override = duration == null ? override : override.lasting(durationOf(duration));
+            override = until == null ? override : override.until(momentOf(until));
+            override = reason == null ? override : override.because(reason);
+            return operations.override(policy, key, override, showsKeys(security));
+        });
+    }
+
+    private static Duration durationOf(String text) {
+        try {
+            if (!text.strip().matches("[+-]?\\d+")) {
+                return DurationStyle.detectAndParse(text.strip());
+            }
+        } catch (IllegalArgumentException e) {
+            // refused below
+        }
+        throw new IllegalArgumentException(
+                "duration must be a time with a unit, such as 2h, 30m or PT90S, but was " + Quotation.of(text));
+    }
+
+    private static Instant momentOf(String text) {
+        try {
+            return OffsetDateTime.parse(text.strip()).toInstant();
+        } catch (DateTimeParseException e) {
+            throw new IllegalArgumentException(
+                    "until must be a moment with its zone, such as 2030-01-31T18:00:00Z, but was " + Quotation.of(text),
+                    e);
+        }
+    }
+
     private static long burstOf(String text) {
         try {
             long burst = Long.parseLong(text.strip());
@@ -242,7 +315,7 @@ public final class RateLimitsEndpoint {
     }
 
     /**
-     * Resets a key to a full budget.
+     * Resets a key to a full budget; under the overrides of a policy, removes that of the key.
      *
      * @param policy its name
      * @param key the plain value of the key, one for each part
@@ -250,6 +323,10 @@ public final class RateLimitsEndpoint {
     @DeleteOperation
     WebEndpointResponse<Object> reset(
             @Selector(match = Selector.Match.ALL_REMAINING) String[] policy, @Nullable Object key) {
+        String ofOverrides = policyOfOverrides(String.join("/", policy));
+        if (ofOverrides != null) {
+            return removeOverride(ofOverrides, texts(key));
+        }
         return answer(() -> {
             if (!operations.reset(String.join("/", policy), values(key).toArray(String[]::new))) {
                 throw new IllegalStateException(
@@ -260,10 +337,22 @@ public final class RateLimitsEndpoint {
         });
     }
 
+    private WebEndpointResponse<Object> removeOverride(String policy, List<String> keys) {
+        if (keys.size() != 1) {
+            return mistake("the overrides of a policy have one key each; write ?key=alice");
+        }
+        return answer(() -> {
+            if (!operations.removeOverride(policy, keys.get(0))) {
+                throw new NoSuchElementException("this key has no override; GET shows those of the policy");
+            }
+            return Map.of();
+        });
+    }
+
     private WebEndpointResponse<Object> answer(Supplier<Object> work) {
         try {
             return new WebEndpointResponse<>(work.get(), MimeTypeUtils.APPLICATION_JSON);
-        } catch (UnknownPolicyException e) {
+        } catch (UnknownPolicyException | NoSuchElementException e) {
             return error(e, WebEndpointResponse.STATUS_NOT_FOUND);
         } catch (IllegalArgumentException | RateLimitConfigurationException e) {
             return error(e, WebEndpointResponse.STATUS_BAD_REQUEST);

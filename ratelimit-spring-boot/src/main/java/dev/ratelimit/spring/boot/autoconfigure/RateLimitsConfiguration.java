@@ -18,6 +18,7 @@ import dev.ratelimit.spring.rules.mistake.WrittenProperties;
 import dev.ratelimit.spring.rules.operation.QueuedEvents;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.operation.SharedChanges;
+import dev.ratelimit.spring.rules.operation.SharedOverrides;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -104,12 +105,14 @@ public class RateLimitsConfiguration {
                                 context,
                                 context.getEnvironment()::resolveRequiredPlaceholders,
                                 context.getBeanProvider(LimitValidator.class).getIfAvailable(() -> limit -> {})),
-                store);
+                store,
+                context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system));
         operations.identify(operator::name);
         operations.publishTo(context.getBean(QueuedEvents.class));
         context.getBeanProvider(WaitingRequests.class).ifAvailable(operations::watch);
         context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
         context.getBeanProvider(SharedChanges.class).ifAvailable(operations::share);
+        context.getBeanProvider(SharedOverrides.class).ifAvailable(operations::shareOverrides);
         return operations;
     }
 

@@ -2,14 +2,17 @@ package dev.ratelimit.spring.boot.redis;
 
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.spring.rules.operation.Changes;
+import dev.ratelimit.spring.rules.operation.Overrides;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.operation.SharedChanges;
+import dev.ratelimit.spring.rules.operation.SharedOverrides;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,7 +32,7 @@ import org.springframework.dao.DataAccessException;
  * <p>An instance that starts after Redis has lost its data, before any other has read, begins as configured: nothing
  * distinguishes that from the start of the first instance.
  */
-public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCloseable {
+public final class RedisChanges implements SharedChanges, SharedOverrides, SmartLifecycle, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(RedisChanges.class);
 
@@ -54,10 +57,11 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
         /**
          * Runs a script.
          *
+         * @param keys how many of the arguments are keys
          * @return the reply, a list of texts
          * @throws DataAccessException if there is no answer
          */
-        List<byte[]> eval(byte[] script, byte[]... keyAndArguments);
+        List<byte[]> eval(byte[] script, int keys, byte[]... keysAndArguments);
 
         /** Connects anew for the next script. */
         void reconnect();
@@ -66,9 +70,20 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
         void close();
     }
 
+    /**
+     * What Redis answers.
+     *
+     * @param answer about changes
+     * @param digest of all overrides of keys
+     * @param micros the time
+     */
+    private record Reply(SharedChanges.Answer answer, String digest, long micros) {}
+
     private final Server server;
-    private final byte[] script = script();
+    private final byte[] script = script("changes.lua");
     private final String key;
+    private final String keyOfOverrides;
+    private final RedisOverrides overrides;
     private final String instance = UUID.randomUUID().toString();
     private final ObjectProvider<RateLimitOperations> operations;
     private final Scheduler scheduler;
@@ -88,6 +103,22 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
             Server server, String prefix, ObjectProvider<RateLimitOperations> operations, Scheduler scheduler) {
         this.server = server;
         this.key = prefix + ":{changes}";
+        this.keyOfOverrides = key + ":overrides";
+        byte[] ofOverrides = script("overrides.lua");
+        this.overrides =
+                new RedisOverrides(
+                        keyOfOverrides,
+                        ALIVE,
+                        arguments -> server
+                                .eval(
+                                        ofOverrides,
+                                        1,
+                                        arguments.stream()
+                                                .map(RedisChanges::bytes)
+                                                .toArray(byte[][]::new))
+                                .stream()
+                                .map(RedisChanges::text)
+                                .toList());
         this.operations = operations;
         this.scheduler = scheduler;
     }
@@ -117,8 +148,13 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
     void read() {
         try {
             RateLimitOperations adopting = operations.getObject();
-            adopting.adopt(
-                    send(Operation.JOIN, adopting.changes(), Changes.NONE).all());
+            Reply reply = send(Operation.JOIN, adopting.changes(), Changes.NONE);
+            adopting.adopt(reply.answer().all());
+            adopting.forgetOverrides(reply.micros());
+            Overrides known = adopting.overridesKnown();
+            Overrides all =
+                    ask(false, () -> reply.digest().equals(overrides.digest(known)) ? known : overrides.join(known));
+            adopting.adopt(all);
         } catch (IllegalStateException e) {
             // logged; what is in force stays in force
         } catch (RuntimeException e) {
@@ -127,24 +163,28 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
     }
 
     @Override
-    public Answer exchange(Changes known, Changes change) {
-        return send(Operation.JOIN, known, change);
+    public SharedChanges.Answer exchange(Changes known, Changes change) {
+        return send(Operation.JOIN, known, change).answer();
     }
 
-    private synchronized Answer send(Operation operation, Changes known, Changes change) {
-        if (stopped && operation != Operation.LEAVE) {
-            throw new IllegalStateException("the application is stopping");
-        }
-        try {
+    @Override
+    public SharedOverrides.Answer exchange(Overrides known, Overrides.Key of, Overrides.Value value) {
+        return ask(false, () -> overrides.exchange(known, of, value));
+    }
+
+    private Reply send(Operation operation, Changes known, Changes change) {
+        return ask(operation == Operation.LEAVE, () -> {
             List<byte[]> reply = server.eval(
                     script,
+                    2,
                     bytes(key),
+                    bytes(keyOfOverrides),
                     bytes(operation.name()),
                     bytes(instance),
                     bytes(Long.toString(ALIVE.toMillis())),
                     bytes(known.toString()),
                     bytes(change.toString()));
-            Answer answer = new Answer(
+            SharedChanges.Answer answer = new SharedChanges.Answer(
                     Changes.parse(text(reply.get(2))), text(reply.get(0)).equals("1"));
             if (text(reply.get(1)).equals("1")) {
                 log.warn(
@@ -153,6 +193,17 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
                                 + " another ratelimit.store.redis.prefix",
                         key);
             }
+            return new Reply(answer, text(reply.get(3)), Long.parseLong(text(reply.get(4))));
+        });
+    }
+
+    /** Asks Redis, one question at a time. */
+    private synchronized <T> T ask(boolean leaving, Supplier<T> question) {
+        if (stopped && !leaving) {
+            throw new IllegalStateException("the application is stopping");
+        }
+        try {
+            T answer = question.get();
             if (failing) {
                 log.info("Changes of rate limits are shared with other instances again");
             }
@@ -195,7 +246,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
     void leave() {
         stopped = true;
         try {
-            Answer unused = send(Operation.LEAVE, operations.getObject().changes(), Changes.NONE);
+            Reply unused = send(Operation.LEAVE, operations.getObject().changes(), Changes.NONE);
         } catch (IllegalStateException e) {
             // Redis forgets this instance by itself
         }
@@ -207,9 +258,9 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
         server.close();
     }
 
-    private static byte[] script() {
+    private static byte[] script(String name) {
         try {
-            return new ClassPathResource("changes.lua", RedisChanges.class).getContentAsByteArray();
+            return new ClassPathResource(name, RedisChanges.class).getContentAsByteArray();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

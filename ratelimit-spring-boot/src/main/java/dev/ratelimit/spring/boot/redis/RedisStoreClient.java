@@ -97,10 +97,10 @@ public final class RedisStoreClient implements RedisChanges.Server {
     }
 
     @Override
-    public List<byte[]> eval(byte[] script, byte[]... keyAndArguments) {
+    public List<byte[]> eval(byte[] script, int keys, byte[]... keysAndArguments) {
         try (RedisConnection connection = factory.getConnection()) {
             return Objects.requireNonNull(
-                    connection.scriptingCommands().eval(script, ReturnType.MULTI, 1, keyAndArguments));
+                    connection.scriptingCommands().eval(script, ReturnType.MULTI, keys, keysAndArguments));
         }
     }
 

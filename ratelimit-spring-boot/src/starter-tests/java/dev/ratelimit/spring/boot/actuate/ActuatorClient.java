@@ -34,7 +34,7 @@ public record ActuatorClient(RunningApp app, List<String> headers) {
         return send("GET", path, "");
     }
 
-    Answer delete(String path) {
+    public Answer delete(String path) {
         return send("DELETE", path, "");
     }
 

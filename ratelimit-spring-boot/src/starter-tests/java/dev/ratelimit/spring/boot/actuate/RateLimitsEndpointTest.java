@@ -48,7 +48,7 @@ class RateLimitsEndpointTest extends AppPerTest {
     private static final String SHOW = "management.endpoint.ratelimits.show-keys=always";
 
     private static final List<String> NAMES =
-            List.of("a/b", "a b:c.d%e+f&g~h", "a;b?c#d", "...", "a/page", "caller/a", "list");
+            List.of("a/b", "a b:c.d%e+f&g~h", "a;b?c#d", "...", "a/page", "caller/a", "list", "overrides");
 
     @Configuration(proxyBeanMethods = false)
     static class Audit {
@@ -436,7 +436,7 @@ class RateLimitsEndpointTest extends AppPerTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {".", "..", "a/../b", "/a", "a/", "a//b", "page", "explain", "caller"})
+    @ValueSource(strings = {".", "..", "a/../b", "/a", "a/", "a//b", "page", "explain", "caller", "a/overrides"})
     void policy_thatCouldNotBeAddressed_stopsTheStart(String name) {
         Contexts.withoutServer()
                 .withPropertyValues("ratelimit.policies[" + name + "].limit=1/hour")

@@ -309,7 +309,8 @@ public final class AnnotatedRules {
                     policy,
                     RequestMatcher.ANNOTATED,
                     key,
-                    context.overrides(key, new LimitOverride.Limited(policy)),
+                    context.overrides(key, new LimitOverride.Limited(policy))
+                            .readBy(text -> parser.with("burst", null).override(name, text)),
                     cost,
                     key.needsSecurity() || cost.needsPrincipal() ? Stage.AFTER_SECURITY : Stage.BEFORE_SECURITY,
                     null,

@@ -119,7 +119,9 @@ final class ConcurrencyParser {
                         policy,
                         rule.match(),
                         rule.key(),
-                        exceptions.parse(new LimitOverride.Limited(policy)),
+                        exceptions
+                                .parse(new LimitOverride.Limited(policy))
+                                .readBy(text -> override(parser, policy, text)),
                         Cost.of(1),
                         rule.stage(),
                         null,
@@ -127,6 +129,11 @@ final class ConcurrencyParser {
                         rule.format(),
                         rule.onExceeded(),
                         context.modeOf(policy.name(), context.modeOf(name, properties.mode())) == Mode.SHADOW));
+    }
+
+    private static LimitOverride override(LimitParser parser, Policy policy, String written) {
+        return Section.ofPolicy(policy.name())
+                .checked("overrides", written, () -> parser.override(policy.name(), written));
     }
 
     private Policy parse(String half, LimitParser parser) {

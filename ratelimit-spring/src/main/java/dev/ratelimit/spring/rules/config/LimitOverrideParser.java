@@ -8,6 +8,7 @@ import dev.ratelimit.spring.rules.key.Resolver;
 import dev.ratelimit.spring.rules.request.KeyEncoder;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LimitOverrides;
+import dev.ratelimit.spring.rules.rule.OverrideKey;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -49,28 +50,32 @@ final class LimitOverrideParser {
      * @throws IllegalArgumentException if there is no such part, or several, or the part cannot have the value
      */
     void override(String value, LimitOverride override) {
-        List<KeyPart> subjects =
-                key.parts().stream().filter(part -> !part.kind().isOfTarget()).toList();
-        if (subjects.size() != 1) {
-            throw new IllegalArgumentException(
-                    "overrides need a key with exactly one part besides endpoint, route and method, but the key is "
-                            + key + "; change the key or remove the overrides");
-        }
-        if (subjects.get(0).kind() == KeyKind.IP) {
-            overrideNetwork(value, override);
-            return;
-        }
-        String encoded = encode(subjects.get(0), value);
-        if (encoded == null) {
-            throw new IllegalArgumentException(Quotation.of(value) + " is blank; write a value");
-        }
-        if (byKey.put(encoded, override) != null) {
+        OverrideKey subject = subject(value);
+        AddressRange network = subject.network();
+        if (network != null) {
+            overrideNetwork(value, network, override);
+        } else if (byKey.put(subject.encoded(), override) != null) {
             throw isWrittenTwice(value);
         }
     }
 
-    private void overrideNetwork(String value, LimitOverride override) {
-        AddressRange range = range(value);
+    private OverrideKey subject(String value) {
+        try {
+            return OverrideKey.of(key, encoder(), value);
+        } catch (IllegalArgumentException e) {
+            String message = String.valueOf(e.getMessage());
+            boolean ofAddress = key.parts().stream().anyMatch(part -> part.kind() == KeyKind.IP);
+            throw new IllegalArgumentException(
+                    message.startsWith("overrides need")
+                            ? message + "; change the key or remove the overrides"
+                            : ofAddress
+                                    ? message + "; in YAML, write a network in brackets: \"[10.0.0.0/8]\""
+                                    : message,
+                    e);
+        }
+    }
+
+    private void overrideNetwork(String value, AddressRange range, LimitOverride override) {
         boolean known = networks.stream()
                 .anyMatch(network -> network.override() != LimitOverride.Fixed.EXEMPT
                         && network.range().equals(range));
@@ -84,17 +89,12 @@ final class LimitOverrideParser {
         return new IllegalArgumentException(Quotation.of(value) + " is written twice, in two spellings; write it once");
     }
 
-    private static AddressRange range(String value) {
-        try {
-            return AddressRange.parse(value);
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                    e.getMessage() + "; in YAML, write a network in brackets: \"[10.0.0.0/8]\"", e);
-        }
+    private KeyEncoder encoder() {
+        return new KeyEncoder(ignoreCase, 32, 128);
     }
 
     private @Nullable String encode(KeyPart part, String value) {
-        KeyEncoder encoder = new KeyEncoder(ignoreCase, 32, 128);
+        KeyEncoder encoder = encoder();
         return part.appendTo(encoder, value) ? encoder.toString() : null;
     }
 

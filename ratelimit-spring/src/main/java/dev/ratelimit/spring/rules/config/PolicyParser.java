@@ -85,7 +85,7 @@ final class PolicyParser {
                 policy,
                 match,
                 key,
-                overrides.parse(otherwise),
+                overrides.parse(otherwise).readBy(text -> override(limits, "overrides", text)),
                 cost,
                 stage(key, match, cost),
                 free(),
@@ -264,16 +264,17 @@ final class PolicyParser {
     private void overrides(LimitParser limits, LimitOverrideParser overrides) {
         properties.overrides().forEach((value, written) -> {
             String property = "overrides[" + value + "]";
-            LimitOverride override = section.checked(
-                    property,
-                    written,
-                    () -> penalized(limits.with("burst", null).override(name, written)));
-            checkCost(property, override);
+            LimitOverride override = override(limits, property, written);
             section.checked(property, written, () -> {
                 overrides.override(value, override);
                 return value;
             });
         });
+    }
+
+    private LimitOverride override(LimitParser limits, String property, String written) {
+        LimitParser own = limits.with("burst", null);
+        return checkCost(property, section.checked(property, written, () -> penalized(own.override(name, written))));
     }
 
     /** A policy that gives the rule its name if callers without a plan have no limits. */

@@ -8,6 +8,7 @@ import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.key.MissingKey;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
+import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.Rule;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -100,25 +101,30 @@ public final class AppliedRules {
         this.next = next;
     }
 
-    /** Applies a rule to a matching request. */
-    void add(Rule rule, RequestContext context) {
+    /**
+     * Applies a rule to a matching request.
+     *
+     * @param live the overrides of single keys that operators have set; {@code null} for none
+     */
+    void add(Rule rule, @Nullable LiveOverrides live, RequestContext context) {
         if (exemption.from().test(rule)) {
             addExempt(rule, exemption);
             return;
         }
-        LimitOverride override = rule.override(context);
+        String key = live == null ? null : rule.key().of(context);
+        LimitOverride own = live == null ? null : live.of(key, context);
+        LimitOverride override = own == null ? rule.override(context) : own;
         if (override instanceof LimitOverride.Limited limited) {
-            charge(rule, limited, context);
+            charge(rule, limited, live == null ? rule.key().of(context) : key, context);
         } else if (override == LimitOverride.Fixed.BLOCKED) {
-            addRefused(rule, rule.key().of(context));
+            addRefused(rule, live == null ? rule.key().of(context) : key);
         } else {
             Outcome outcome = override == LimitOverride.Fixed.EXEMPT ? Outcome.EXEMPT : Outcome.UNLIMITED;
             add(new Uncharged(rule, outcome, null, true));
         }
     }
 
-    private void charge(Rule rule, LimitOverride.Limited limits, RequestContext context) {
-        String key = rule.key().of(context);
+    private void charge(Rule rule, LimitOverride.Limited limits, @Nullable String key, RequestContext context) {
         if (key != null) {
             add(rule, limits.charge(key, rule.permitsOf(context)));
         } else if (rule.key().missing() == MissingKey.REJECT) {

@@ -20,6 +20,7 @@ import dev.ratelimit.spring.rules.path.Routes;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.rule.EndpointRules;
+import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.rule.Stage;
 import java.lang.reflect.Method;
@@ -34,6 +35,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -117,7 +119,8 @@ public final class RequestRules {
                     byMethod,
                     configured.exemptions(),
                     new Credentials(parts),
-                    configured.sources(endpoints));
+                    configured.sources(endpoints),
+                    Map.of());
         }
 
         private Mode modeOf(String policy) {
@@ -156,6 +159,9 @@ public final class RequestRules {
 
     /** Of those, the policies whose callers the routes find. */
     private final Map<String, Set<String>> callersOfRoutes = new ConcurrentHashMap<>();
+
+    /** Finds the overrides of single keys that operators have set, by policy. */
+    private volatile Function<RulesInForce, Map<String, LiveOverrides>> overrides = rules -> Map.of();
 
     private EndpointResolver endpoints = NOWHERE;
 
@@ -275,9 +281,10 @@ public final class RequestRules {
     }
 
     /** Puts all rules in force. */
-    public void enforce(EndpointResolver resolver) {
+    public synchronized void enforce(EndpointResolver resolver) {
         endpoints = resolver;
-        inForce = parsed.inForce(resolver);
+        RulesInForce then = parsed.inForce(resolver);
+        inForce = then.with(overrides.apply(then));
     }
 
     /**
@@ -306,10 +313,22 @@ public final class RequestRules {
                 policies.forEach(policy -> reread.configured().checkCallers(route, policy)));
         RulesInForce then = reread.inForce(endpoints);
         return new Reread(then, () -> {
-            properties = written;
-            parsed = reread;
-            inForce = then;
+            synchronized (this) {
+                properties = written;
+                parsed = reread;
+                inForce = then.with(overrides.apply(then));
+            }
         });
+    }
+
+    /**
+     * From now on, operators have set these overrides of single keys.
+     *
+     * @param next finds them for the rules of that moment, by policy; called again for each other rules
+     */
+    public synchronized void override(Function<RulesInForce, Map<String, LiveOverrides>> next) {
+        overrides = next;
+        inForce = inForce.with(next.apply(inForce));
     }
 
     /** Handlers whose calls were not limited at the start have no proxy. */

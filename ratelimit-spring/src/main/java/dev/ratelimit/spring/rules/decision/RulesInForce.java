@@ -16,6 +16,9 @@ import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.CallRules;
 import dev.ratelimit.spring.rules.rule.EndpointRules;
 import dev.ratelimit.spring.rules.rule.Exemptions;
+import dev.ratelimit.spring.rules.rule.LimitOverride;
+import dev.ratelimit.spring.rules.rule.LiveOverrides;
+import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.rule.Stage;
 import dev.ratelimit.spring.rules.rule.StageRules;
@@ -44,6 +47,7 @@ import org.springframework.http.HttpHeaders;
  * @param exemptions which requests are exempt from all rules
  * @param credentials where requests may carry one
  * @param sources what requests need to find their address, endpoint and keys
+ * @param overrides the overrides of single keys that operators have set, by policy
  */
 public record RulesInForce(
         EndpointRules anywhere,
@@ -56,7 +60,8 @@ public record RulesInForce(
         MethodRules byMethod,
         Exemptions exemptions,
         Credentials credentials,
-        RequestContext.Sources sources) {
+        RequestContext.Sources sources,
+        Map<String, LiveOverrides> overrides) {
 
     /** No rules for requests. */
     static RulesInForce none(MethodRules byMethod, RequestContext.Sources sources) {
@@ -71,7 +76,58 @@ public record RulesInForce(
                 byMethod,
                 Exemptions.NONE,
                 new Credentials(List.of()),
-                sources);
+                sources,
+                Map.of());
+    }
+
+    /** The same rules with these overrides that operators have set. */
+    RulesInForce with(Map<String, LiveOverrides> others) {
+        return new RulesInForce(
+                anywhere,
+                byPolicy,
+                modes,
+                changes,
+                byEndpoint,
+                stages,
+                named,
+                byMethod,
+                exemptions,
+                credentials,
+                sources,
+                Map.copyOf(others));
+    }
+
+    /**
+     * The rules of a policy wherever it applies, of requests and calls, at whatever cost.
+     *
+     * @throws UnknownPolicyException if there is none
+     */
+    public Stream<Rule> rulesOf(String policy) {
+        Stream<Rule> calls = byMethod.all().stream().flatMap(called -> called.rules().stream());
+        Stream<Rule> own = byEndpoint.values().stream().flatMap(rules -> rules.rules().stream());
+        return Stream.concat(
+                Stream.of(rule(policy)),
+                Stream.concat(own, calls).filter(rule -> rule.policy().name().equals(policy)));
+    }
+
+    /** The limits of a key, whose owner has no plan. */
+    public LimitOverride override(Rule rule, PlainKey key) {
+        LimitOverride live = liveOverride(rule, key);
+        return live == null ? rule.overrides().ofKey(key) : live;
+    }
+
+    /** The limits of a key by each plan that its owner may have, and without one; empty if it has one of its own. */
+    public Map<String, LimitOverride> overrideByPlan(Rule rule, PlainKey key) {
+        return liveOverride(rule, key) == null ? rule.overrides().ofKeyByPlan(key) : Map.of();
+    }
+
+    private @Nullable LimitOverride liveOverride(Rule rule, PlainKey key) {
+        LiveOverrides live = overrides.get(rule.policy().name());
+        return live == null ? null : live.of(key);
+    }
+
+    private void add(Rule rule, RequestContext context, AppliedRules to) {
+        to.add(rule, overrides.isEmpty() ? null : overrides.get(rule.policy().name()), context);
     }
 
     /** The request as the rules see it. */
@@ -179,12 +235,7 @@ public record RulesInForce(
      * @throws UnknownPolicyException if there is none
      */
     public Reads reads(String policy) {
-        Stream<Rule> calls = byMethod.all().stream().flatMap(called -> called.rules().stream());
-        Stream<Rule> own = byEndpoint.values().stream().flatMap(rules -> rules.rules().stream());
-        return withHeaders(Stream.concat(own, calls)
-                .filter(rule -> rule.policy().name().equals(policy))
-                .map(Rule::reads)
-                .reduce(rule(policy).reads(), Reads::and));
+        return withHeaders(rulesOf(policy).map(Rule::reads).reduce(Reads.NOTHING, Reads::and));
     }
 
     /** The address may be in a header. */
@@ -214,7 +265,7 @@ public record RulesInForce(
         for (int i = 0; i < before.size(); i++) {
             Rule rule = before.get(i);
             if ((stage == null || rule.stage() == stage) && rule.match().matches(context)) {
-                applied.add(rule, context);
+                add(rule, context, applied);
             }
         }
         return new StageCharges(store, applied, byPolicy);
@@ -228,7 +279,7 @@ public record RulesInForce(
         for (String policy : policies) {
             for (Rule rule : named.getOrDefault(policy, List.of())) {
                 if (rule.match().matches(context)) {
-                    applied.add(rule, context);
+                    add(rule, context, applied);
                 }
             }
         }
@@ -247,7 +298,7 @@ public record RulesInForce(
         AppliedRules applied = new AppliedRules(exempt ? Exemption.ALL : Exemption.NONE, Next.NOTHING);
         for (Rule rule : called.rules()) {
             if (rule.match().matches(context)) {
-                applied.add(rule, context);
+                add(rule, context, applied);
             }
         }
         return new StageCharges(store, applied, called.byPolicy());

@@ -219,7 +219,7 @@ final class CallerReport {
         if (map.containsKey("plans")) {
             return map;
         }
-        LimitOverride override = rule.overrides().ofKey(key);
+        LimitOverride override = rules.override(rule, key);
         if (override instanceof LimitOverride.Limited limited
                 && !limited.policy().limits().equals(rule.policy().limits())) {
             map.put("override", PolicyReport.rates(limited.policy().limits()));

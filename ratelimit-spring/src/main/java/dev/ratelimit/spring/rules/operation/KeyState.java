@@ -19,7 +19,7 @@ record KeyState(RulesInForce rules, RateLimitStore store) {
 
     /** The status of each limit; empty if the key is unlimited or blocked. */
     List<LimitStatus> limits(Rule rule, PlainKey key) {
-        return limits(rule, rule.overrides().ofKey(key), key);
+        return limits(rule, rules.override(rule, key), key);
     }
 
     private List<LimitStatus> limits(Rule rule, LimitOverride override, PlainKey key) {
@@ -35,9 +35,9 @@ record KeyState(RulesInForce rules, RateLimitStore store) {
      * the key may have a plan, which only a request tells, then that for each plan.
      */
     Map<String, Object> of(Rule rule, PlainKey key) {
-        Map<String, LimitOverride> byPlan = rule.overrides().ofKeyByPlan(key);
+        Map<String, LimitOverride> byPlan = rules.overrideByPlan(rule, key);
         if (byPlan.isEmpty()) {
-            return of(rule, rule.overrides().ofKey(key), key);
+            return of(rule, rules.override(rule, key), key);
         }
         List<Map<String, Object>> plans = new ArrayList<>();
         byPlan.forEach((name, override) -> {

@@ -25,6 +25,7 @@ import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.mistake.MistakeReport;
 import dev.ratelimit.spring.rules.mistake.WrittenProperties;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
+import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
@@ -61,6 +62,8 @@ public final class RateLimitOperations implements RateLimitPolicies {
     private final RequestRules rules;
     private final RateLimitStore store;
     private final LiveChanges live;
+    private final KeyOverrides overrides;
+    private final OverrideJournal journal;
     private final KeyDisplay keys = new KeyDisplay();
     private final List<BiConsumer<String, Map<String, Object>>> observers = new CopyOnWriteArrayList<>();
     private volatile @Nullable Traffic traffic;
@@ -69,11 +72,17 @@ public final class RateLimitOperations implements RateLimitPolicies {
     private volatile Supplier<@Nullable String> operator = () -> null;
     private volatile @Nullable QueuedEvents events;
 
-    /** Operates on these rules, and on the keys in this store. */
-    public RateLimitOperations(RequestRules rules, RateLimitStore store) {
+    /**
+     * Operates on these rules, and on the keys in this store.
+     *
+     * @param ticker tells which overrides of keys have ended
+     */
+    public RateLimitOperations(RequestRules rules, RateLimitStore store, Ticker ticker) {
         this.rules = rules;
         this.store = store;
         this.live = new LiveChanges(rules);
+        this.overrides = new KeyOverrides(rules, ticker);
+        this.journal = new OverrideJournal(overrides, keys, () -> operator.get(), this::tell);
     }
 
     @Override
@@ -102,7 +111,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         PlainKey plain = PlainKey.of(rule, now.sources(), List.of(key));
-        LimitOverride override = rule.overrides().ofKey(plain);
+        LimitOverride override = now.override(rule, plain);
         if (now.mode(policy) != Mode.ENFORCE) {
             return rule.policy().charge(plain.key(), 0);
         }
@@ -124,8 +133,8 @@ public final class RateLimitOperations implements RateLimitPolicies {
         Rule rule = now.rule(policy);
         PlainKey plain = PlainKey.of(rule, now.sources(), List.of(key));
         // a plan or an override may have more limits than the policy
-        Policy longest = rule.overrides()
-                .all()
+        LiveOverrides own = now.overrides().get(policy);
+        Policy longest = Stream.concat(rule.overrides().all(), own == null ? Stream.empty() : own.all())
                 .filter(LimitOverride.Limited.class::isInstance)
                 .map(override -> ((LimitOverride.Limited) override).policy())
                 .max(Comparator.comparingInt(limited -> limited.limits().size()))
@@ -195,6 +204,41 @@ public final class RateLimitOperations implements RateLimitPolicies {
                             + " for the permits of one period");
         }
         return report;
+    }
+
+    @Override
+    public void override(String policy, String key, KeyOverride override) {
+        Map<String, Object> unused = override(policy, key, override, false);
+    }
+
+    /**
+     * Sets the override of a key.
+     *
+     * @param showKeys whether to show the key as its plain value, not as a hash
+     * @return the override, for JSON
+     */
+    public Map<String, Object> override(String policy, String key, KeyOverride override, boolean showKeys) {
+        return journal.set(policy, key, override, showKeys);
+    }
+
+    @Override
+    public boolean removeOverride(String policy, String key) {
+        return journal.remove(policy, key);
+    }
+
+    @Override
+    public List<OverriddenKey> overrides(String policy) {
+        return overrides.of(policy);
+    }
+
+    /**
+     * Describes the overrides of a policy, for JSON.
+     *
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     * @throws UnknownPolicyException if there is no such policy
+     */
+    public Map<String, Object> reportOverrides(String policy, boolean showKeys) {
+        return journal.report(policy, showKeys);
     }
 
     /**
@@ -293,6 +337,29 @@ public final class RateLimitOperations implements RateLimitPolicies {
         }
     }
 
+    /** From now on, shares overrides of keys with other instances. */
+    public void shareOverrides(SharedOverrides with) {
+        overrides.share(with);
+    }
+
+    /** The overrides of keys that this instance knows, those included that it cannot apply. */
+    public Overrides overridesKnown() {
+        return overrides.known();
+    }
+
+    /** Forgets the overrides that ended a day before this time, in microseconds, which is that of all instances. */
+    public void forgetOverrides(long nowMicros) {
+        overrides.forget(nowMicros);
+    }
+
+    /** Puts those overrides of other instances in force that this instance does not know yet. */
+    public void adopt(Overrides others) {
+        WaitingRequests requests = waiting;
+        if (overrides.adopt(others) && requests != null) {
+            requests.policies().forEach(requests::wake);
+        }
+    }
+
     /** How long a change lasts, for people. */
     public String changesLast() {
         return live.duration();
@@ -385,7 +452,9 @@ public final class RateLimitOperations implements RateLimitPolicies {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         if (key == null) {
-            return report(now, showKeys).policy(rule);
+            Map<String, Object> report = report(now, showKeys).policy(rule);
+            report.putAll(reportOverrides(policy, showKeys));
+            return report;
         }
         PlainKey plain = PlainKey.of(rule, now.sources(), key);
         Map<String, Object> state = new LinkedHashMap<>();

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +41,7 @@ public final class LimitOverrides {
     private final @Nullable Resolver plan;
     private final Map<String, LimitOverride> plans;
     private final LimitOverride otherwise;
+    private final Function<String, LimitOverride> reader;
 
     /**
      * Combines the overrides of a rule.
@@ -68,6 +70,39 @@ public final class LimitOverrides {
         this.plan = plans.isEmpty() ? null : plan;
         this.plans = Map.copyOf(plans);
         this.otherwise = otherwise;
+        this.reader = written -> {
+            throw new IllegalArgumentException("this policy has no overrides");
+        };
+    }
+
+    private LimitOverrides(LimitOverrides like, Function<String, LimitOverride> reader) {
+        this.subjects = like.subjects;
+        this.byKey = like.byKey;
+        this.networks = like.networks;
+        this.plan = like.plan;
+        this.plans = like.plans;
+        this.otherwise = like.otherwise;
+        this.reader = reader;
+    }
+
+    /**
+     * The same overrides, for a rule to which operators may add others.
+     *
+     * @param other reads the limits of an override as they are written
+     */
+    public LimitOverrides readBy(Function<String, LimitOverride> other) {
+        return new LimitOverrides(this, other);
+    }
+
+    /**
+     * Reads the limits of another override.
+     *
+     * @param written as in the configuration
+     * @throws IllegalArgumentException if the rule cannot have them
+     * @throws dev.ratelimit.spring.RateLimitConfigurationException likewise, if the rule is one of the configuration
+     */
+    public LimitOverride read(String written) {
+        return reader.apply(written);
     }
 
     /** All overrides, including that of all others. */

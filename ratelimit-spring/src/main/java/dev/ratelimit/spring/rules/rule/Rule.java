@@ -45,6 +45,9 @@ public record Rule(
     /** What the actuator has in place of policies. */
     private static final Set<String> RESERVED = Set.of("explain", "page", "caller");
 
+    /** What follows the name of a policy where the actuator has its overrides. */
+    public static final String OVERRIDES = "/overrides";
+
     /** The name of the concurrency limit of a policy that also has a rate. */
     public static String concurrencyOf(String policy) {
         return policy + CONCURRENCY;
@@ -64,6 +67,10 @@ public record Rule(
         if (RESERVED.contains(policy)) {
             throw new IllegalArgumentException("the actuator has something else under /" + policy
                     + ", so a policy must not be called " + Quotation.of(policy) + "; rename it");
+        }
+        if (policy.endsWith(OVERRIDES)) {
+            throw new IllegalArgumentException("the actuator has the overrides of a policy under /policy" + OVERRIDES
+                    + ", so the name of a policy must not end with " + OVERRIDES + "; rename it");
         }
         for (String segment : policy.split("/", -1)) {
             if (segment.isEmpty() || segment.equals(".") || segment.equals("..")) {

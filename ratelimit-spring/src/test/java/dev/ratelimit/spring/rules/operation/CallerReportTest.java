@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.spring.KeyResolver;
 import dev.ratelimit.spring.PlanResolver;
+import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
@@ -173,6 +174,20 @@ class CallerReportTest {
                 .containsEntry("noneSince", START)
                 .doesNotContainKeys("remark", "refused", "lastHour", "last");
         assertThat((Long) map(refusals.get("mostRefused")).get("refused")).isBetween(400L, 499L);
+    }
+
+    @Test
+    void overrides_thatOperatorsHaveSet_areNamed() {
+        Counted app = new Counted("p.limit=2/hour", "p.key=user", "p.overrides.alice=7/minute");
+
+        app.live.operations.override("p", "alice", RateLimitPolicies.KeyOverride.blocked());
+        app.live.operations.override("p", "bob", RateLimitPolicies.KeyOverride.to("9/minute"));
+
+        assertThat(key(app.report(new Caller("alice", null, List.of(), null)), "p"))
+                .containsEntry("override", "blocked")
+                .containsEntry("admitted", false);
+        assertThat(key(app.report(new Caller("bob", null, List.of(), null)), "p"))
+                .containsEntry("override", "9/minute");
     }
 
     @Test

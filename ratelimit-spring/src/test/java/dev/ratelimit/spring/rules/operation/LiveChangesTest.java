@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Rate;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.Mode;
@@ -210,7 +211,7 @@ class LiveChangesTest {
                     }
                 });
         RateLimitOperations operations =
-                new RateLimitOperations(rules, InMemoryStore.builder().build());
+                new RateLimitOperations(rules, InMemoryStore.builder().build(), Ticker.system());
         Changes changes = changed(1, "p", Change.toLimit("5/hour"));
 
         failing.set(true);

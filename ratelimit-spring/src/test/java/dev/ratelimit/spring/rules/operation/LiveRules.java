@@ -47,7 +47,7 @@ final class LiveRules {
         rules = new RequestRules(bound, this.beans, text -> text, limit -> {});
         rules.enforce(RecordedRequest.leadingTo(
                 Endpoint.of(List.of("GET"), PathPatternParser.defaultInstance.parse("/orders/{id}"))));
-        operations = new RateLimitOperations(rules, store);
+        operations = new RateLimitOperations(rules, store, ticker);
         limiter = limiter(OutcomeCounter.NONE);
     }
 
@@ -73,7 +73,7 @@ final class LiveRules {
                 return true;
             }
         });
-        operations = new RateLimitOperations(rules, store);
+        operations = new RateLimitOperations(rules, store, ticker);
         limiter = limiter(OutcomeCounter.NONE);
     }
 

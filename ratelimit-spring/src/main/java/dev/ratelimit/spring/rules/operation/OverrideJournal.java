@@ -1,0 +1,104 @@
+package dev.ratelimit.spring.rules.operation;
+
+import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
+import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
+import dev.ratelimit.spring.rules.text.Quotation;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sets and removes overrides of keys, and tells who did so, to logs and observers. Thread-safe.
+ *
+ * @param overrides what is set
+ * @param keys shows keys
+ * @param operator the name of whoever asks at the moment; {@code null} for the application itself
+ * @param observer is told the policy and what was done
+ */
+record OverrideJournal(
+        KeyOverrides overrides,
+        KeyDisplay keys,
+        Supplier<@Nullable String> operator,
+        BiConsumer<String, Map<String, Object>> observer) {
+
+    private static final Logger log = LoggerFactory.getLogger(OverrideJournal.class);
+
+    private static final String APPLICATION = "the application";
+
+    /** Sets an override, and describes it for JSON; {@code plain} if with its key. */
+    Map<String, Object> set(String policy, String key, KeyOverride override, boolean plain) {
+        String name = operator.get();
+        OverriddenKey set = overrides.set(policy, key, override, name == null ? APPLICATION : name);
+        log.warn(
+                "Rate limit {}: key {} was overridden by {}: {}, {}{}",
+                Quotation.of(policy),
+                hash(policy, set),
+                quoted(name),
+                set.limit(),
+                set.until() == null ? overrides.duration() : "until " + set.until(),
+                set.reason() == null ? "" : ", because of " + Quotation.of(set.reason()));
+        tell("override", policy, set);
+        Map<String, Object> report = describe(policy, set, plain);
+        report.put("holds", overrides.duration());
+        return report;
+    }
+
+    /** Removes an override; returns whether there was one. */
+    boolean remove(String policy, String key) {
+        OverriddenKey removed = overrides.remove(policy, key);
+        if (removed == null) {
+            return false;
+        }
+        log.warn(
+                "Rate limit {}: the override of key {} was removed by {}; it was {}",
+                Quotation.of(policy),
+                hash(policy, removed),
+                quoted(operator.get()),
+                removed.limit());
+        tell("removedOverride", policy, removed);
+        return true;
+    }
+
+    /** Describes those of a policy, for JSON. */
+    Map<String, Object> report(String policy, boolean plain) {
+        return Map.of(
+                "overrides",
+                overrides.of(policy).stream()
+                        .map(one -> describe(policy, one, plain))
+                        .toList());
+    }
+
+    private static String quoted(@Nullable String name) {
+        return name == null ? APPLICATION : Quotation.of(name);
+    }
+
+    private String hash(String policy, OverriddenKey one) {
+        return keys.hash(overrides.encoded(policy, one.key()));
+    }
+
+    private void tell(String event, String policy, OverriddenKey one) {
+        Map<String, Object> what = describe(policy, one, false);
+        what.remove("limit");
+        what.put(event, one.limit());
+        observer.accept(policy, what);
+    }
+
+    private Map<String, Object> describe(String policy, OverriddenKey one, boolean plain) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("key", plain ? one.key() : hash(policy, one));
+        map.put("limit", one.limit());
+        if (one.until() != null) {
+            map.put("until", one.until().toString());
+        }
+        if (one.reason() != null) {
+            map.put("reason", one.reason());
+        }
+        map.put("by", one.by());
+        map.put("since", one.since().toString());
+        return map;
+    }
+}

@@ -1,0 +1,378 @@
+package dev.ratelimit.spring.rules.operation;
+
+import static dev.ratelimit.spring.rules.operation.LiveRules.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.PlanResolver;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
+import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
+import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.rules.config.PolicyProperties;
+import dev.ratelimit.spring.rules.request.RecordedRequest;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** Overrides of single keys that operators set while requests are charged. */
+@ExtendWith(OutputCaptureExtension.class)
+class KeyOverridesTest {
+
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    static final class Pages {
+
+        @RateLimited(value = "3/hour", key = "header:X-Id", permits = 2)
+        void page() {}
+    }
+
+    private static RecordedRequest by(String user) {
+        return get("/orders/1").by(user);
+    }
+
+    private static RecordedRequest from(String address) {
+        return get("/orders/1").from(address);
+    }
+
+    private static long remaining(LiveRules live, String... key) {
+        List<LimitStatus> state = live.operations.state("p", key);
+        return state.get(0).remaining();
+    }
+
+    private static Instant now(LiveRules live) {
+        return Instant.EPOCH.plusNanos(live.ticker.epochNanos());
+    }
+
+    @Test
+    void block_appliesToItsKeyAlone_untilItsEnd_toTheNanosecond() {
+        LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
+
+        live.operations.override("p", "alice", KeyOverride.blocked().lasting(HOUR));
+
+        assertThat(live.admitted(1, by("alice"))).isZero();
+        assertThat(live.admitted(1, by("bob"))).isOne();
+        live.ticker.advanceNanos(HOUR.toNanos() - 1);
+        assertThat(live.admitted(1, by("alice"))).isZero();
+        live.ticker.advanceNanos(1);
+        assertThat(live.admitted(1, by("alice"))).isOne();
+        assertThat(live.operations.overrides("p")).isEmpty();
+    }
+
+    @Test
+    void end_atAMoment_isExact_alsoIfItIsNoWholeMicrosecond() {
+        LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
+        Instant end = now(live).plusNanos(5_000_001);
+
+        live.operations.override("p", "alice", KeyOverride.blocked().until(end));
+
+        assertThat(live.operations.overrides("p").get(0).until()).isBetween(end, end.plusNanos(999));
+        live.ticker.advanceNanos(5_000_001);
+        assertThat(live.admits(by("alice"))).isFalse();
+        live.ticker.advanceNanos(999);
+        assertThat(live.admits(by("alice"))).isTrue();
+    }
+
+    @Test
+    void block_withoutAnEnd_lastsUntilItIsRemoved_inWhateverSpelling() {
+        LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user", "ratelimit.ignore-case=true");
+
+        live.operations.override("p", " Alice ", KeyOverride.blocked());
+
+        live.ticker.advance(Duration.ofDays(400));
+        assertThat(live.admits(by("alice"))).isFalse();
+        assertThat(live.operations.overrides("p"))
+                .extracting(OverriddenKey::key)
+                .containsExactly("alice");
+        assertThat(live.operations.removeOverride("p", "ALICE")).isTrue();
+        assertThat(live.admits(by("alice"))).isTrue();
+        assertThat(live.operations.removeOverride("p", "alice")).isFalse();
+    }
+
+    @Test
+    void allow_liftsTheLimit_andChargesNothing() {
+        LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
+        assertThat(live.admitted(20, by("alice"))).isEqualTo(10);
+
+        live.operations.override("p", "alice", KeyOverride.unlimited().lasting(Duration.ofMillis(1)));
+
+        assertThat(live.admitted(20, by("alice"))).isEqualTo(20);
+        live.ticker.advance(Duration.ofMillis(1));
+        assertThat(live.admitted(20, by("alice"))).isZero();
+    }
+
+    @Test
+    void raise_keepsWhatTheKeyHasUsed_inProportion_atItsBeginningAndItsEnd() {
+        LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
+        assertThat(live.admitted(5, by("alice"))).isEqualTo(5);
+
+        live.operations.override("p", "alice", KeyOverride.to("1000/hour").lasting(Duration.ofSeconds(1)));
+
+        assertThat(remaining(live, "alice")).isEqualTo(500);
+        assertThat(live.admitted(1000, by("alice"))).isEqualTo(500);
+        assertThat(live.admitted(20, by("bob"))).isEqualTo(10);
+        live.ticker.advance(Duration.ofSeconds(1));
+        assertThat(live.admitted(10, by("alice"))).isZero();
+        live.ticker.advance(Duration.ofMinutes(6));
+        assertThat(live.admitted(10, by("alice"))).isOne();
+    }
+
+    @Test
+    void override_again_replacesIt_overAndOver_withoutAFreshBudget() {
+        LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
+        int admitted = live.admitted(20, by("alice"));
+
+        for (int i = 0; i < 50; i++) {
+            live.operations.override("p", "alice", KeyOverride.to(i % 2 == 0 ? "20/hour" : "10/hour"));
+            admitted += live.admitted(20, by("alice"));
+            live.operations.removeOverride("p", "alice");
+            admitted += live.admitted(20, by("alice"));
+        }
+
+        assertThat(admitted).isEqualTo(10);
+    }
+
+    @Test
+    void range_blocksItsAddresses_theNarrowestThatIsInForceApplies() {
+        LiveRules live = new LiveRules("p.limit=100/hour", "p.key=ip");
+        live.operations.override("p", "203.0.113.7/24", KeyOverride.blocked().lasting(HOUR));
+        live.operations.override("p", "203.0.113.8", KeyOverride.to("2/hour").lasting(Duration.ofMinutes(1)));
+        live.operations.override("p", "2001:db8::/32", KeyOverride.blocked());
+
+        assertThat(live.admits(from("203.0.113.9"))).isFalse();
+        assertThat(live.admits(from("::ffff:203.0.113.9"))).isFalse();
+        assertThat(live.admits(from("203.0.114.9"))).isTrue();
+        assertThat(live.admits(from("2001:db8:7::1"))).isFalse();
+        assertThat(live.admits(from("2001:db9::1"))).isTrue();
+        assertThat(live.admitted(5, from("203.0.113.8"))).isEqualTo(2);
+        live.ticker.advance(Duration.ofMinutes(1));
+        assertThat(live.admitted(5, from("203.0.113.8"))).isZero();
+        assertThat(live.operations.overrides("p"))
+                .extracting(OverriddenKey::key)
+                .containsExactly("2001:db8::/32", "203.0.113.0/24");
+        assertThat(live.operations.removeOverride("p", "203.0.113.99/24")).isTrue();
+        assertThat(live.admits(from("203.0.113.9"))).isTrue();
+    }
+
+    @Test
+    void privilege_ofAProxysAddress_isNotGranted_butABlockIs() {
+        LiveRules live = new LiveRules("p.limit=1/hour", "p.key=ip", "ratelimit.trusted-proxies=10.0.0.0/8");
+        live.operations.override("p", "10.0.0.0/8", KeyOverride.unlimited());
+
+        assertThat(live.admitted(3, from("10.0.0.1"))).isOne();
+        live.operations.override("p", "10.0.0.0/8", KeyOverride.blocked());
+        assertThat(live.admitted(3, from("10.0.0.2"))).isZero();
+    }
+
+    @Test
+    void keyOfSeveralParts_goesByTheOneThatIdentifiesTheCaller() {
+        LiveRules live = new LiveRules("p.limit=3/hour", "p.key=header:X-Id, endpoint, method");
+        live.operations.override("p", "a", KeyOverride.to("5/hour"));
+        live.operations.override("p", "b", KeyOverride.blocked());
+
+        assertThat(live.admitted(9, get("/orders/1").with("X-Id", "a"))).isEqualTo(5);
+        assertThat(live.admitted(9, get("/orders/1").with("X-Id", "b"))).isZero();
+        assertThat(live.admitted(9, get("/orders/1").with("X-Id", "c"))).isEqualTo(3);
+        assertThat(live.admitted(9, get("/orders/1"))).isEqualTo(3);
+        assertThat(live.operations.state("p", "b", "GET /orders/{id}", "GET")).isEmpty();
+        assertThat(remaining(live, "a", "GET /orders/{id}", "GET")).isZero();
+    }
+
+    @Test
+    void longKey_isFound_asItIsHashed() {
+        String name = "n".repeat(200);
+        LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
+
+        live.operations.override("p", name, KeyOverride.blocked());
+
+        assertThat(live.admits(by(name))).isFalse();
+        assertThat(live.operations.removeOverride("p", name)).isTrue();
+        assertThat(live.admits(by(name))).isTrue();
+    }
+
+    @Test
+    void override_comesBeforeThatOfTheConfiguration_andThePlan() {
+        LiveRules live = new LiveRules(
+                Map.of("plans", (PlanResolver) request -> "gold"),
+                "p.limit=3/hour",
+                "p.key=user",
+                "p.plans.gold=unlimited",
+                "p.overrides.alice=unlimited",
+                "p.overrides.mallory=blocked");
+
+        live.operations.override("p", "alice", KeyOverride.blocked());
+        live.operations.override("p", "bob", KeyOverride.to("1/hour"));
+        live.operations.override("p", "mallory", KeyOverride.unlimited().lasting(HOUR));
+
+        assertThat(live.admitted(2, by("alice"))).isZero();
+        assertThat(live.admitted(2, by("bob"))).isOne();
+        assertThat(live.admitted(2, by("mallory"))).isEqualTo(2);
+        assertThat(live.admitted(9, by("carol"))).isEqualTo(9);
+        live.ticker.advance(HOUR);
+        assertThat(live.admitted(2, by("mallory"))).isZero();
+    }
+
+    @Test
+    void block_blocksBothHalvesOfAPolicy_andALimitOnlyItsOwn() {
+        LiveRules live = new LiveRules("p.limit=10/hour", "p.concurrency=1", "p.key=user");
+        live.operations.override("p", "alice", KeyOverride.unlimited());
+        live.operations.override("p/concurrency", "bob", KeyOverride.to("3"));
+
+        assertThat(live.operations.state("p/concurrency", "alice")).isEmpty();
+        assertThat(live.admitted(9, by("alice"))).isEqualTo(9);
+        assertThat(live.admitted(9, by("bob"))).isEqualTo(3);
+        assertThat(live.admitted(9, by("carol"))).isOne();
+    }
+
+    @Test
+    void override_ofAnAnnotationsPolicy_isPossible_andMustAdmitItsCost() {
+        LiveRules live = new LiveRules(Pages.class);
+        live.operations.override("Pages.page", "a", KeyOverride.to("6/hour"));
+        live.operations.override("Pages.page", "b", KeyOverride.blocked());
+
+        assertThat(live.admitted(9, get("/page").with("X-Id", "a"))).isEqualTo(3);
+        assertThat(live.admitted(9, get("/page").with("X-Id", "b"))).isZero();
+        assertThatThrownBy(() -> live.operations.override("Pages.page", "a", KeyOverride.to("1/hour")))
+                .hasMessageContaining("may cost 2 permits, but this limit admits at most 1");
+    }
+
+    @Test
+    void overrides_stay_whenThePolicyIsChanged_orRefreshed() {
+        LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
+        live.operations.override("p", "alice", KeyOverride.blocked());
+
+        live.operations.change("p", Change.toLimit("5/hour"));
+        assertThat(live.admits(by("alice"))).isFalse();
+        live.operations.restore("p");
+        live.operations.change("p", Change.toMode(Mode.SHADOW));
+
+        assertThat(live.admits(by("alice"))).isTrue();
+    }
+
+    @Test
+    void override_thatDoesNotFitARefreshedPolicy_isLeftOut_saidOnce_andComesBack(CapturedOutput output) {
+        LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
+        live.operations.override("p", "alice", KeyOverride.blocked());
+        Map<String, PolicyProperties> before = live.rules.policies();
+
+        live.rules
+                .read(LiveRules.bind("p.limit=3/hour").policies(), Map.of())
+                .enforce()
+                .run();
+        assertThat(live.admits(by("alice"))).isTrue();
+        live.operations.change("p", Change.toLimit("4/hour"));
+        live.rules.read(before, Map.of()).enforce().run();
+
+        assertThat(live.admits(by("alice"))).isFalse();
+        assertThat(output.toString().split("does not apply on this instance: overrides need a key", -1))
+                .hasSize(2);
+    }
+
+    @Test
+    void overrides_tellWhoAndWhy_inTheReport_theLog_andToObservers(CapturedOutput output) {
+        LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
+        live.operations.identify(() -> "admin");
+        StringBuilder told = new StringBuilder();
+        live.operations.observe((policy, what) -> told.append(policy).append(what));
+
+        live.operations.override(
+                "p", "alice", KeyOverride.blocked().lasting(HOUR).because("flood\n"));
+
+        assertThat(live.operations.overrides("p"))
+                .containsExactly(
+                        new OverriddenKey("alice", "blocked", now(live).plus(HOUR), "flood\n", "admin", now(live)));
+        assertThat(live.operations.report("p", null, true).get("overrides").toString())
+                .isEqualTo("[{key=alice, limit=blocked, until=" + now(live).plus(HOUR) + ", reason=flood\n, by=admin,"
+                        + " since=" + now(live) + "}]");
+        assertThat(live.operations.report("p", null, false).get("overrides").toString())
+                .startsWith("[{key=#");
+        assertThat(output)
+                .containsPattern("Rate limit 'p': key #[0-9a-f]{12} was overridden by 'admin': blocked, until")
+                .contains("because of 'flood\\u000a'");
+        assertThat(told).contains("p{key=#").contains("override=blocked");
+        live.operations.removeOverride("p", "alice");
+        assertThat(told).contains("removedOverride=blocked");
+        assertThat(output).contains("was removed by 'admin'; it was blocked");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            user       | alice       | 50          | has no period; write 50/second
+            user       | alice       | block       | 'block' is not a limit
+            user       | ` `         | blocked     | ' ' is blank; write a value
+            ip         | here        | blocked     | 'here' is not an address; write 10.0.0.7, 10.0.0.0/8
+            ip         | 10.0.0.0/33 | blocked     | must have a prefix from 0 to 32
+            user, ip   | alice       | blocked     | exactly one part besides endpoint, route and method, but the key is by user, ip
+            endpoint   | GET /       | blocked     | exactly one part besides endpoint, route and method
+            """)
+    void override_thatCannotBe_isRefused_asAtTheStart(String key, String value, String limit, String message) {
+        LiveRules live = new LiveRules("p.limit=3/hour", "p.key=" + key);
+
+        assertThatThrownBy(() -> live.operations.override("p", value, KeyOverride.to(limit)))
+                .isInstanceOfAny(IllegalArgumentException.class, RateLimitConfigurationException.class)
+                .hasMessageContaining(message);
+        assertThat(live.operations.overrides("p")).isEmpty();
+    }
+
+    @Test
+    void override_ofAnUnknownPolicy_withAnImpossibleEnd_orTooLong_isRefused() {
+        LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
+        KeyOverride blocked = KeyOverride.blocked();
+
+        assertThatThrownBy(() -> live.operations.override("q", "a", blocked)).hasMessageContaining("no policy 'q'");
+        assertThatThrownBy(() -> live.operations.override("p", "a", blocked.until(now(live))))
+                .hasMessageContaining("until must be after now")
+                .hasMessageContaining("to end an override, remove it");
+        assertThatThrownBy(() -> live.operations.override("p", "a", blocked.lasting(Duration.ZERO)))
+                .hasMessageContaining("duration must be longer than 0");
+        assertThatThrownBy(
+                        () -> live.operations.override("p", "a", blocked.lasting(Duration.ofSeconds(Long.MAX_VALUE))))
+                .hasMessageContaining("at most 366 days");
+        assertThatThrownBy(() -> live.operations.override("p", "a", blocked.until(Instant.MAX)))
+                .hasMessageContaining("at most 366 days later")
+                .hasMessageContaining("without an end, it lasts as long as a change");
+        assertThatThrownBy(() -> live.operations.override("p", "a".repeat(257), blocked))
+                .hasMessage("key must have at most 256 characters but has 257");
+        assertThatThrownBy(() -> live.operations.override("p", "a", blocked.because("b".repeat(201))))
+                .hasMessage("reason must have at most 200 characters but has 201");
+        live.operations.override("p", "a", blocked.lasting(Duration.ofDays(366)));
+        assertThat(live.operations.overrides("p")).hasSize(1);
+    }
+
+    @Test
+    void overrides_areBounded_andEndedOnesMakeRoom() {
+        LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
+        Map<Overrides.Key, Overrides.Value> many = new HashMap<>();
+        long end = Math.floorDiv(live.ticker.epochNanos(), 1000) + 1_000_000;
+        for (int i = 0; i < 10_000; i++) {
+            many.put(
+                    new Overrides.Key("p", "u" + i),
+                    Overrides.Value.of(end, "blocked", null, "admin").at(i));
+        }
+        live.operations.adopt(new Overrides(many, 0));
+        assertThat(live.admits(by("u9999"))).isFalse();
+
+        assertThatThrownBy(() -> live.operations.override("p", "a", KeyOverride.blocked()))
+                .hasMessageContaining("there are 10000 overrides already, and at most 10000 are possible");
+        live.operations.override("p", "u1", KeyOverride.unlimited());
+        live.operations.removeOverride("p", "u2");
+        live.operations.override("p", "a", KeyOverride.blocked());
+        live.ticker.advance(Duration.ofSeconds(1));
+        live.operations.override("p", "b", KeyOverride.blocked());
+        assertThat(live.operations.overrides("p"))
+                .extracting(OverriddenKey::key)
+                .containsExactly("a", "b", "u1");
+        assertThat(live.operations.overridesKnown().values()).hasSize(3);
+    }
+}
