@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -34,8 +35,12 @@ class AlertsTest {
         tests = Files.readString(DOCS.resolve("alerts-test.yml"));
     }
 
+    private static Map<?, ?> map(Map<?, ?> parent, String name) {
+        return (Map<?, ?>) Objects.requireNonNull(parent.get(name));
+    }
+
     private static Stream<Map<?, ?>> maps(Map<?, ?> parent, String name) {
-        return ((List<?>) parent.get(name)).stream().map(one -> (Map<?, ?>) one);
+        return ((List<?>) Objects.requireNonNull(parent.get(name))).stream().map(one -> (Map<?, ?>) one);
     }
 
     private static String text(Map<?, ?> parent, String name) {
@@ -80,11 +85,11 @@ class AlertsTest {
                 .collect(Collectors.toSet());
 
         assertThat(alerts()).isNotEmpty().allSatisfy(alert -> {
-            Map<?, ?> annotations = (Map<?, ?>) alert.get("annotations");
+            Map<?, ?> annotations = map(alert, "annotations");
             assertThat(annotations.keySet()).hasToString("[summary, description, runbook_url]");
             assertThat(text(annotations, "description")).endsWith(".");
             assertThat(sections).contains(text(annotations, "runbook_url"));
-            assertThat(text((Map<?, ?>) alert.get("labels"), "severity")).isIn("critical", "warning", "info");
+            assertThat(text(map(alert, "labels"), "severity")).isIn("critical", "warning", "info");
         });
     }
 

@@ -87,7 +87,9 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
             return endpoint.get().caller(securityOf(context), arguments);
         }
         String policy = type == OperationType.WRITE ? RateLimitsEndpoint.policyOfOverrides(name) : null;
-        return policy != null ? endpoint.get().override(securityOf(context), policy, arguments) : invoker.invoke(context);
+        return policy != null
+                ? endpoint.get().override(securityOf(context), policy, arguments)
+                : invoker.invoke(context);
     }
 
     private static SecurityContext securityOf(InvocationContext context) {
@@ -109,7 +111,7 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         Set<String> known = new TreeSet<>(
                 type == OperationType.READ
                         ? RateLimitsEndpoint.parametersOf(name)
-                        : type == OperationType.WRITE && policyOfOverrides(arguments) != null
+                        : type == OperationType.WRITE && RateLimitsEndpoint.policyOfOverrides(name) != null
                                 ? RateLimitsEndpoint.OVERRIDE_FIELDS
                                 : declared);
         known.remove(RateLimitsEndpoint.POLICY);

@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -72,17 +73,17 @@ class CallerReportTest {
     private static Map<String, Object> map(@Nullable Object json) {
         assertThat(json).isInstanceOf(Map.class);
         @SuppressWarnings("unchecked")
-        Map<String, Object> map = (Map<String, Object>) json;
+        Map<String, Object> map = (Map<String, Object>) Objects.requireNonNull(json);
         return map;
     }
 
     private static Stream<Map<String, Object>> list(@Nullable Object json) {
-        return ((List<?>) json).stream().map(CallerReportTest::map);
+        return ((List<?>) Objects.requireNonNull(json)).stream().map(CallerReportTest::map);
     }
 
     private static Map<String, Object> policy(Map<String, Object> report, String name) {
         return list(report.get("policies"))
-                .filter(policy -> policy.get("policy").equals(name))
+                .filter(policy -> name.equals(policy.get("policy")))
                 .findFirst()
                 .orElseThrow();
     }
@@ -98,7 +99,7 @@ class CallerReportTest {
 
     private static Map<String, Object> other(Map<String, Object> report, String name) {
         return list(report.get("others"))
-                .filter(policy -> policy.get("policy").equals(name))
+                .filter(policy -> name.equals(policy.get("policy")))
                 .findFirst()
                 .orElseThrow();
     }

@@ -292,10 +292,10 @@ class KeyOverridesTest {
         assertThat(live.operations.overrides("p"))
                 .containsExactly(
                         new OverriddenKey("alice", "blocked", now(live).plus(HOUR), "flood\n", "admin", now(live)));
-        assertThat(live.operations.report("p", null, true).get("overrides").toString())
+        assertThat(String.valueOf(live.operations.report("p", null, true).get("overrides")))
                 .isEqualTo("[{key=alice, limit=blocked, until=" + now(live).plus(HOUR) + ", reason=flood\n, by=admin,"
                         + " since=" + now(live) + "}]");
-        assertThat(live.operations.report("p", null, false).get("overrides").toString())
+        assertThat(String.valueOf(live.operations.report("p", null, false).get("overrides")))
                 .startsWith("[{key=#");
         assertThat(output)
                 .containsPattern("Rate limit 'p': key #[0-9a-f]{12} was overridden by 'admin': blocked, until")

@@ -3,6 +3,7 @@ package dev.ratelimit.spring.rules.operation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
@@ -66,8 +67,8 @@ class QueuedEventsTest {
             assertThat(heard).hasSize(QueuedEvents.MAX_WAITING + 1).startsWith(0, 1, 2);
             assertThat(output.getOut().split("Events of rate limits are lost", -1))
                     .hasSize(2);
-            assertThat(thread.get().getName()).isEqualTo("ratelimit-events");
-            assertThat(thread.get().isDaemon()).isTrue();
+            assertThat(Objects.requireNonNull(thread.get()).getName()).isEqualTo("ratelimit-events");
+            assertThat(Objects.requireNonNull(thread.get()).isDaemon()).isTrue();
             assertThat(thread.get().getContextClassLoader()).isSameAs(loader);
         }
     }
@@ -91,7 +92,7 @@ class QueuedEventsTest {
 
         events.close();
         goOn.countDown();
-        thread.get().join();
+        Objects.requireNonNull(thread.get()).join();
 
         assertThat(heard).containsExactly("first");
         assertThat(events.offer(() -> "late")).isFalse();
