@@ -150,15 +150,18 @@ class EndingsTest {
     }
 
     private void awaitRemaining(String name, String value, long permits) {
-        awaitRemaining(app, name, value, permits);
+        await().until(() -> remaining(app, name, value) == permits);
     }
 
-    /** Waits until the key of a policy of two an hour has so many permits left. */
-    static void awaitRemaining(RunningApp app, String name, String value, long permits) {
+    /** How many permits the key has left under a policy of two an hour. */
+    static long remaining(RunningApp app, String name, String value) {
         Policy policy = Policy.of(name, TokenBucket.of(Rate.parse("2/hour")));
-        RateLimiter limiter = app.bean(RateLimiter.class);
         String key = "h" + value.length() + ":" + value;
-        await().until(() -> limiter.peek(policy.charge(key)).limits().get(0).remaining() == permits);
+        return app.bean(RateLimiter.class)
+                .peek(policy.charge(key))
+                .limits()
+                .get(0)
+                .remaining();
     }
 
     @ParameterizedTest

@@ -6,12 +6,13 @@ import static org.awaitility.Awaitility.await;
 import dev.ratelimit.Policy;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.spring.RunningApp;
+import dev.ratelimit.spring.Stack;
 import dev.ratelimit.spring.TestApi;
 import java.io.IOException;
 import java.net.Socket;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("slow")
 class LostClientsTest {
 
+    private static final int CLIENTS = 50;
     private static final Policy SLOTS = Policy.of("slots", Concurrency.of(2));
 
     private final RunningApp app;
@@ -65,18 +67,15 @@ class LostClientsTest {
 
     @Test
     void clientGone_whileEventsAreSent_getsBackWhatIsFreeForTheStatusSent() throws IOException {
-        List<String> answered = new ArrayList<>();
-        for (int i = 0; i < 50; i++) {
-            String key = "events" + i;
-            if (leave("/endless", "X-Counting: " + key)) {
-                answered.add(key);
-            }
+        for (int i = 0; i < CLIENTS; i++) {
+            leave("/endless", "X-Counting: events" + i);
         }
 
-        assertThat(answered).hasSizeGreaterThan(25);
-        for (String key : answered) {
-            EndingsTest.awaitRemaining(app, "counting", key, 2);
-        }
+        // on Tomcat, WebFlux cancels some of these requests when the client before has left, so that they are charged
+        boolean some = Stack.current() != Stack.SERVLET && app.toString().startsWith("Tomcat");
+        await().untilAsserted(() -> assertThat(IntStream.range(0, CLIENTS)
+                        .filter(i -> EndingsTest.remaining(app, "counting", "events" + i) == 2))
+                .hasSizeGreaterThanOrEqualTo(some ? CLIENTS / 2 : CLIENTS));
     }
 
     private void permitsComeBack(String path, int clients) throws IOException {
@@ -90,12 +89,11 @@ class LostClientsTest {
         }
     }
 
-    /** Resets the connection when the answer begins; false if there is none. */
-    private boolean leave(String path, String header) throws IOException {
+    /** Resets the connection when the answer begins. */
+    private void leave(String path, String header) throws IOException {
         try (Socket socket = app.client().begin("GET " + path + " HTTP/1.1", header)) {
-            boolean answered = app.awaitAnswer(socket);
+            app.awaitAnswer(socket);
             socket.setSoLinger(true, 0);
-            return answered;
         }
     }
 }
