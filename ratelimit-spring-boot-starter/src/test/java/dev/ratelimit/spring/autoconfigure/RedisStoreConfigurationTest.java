@@ -8,6 +8,7 @@ import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreFailure;
 import dev.ratelimit.spring.OnBoot;
+import dev.ratelimit.spring.RateLimitStoreEvent;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.boot.redis.RedisStoreClient;
 import dev.ratelimit.spring.boot.spi.StoreWarmUp;
@@ -17,11 +18,15 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
@@ -29,6 +34,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -86,6 +92,33 @@ class RedisStoreConfigurationTest {
         String get() {
             return "";
         }
+    }
+
+    /** Hears of outages, and notes when all beans are there. */
+    @Configuration(proxyBeanMethods = false)
+    static class Listening implements SmartInitializingSingleton {
+
+        final BlockingQueue<Object> heard = new LinkedBlockingQueue<>();
+
+        @Override
+        public void afterSingletonsInstantiated() {
+            heard.add("created");
+        }
+
+        @EventListener
+        void changed(RateLimitStoreEvent event) {
+            heard.add(event.available());
+        }
+    }
+
+    @Test
+    void storeThatIsGoneAtTheStart_isAnEventWhenAllBeansAreThere() {
+        redis.withUserConfiguration(Listening.class).run(context -> {
+            BlockingQueue<Object> heard = context.getBean(Listening.class).heard;
+
+            assertThat(heard.poll(1, TimeUnit.MINUTES)).isEqualTo("created");
+            assertThat(heard.poll(1, TimeUnit.MINUTES)).isEqualTo(false);
+        });
     }
 
     @Test

@@ -27,11 +27,13 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.web.server.WebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.aot.AbstractAotProcessor;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.env.Environment;
 
 /**
@@ -119,6 +121,12 @@ public class RateLimitsConfiguration {
     @Bean("dev.ratelimit.events")
     QueuedEvents rateLimitEvents(ApplicationContext context) {
         return QueuedEvents.onOwnThread(context::publishEvent, context.getClassLoader());
+    }
+
+    /** Also told of contexts within this one, which start when all beans of this one are there. */
+    @Bean("dev.ratelimit.eventsStart")
+    ApplicationListener<ContextRefreshedEvent> rateLimitEventsStart(QueuedEvents events) {
+        return refreshed -> events.start();
     }
 
     @Configuration(proxyBeanMethods = false)

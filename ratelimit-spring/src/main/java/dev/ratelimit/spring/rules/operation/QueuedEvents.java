@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules.operation;
 
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -14,7 +15,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Publishes events to the application in order, on a thread of its own, so that neither a slow listener nor one that throws
- * harms a request. At most {@link #MAX_WAITING} events wait; those beyond are not published. Thread-safe.
+ * harms a request; and not before the application has started, because whoever looks for listeners creates beans, and a
+ * thread that does so meanwhile lets the start fail. At most {@link #MAX_WAITING} events wait; those beyond are not
+ * published. Thread-safe.
  */
 public final class QueuedEvents implements AutoCloseable {
 
@@ -28,22 +31,33 @@ public final class QueuedEvents implements AutoCloseable {
 
     private final Consumer<Object> publisher;
     private final Executor executor;
+
+    /** Opened when the application has started, or ends. */
+    private final CountDownLatch started;
+
+    private volatile boolean closed;
     private final AtomicBoolean toldFailure = new AtomicBoolean();
     private final AtomicBoolean toldFull = new AtomicBoolean();
 
     /**
-     * Publishes events by this executor.
+     * Publishes events by this executor, from now on.
      *
      * @param publisher hands an event to all listeners
      * @param executor rejects tasks if too many wait
      */
     QueuedEvents(Consumer<Object> publisher, Executor executor) {
+        this(publisher, executor, new CountDownLatch(0));
+    }
+
+    private QueuedEvents(Consumer<Object> publisher, Executor executor, CountDownLatch started) {
         this.publisher = publisher;
         this.executor = executor;
+        this.started = started;
     }
 
     /**
-     * Publishes events on a daemon thread, which starts with the first event and ends after ten idle seconds.
+     * Publishes events on a daemon thread, which starts with the first event and ends after ten idle seconds; none before
+     * {@link #start}.
      *
      * @param publisher hands an event to all listeners
      * @param loader the class loader of the application
@@ -57,7 +71,12 @@ public final class QueuedEvents implements AutoCloseable {
                     return started;
                 });
         thread.allowCoreThreadTimeOut(true);
-        return new QueuedEvents(publisher, thread);
+        return new QueuedEvents(publisher, thread, new CountDownLatch(1));
+    }
+
+    /** The application has started: publishes what waits, and from now on whatever comes. */
+    public void start() {
+        started.countDown();
     }
 
     /**
@@ -87,7 +106,12 @@ public final class QueuedEvents implements AutoCloseable {
 
     private void tell(Supplier<Object> event) {
         try {
-            publisher.accept(event.get());
+            started.await();
+            if (!closed) {
+                publisher.accept(event.get());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         } catch (RuntimeException | Error e) {
             if (toldFailure.compareAndSet(false, true)) {
                 log.warn(
@@ -101,9 +125,11 @@ public final class QueuedEvents implements AutoCloseable {
     /** Events that wait are not published any more: the application ends, and so do its listeners. */
     @Override
     public void close() {
+        closed = true;
         if (executor instanceof ThreadPoolExecutor thread) {
             thread.shutdown();
             thread.getQueue().clear();
         }
+        started.countDown();
     }
 }

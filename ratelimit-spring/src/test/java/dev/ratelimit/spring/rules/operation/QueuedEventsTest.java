@@ -51,6 +51,7 @@ class QueuedEventsTest {
                     all.countDown();
                 },
                 loader)) {
+            events.start();
             events.publish(0);
             hanging.await();
             for (int i = 1; i <= QueuedEvents.MAX_WAITING; i++) {
@@ -86,6 +87,7 @@ class QueuedEventsTest {
                     heard.add(event);
                 },
                 null);
+        events.start();
         events.publish("first");
         hanging.await();
         events.publish("waits");
@@ -96,6 +98,37 @@ class QueuedEventsTest {
 
         assertThat(heard).containsExactly("first");
         assertThat(events.offer(() -> "late")).isFalse();
+    }
+
+    @Test
+    void events_beforeTheStart_arePublishedAfterIt() throws InterruptedException {
+        CountDownLatch both = new CountDownLatch(2);
+        try (QueuedEvents events = QueuedEvents.onOwnThread(
+                event -> {
+                    heard.add(event);
+                    both.countDown();
+                },
+                null)) {
+            events.publish("early");
+            heard.add("started");
+            events.start();
+            events.publish("late");
+            both.await();
+        }
+
+        assertThat(heard).containsExactly("started", "early", "late");
+    }
+
+    @Test
+    void close_beforeTheStart_dropsAll() {
+        AtomicReference<Runnable> task = new AtomicReference<>();
+        QueuedEvents events = new QueuedEvents(heard::add, task::set);
+        events.publish("early");
+
+        events.close();
+        Objects.requireNonNull(task.get()).run();
+
+        assertThat(heard).isEmpty();
     }
 
     private static void awaitQuietly(CountDownLatch latch) {
