@@ -48,8 +48,9 @@ import org.springframework.util.MimeTypeUtils;
 
 /**
  * The actuator endpoint {@code ratelimits}: what is limited and how much of it was refused, the state of a key, what
- * all policies say of a caller, what would become of a request, and, if {@code management.endpoint.ratelimits.access} is unrestricted, changes. Keys are
- * hashed unless {@code show-keys} says otherwise.
+ * all policies say of a caller, what would become of a request, and, if
+ * {@code management.endpoint.ratelimits.access} is unrestricted, changes. Keys are hashed unless {@code show-keys} says
+ * otherwise.
  */
 @SuppressWarnings("deprecation") // the actuator of Spring Boot 3.5 knows no other annotation Nullable
 @WebEndpoint(id = RateLimitsEndpoint.ID, defaultAccess = Access.READ_ONLY)

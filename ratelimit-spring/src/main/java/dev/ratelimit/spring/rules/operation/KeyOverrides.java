@@ -20,7 +20,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -171,27 +170,22 @@ final class KeyOverrides {
     private long until(KeyOverride override) {
         Duration duration = override.duration();
         Instant until = override.until();
-        if (duration == null && until == null) {
-            return Overrides.NEVER;
-        }
-        if (duration != null && until != null) {
-            throw new IllegalArgumentException("an override has a duration and an end; write only one of the two");
-        }
         Instant now = Instant.EPOCH.plusNanos(ticker.epochNanos());
-        Instant latest = now.plus(MAX_DURATION);
         if (until != null) {
             checkEnd(
                     now.isBefore(until),
-                    until.isAfter(latest),
+                    until.isAfter(now.plus(MAX_DURATION)),
                     "until must be after now, " + now + ", and at most 366 days later, but was " + until);
             return micros(until);
         }
-        Duration time = Objects.requireNonNull(duration);
-        checkEnd(
-                time.compareTo(Duration.ZERO) > 0,
-                time.compareTo(MAX_DURATION) > 0,
-                "duration must be longer than 0 and at most 366 days but was " + time);
-        return micros(now.plus(time));
+        if (duration != null) {
+            checkEnd(
+                    duration.compareTo(Duration.ZERO) > 0,
+                    duration.compareTo(MAX_DURATION) > 0,
+                    "duration must be longer than 0 and at most 366 days but was " + duration);
+            return micros(now.plus(duration));
+        }
+        return Overrides.NEVER;
     }
 
     private static void checkEnd(boolean future, boolean far, String message) {
