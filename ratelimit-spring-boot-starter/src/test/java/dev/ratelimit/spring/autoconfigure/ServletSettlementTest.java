@@ -8,10 +8,12 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.spring.Chains;
 import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.spring.Users;
+import dev.ratelimit.spring.web.Committing;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
@@ -41,9 +43,6 @@ import org.springframework.http.converter.HttpMessageNotWritableException;
 import org.springframework.mock.web.MockAsyncContext;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
-import org.springframework.security.config.Customizer;
-import org.springframework.security.config.annotation.web.builders.HttpSecurity;
-import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
@@ -122,20 +121,6 @@ class ServletSettlementTest {
                     .with(HttpStatus.CONFLICT, "/failed.html")
                     .with(HttpStatus.GONE, "/page");
         }
-
-        /** Commits the response between the two stages. */
-        @Bean
-        FilterRegistrationBean<Filter> hasty() {
-            FilterRegistrationBean<Filter> filter = new FilterRegistrationBean<>((request, response, chain) -> {
-                if (((HttpServletRequest) request).getHeader("X-Hasty") != null) {
-                    response.flushBuffer();
-                }
-                chain.doFilter(request, response);
-            });
-            filter.setOrder(-95);
-            filter.setDispatcherTypes(DispatcherType.REQUEST);
-            return filter;
-        }
     }
 
     private final RunningApp app;
@@ -149,7 +134,8 @@ class ServletSettlementTest {
                 List.of(
                         Answering.class,
                         Site.class,
-                        OpenToAll.class,
+                        Committing.class,
+                        Chains.OpenToAll.class,
                         Users.class,
                         TestApi.class,
                         RunningApp.WithSecurity.class),
@@ -166,17 +152,6 @@ class ServletSettlementTest {
                 "ratelimit.policies.narrow.match.paths=/any",
                 "ratelimit.exempt.paths=/orders/**",
                 "spring.web.resources.static-locations=classpath:/pages/");
-    }
-
-    /** Spring Security between the stages, which authenticates nobody. */
-    @Configuration(proxyBeanMethods = false)
-    static class OpenToAll {
-        @Bean
-        SecurityFilterChain chain(HttpSecurity http) throws Exception {
-            return http.authorizeHttpRequests(all -> all.anyRequest().permitAll())
-                    .httpBasic(Customizer.withDefaults())
-                    .build();
-        }
     }
 
     @AfterEach

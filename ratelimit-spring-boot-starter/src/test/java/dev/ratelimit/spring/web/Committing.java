@@ -10,7 +10,7 @@ import org.springframework.core.Ordered;
 
 /** Filters that commit the response, if the request asks for that: before all limits, or between their stages. */
 @Configuration(proxyBeanMethods = false)
-class Committing {
+public class Committing {
 
     @Bean
     FilterRegistrationBean<Filter> first() {

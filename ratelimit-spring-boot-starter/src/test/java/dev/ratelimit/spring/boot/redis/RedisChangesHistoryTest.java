@@ -4,12 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Seeds;
-import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
-import dev.ratelimit.spring.rules.config.RateLimitProperties;
-import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.operation.Changes;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
@@ -25,9 +22,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.springframework.beans.factory.support.StaticListableBeanFactory;
-import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 
 /**
  * Random histories of changes by three instances, whose Redis loses its data, stops, is replaced by an older replica and
@@ -45,34 +39,23 @@ class RedisChangesHistoryTest {
     private static final List<String> POLICIES = List.of("p", "q", "r");
     private static final List<String> PROPERTIES = List.of("limit", "burst", "mode");
 
+    private static final Map<String, String> CONFIGURATION = Map.of(
+            "ratelimit.policies.p", "10/hour",
+            "ratelimit.policies.q", "10/hour",
+            "ratelimit.policies.r", "10/hour");
+
     private final FakeTicker ticker = new FakeTicker();
 
     private final class Instance {
 
-        final RateLimitOperations operations = new RateLimitOperations(
-                RequestRules.withoutRequests(
-                        new Binder(new MapConfigurationPropertySource(Map.of(
-                                        "ratelimit.policies.p", "10/hour",
-                                        "ratelimit.policies.q", "10/hour",
-                                        "ratelimit.policies.r", "10/hour")))
-                                .bind("ratelimit", RateLimitProperties.class)
-                                .get(),
-                        new StaticListableBeanFactory(),
-                        text -> text,
-                        limit -> {}),
-                InMemoryStore.builder().ticker(ticker).build(),
-                ticker);
-
+        final RateLimitOperations operations;
         final RedisChanges shared;
         long nextReadNanos;
 
         Instance(ScriptedServer server, long phaseNanos) {
-            shared = new RedisChanges(
-                    server,
-                    "ratelimit",
-                    new StaticListableBeanFactory(Map.of("operations", operations))
-                            .getBeanProvider(RateLimitOperations.class),
-                    ticker);
+            SharingInstance instance = SharingInstance.of(server, ticker, CONFIGURATION);
+            operations = instance.operations();
+            shared = instance.shared();
             operations.share(shared);
             shared.read();
             nextReadNanos = ticker.nanos() + phaseNanos;

@@ -4,11 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Seeds;
-import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
-import dev.ratelimit.spring.rules.config.RateLimitProperties;
-import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.operation.Overrides;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.test.FakeTicker;
@@ -23,9 +20,6 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.springframework.beans.factory.support.StaticListableBeanFactory;
-import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 
 /** Overrides of keys that instances share, in virtual time. */
 class RedisOverridesTest {
@@ -33,33 +27,21 @@ class RedisOverridesTest {
     private static final int HISTORIES = 4;
     private static final int ACCEPTED = 100;
 
+    private static final Map<String, String> CONFIGURATION =
+            Map.of("ratelimit.policies.p.limit", "10/hour", "ratelimit.policies.p.key", "user");
+
     /** The clock of the server begins at the same moment. */
     private final FakeTicker ticker = new FakeTicker(Instant.ofEpochSecond(1_764_000_000));
 
     private final class Instance {
 
-        final RateLimitOperations operations = new RateLimitOperations(
-                RequestRules.withoutRequests(
-                        new Binder(new MapConfigurationPropertySource(Map.of(
-                                        "ratelimit.policies.p.limit", "10/hour",
-                                        "ratelimit.policies.p.key", "user")))
-                                .bind("ratelimit", RateLimitProperties.class)
-                                .get(),
-                        new StaticListableBeanFactory(),
-                        text -> text,
-                        limit -> {}),
-                InMemoryStore.builder().ticker(ticker).build(),
-                ticker);
-
+        final RateLimitOperations operations;
         final RedisChanges shared;
 
         Instance(ScriptedServer server) {
-            shared = new RedisChanges(
-                    server,
-                    "ratelimit",
-                    new StaticListableBeanFactory(Map.of("operations", operations))
-                            .getBeanProvider(RateLimitOperations.class),
-                    ticker);
+            SharingInstance instance = SharingInstance.of(server, ticker, CONFIGURATION);
+            operations = instance.operations();
+            shared = instance.shared();
             operations.shareOverrides(shared);
             shared.read();
         }
