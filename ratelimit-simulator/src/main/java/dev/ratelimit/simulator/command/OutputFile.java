@@ -1,0 +1,66 @@
+package dev.ratelimit.simulator.command;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import org.jspecify.annotations.Nullable;
+
+/** A file that is there as a whole, or not at all: it has another name until it is complete. Not thread-safe. */
+final class OutputFile implements AutoCloseable {
+
+    private final @Nullable Path file;
+    private final @Nullable Path part;
+    private final Writer writer;
+    private boolean committed;
+
+    private OutputFile(@Nullable Path file, @Nullable Path part, Writer writer) {
+        this.file = file;
+        this.part = part;
+        this.writer = writer;
+    }
+
+    /**
+     * Opens a file.
+     *
+     * @param name {@code -} for standard output
+     * @param out standard output
+     */
+    static OutputFile of(String name, PrintWriter out) throws IOException {
+        if (name.equals("-")) {
+            return new OutputFile(null, null, out);
+        }
+        Path file = Path.of(name).toAbsolutePath();
+        Path part = file.resolveSibling(file.getFileName() + ".part");
+        return new OutputFile(file, part, Files.newBufferedWriter(part, StandardCharsets.UTF_8));
+    }
+
+    Writer writer() {
+        return writer;
+    }
+
+    /** Gives the file its name. */
+    void commit() throws IOException {
+        writer.flush();
+        if (file != null && part != null) {
+            writer.close();
+            Files.move(part, file, StandardCopyOption.REPLACE_EXISTING);
+        }
+        committed = true;
+    }
+
+    /** Removes what is there, unless it is complete. */
+    @Override
+    public void close() throws IOException {
+        if (!committed && part != null) {
+            try {
+                writer.close();
+            } finally {
+                Files.deleteIfExists(part);
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package dev.ratelimit.simulator.command;
+
+import dev.ratelimit.simulator.config.ConfigurationSource;
+import dev.ratelimit.simulator.config.RecordedFacts;
+import dev.ratelimit.simulator.config.SimulatedLimits;
+import dev.ratelimit.simulator.endpoint.LogEndpoints;
+import dev.ratelimit.simulator.replay.Replay;
+import dev.ratelimit.simulator.replay.ReplayObserver;
+import dev.ratelimit.simulator.replay.TraceReplay;
+import dev.ratelimit.simulator.traffic.AccessLog;
+import dev.ratelimit.simulator.traffic.Field;
+import dev.ratelimit.simulator.traffic.Field.Kind;
+import dev.ratelimit.simulator.traffic.LogSummary;
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+import org.springframework.core.env.Environment;
+
+/**
+ * An open log and the limits that are tried out on it.
+ *
+ * @param log which is open
+ * @param limits without the policies that the log lacks something for
+ * @param endpoints of the requests
+ * @param trace whether the log is a trace
+ * @param stages whether Spring Security runs
+ */
+record Traffic(AccessLog log, SimulatedLimits limits, LogEndpoints endpoints, boolean trace, boolean stages)
+        implements AutoCloseable {
+
+    static final String TRACE_POLICY = "trace";
+
+    static Traffic open(LimitInput limits, LogInput input, Progress progress) throws IOException {
+        return open(limits.source(TRACE_POLICY), limits, input, progress);
+    }
+
+    static Traffic open(ConfigurationSource source, LimitInput limits, LogInput input, Progress progress)
+            throws IOException {
+        Environment environment = source.environment();
+        LogEndpoints endpoints = input.endpoints(SimulatedLimits.managementPath(environment));
+        SimulatedLimits written = SimulatedLimits.of(source, endpoints);
+        AccessLog log = input.open(input.options(SimulatedLimits.contextPath(environment)), progress);
+        try {
+            SimulatedLimits simulated = written.on(facts(log.summary(), input), limits.included, source, endpoints);
+            return new Traffic(log, simulated, endpoints, input.isTrace(), limits.security);
+        } catch (RuntimeException | Error e) {
+            log.close();
+            throw e;
+        }
+    }
+
+    private static RecordedFacts facts(LogSummary summary, LogInput input) {
+        Set<Field> fields = summary.fields();
+        boolean users = input.namesUsers() || summary.hasSeen(Kind.USER);
+        return new RecordedFacts(fields, users);
+    }
+
+    void run(List<ReplayObserver> observers) throws IOException {
+        if (trace) {
+            new TraceReplay(limits, observers).run(log);
+        } else {
+            new Replay(limits, stages, observers).run(log);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        log.close();
+    }
+}
