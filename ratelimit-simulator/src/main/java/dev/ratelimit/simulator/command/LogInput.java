@@ -136,7 +136,7 @@ final class LogInput {
         for (Map.Entry<String, String> bean : beans.entrySet()) {
             mapping = mapping.with(Kind.BEAN, bean.getKey(), bean.getValue());
         }
-        return new LogOptions(format, mapping, zone(), durationUnit(), ends, contextPath, window());
+        return new LogOptions(format, mapping, zone(), durationUnit(), ends, contextPath, null, window());
     }
 
     private static FieldMapping with(FieldMapping mapping, Kind kind, @Nullable String field) {
@@ -195,6 +195,13 @@ final class LogInput {
     /** Whether the user has said which field has the callers. */
     boolean namesUsers() {
         return user != null;
+    }
+
+    /** The same for other logs. */
+    LogInput reading(List<String> others) {
+        LogInput other = new LogInput();
+        other.inputs = others;
+        return other;
     }
 
     /** Opens the logs. */

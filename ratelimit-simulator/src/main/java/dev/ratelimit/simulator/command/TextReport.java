@@ -115,6 +115,10 @@ final class TextReport {
         return Instant.ofEpochSecond(0, nanos).toString();
     }
 
+    static String percent(double share) {
+        return String.format(Locale.ROOT, "%.3g %%", 100 * share);
+    }
+
     static String share(long part, long whole) {
         return whole == 0 ? "0 %" : String.format(Locale.ROOT, "%.3g %%", 100.0 * part / whole);
     }

@@ -9,7 +9,7 @@ import dev.ratelimit.simulator.replay.ReplayObserver;
 import dev.ratelimit.simulator.replay.TraceReplay;
 import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.simulator.traffic.Field;
-import dev.ratelimit.simulator.traffic.Field.Kind;
+import dev.ratelimit.simulator.traffic.LogOptions;
 import dev.ratelimit.simulator.traffic.LogSummary;
 import java.io.IOException;
 import java.util.List;
@@ -20,12 +20,19 @@ import org.springframework.core.env.Environment;
  * An open log and the limits that are tried out on it.
  *
  * @param log which is open
+ * @param options how it is read
  * @param limits without the policies that the log lacks something for
  * @param endpoints of the requests
  * @param trace whether the log is a trace
  * @param stages whether Spring Security runs
  */
-record Traffic(AccessLog log, SimulatedLimits limits, LogEndpoints endpoints, boolean trace, boolean stages)
+record Traffic(
+        AccessLog log,
+        LogOptions options,
+        SimulatedLimits limits,
+        LogEndpoints endpoints,
+        boolean trace,
+        boolean stages)
         implements AutoCloseable {
 
     static final String TRACE_POLICY = "trace";
@@ -39,10 +46,12 @@ record Traffic(AccessLog log, SimulatedLimits limits, LogEndpoints endpoints, bo
         Environment environment = source.environment();
         LogEndpoints endpoints = input.endpoints(SimulatedLimits.managementPath(environment));
         SimulatedLimits written = SimulatedLimits.of(source, endpoints);
-        AccessLog log = input.open(input.options(SimulatedLimits.contextPath(environment)), progress);
+        LogOptions options =
+                input.options(SimulatedLimits.contextPath(environment)).withHeaders(written.headers());
+        AccessLog log = input.open(options, progress);
         try {
-            SimulatedLimits simulated = written.on(facts(log.summary(), input), limits.included, source, endpoints);
-            return new Traffic(log, simulated, endpoints, input.isTrace(), limits.security);
+            SimulatedLimits simulated = written.on(facts(log.summary(), input), limits.included);
+            return new Traffic(log, options, simulated, endpoints, input.isTrace(), limits.security);
         } catch (RuntimeException | Error e) {
             log.close();
             throw e;
@@ -51,7 +60,7 @@ record Traffic(AccessLog log, SimulatedLimits limits, LogEndpoints endpoints, bo
 
     private static RecordedFacts facts(LogSummary summary, LogInput input) {
         Set<Field> fields = summary.fields();
-        boolean users = input.namesUsers() || summary.hasSeen(Kind.USER);
+        boolean users = input.namesUsers() || summary.hasUsers();
         return new RecordedFacts(fields, users);
     }
 

@@ -2,11 +2,13 @@ package dev.ratelimit.simulator.config;
 
 import dev.ratelimit.simulator.traffic.Field.Kind;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.request.Reads;
+import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.rule.Rule;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -14,6 +16,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.env.Environment;
 
 /**
@@ -23,6 +28,7 @@ import org.springframework.core.env.Environment;
  * @param environment the properties
  * @param properties those of rate limits
  * @param rules which are in force
+ * @param endpoints finds the endpoints of requests
  * @param leftOut what the log lacks of the policies that are left out, by name
  * @param notes what a reader of the results must know
  */
@@ -30,8 +36,13 @@ public record SimulatedLimits(
         Environment environment,
         RateLimitProperties properties,
         RequestRules rules,
+        EndpointResolver endpoints,
         Map<String, List<String>> leftOut,
         List<String> notes) {
+
+    /** What tells that a request is a free preflight. */
+    private static final Set<String> PREFLIGHT =
+            Set.of("origin", "access-control-request-method", "authorization", "cookie");
 
     /**
      * Reads limits, as an application does at its start.
@@ -41,48 +52,60 @@ public record SimulatedLimits(
      * @throws ConfigurationMistakeException if an application would not start with them
      */
     public static SimulatedLimits of(ConfigurationSource source, EndpointResolver endpoints) {
-        return read(source, endpoints);
+        Environment environment = source.environment();
+        return of(environment, ConfigurationSource.bind(environment), endpoints, Map.of(), List.of());
     }
 
     /**
      * The same limits for a log.
      *
-     * @param source which they were read from
      * @param facts what the log has
      * @param included policies that are not left out, whatever they read; what the log lacks is missing in each request
-     * @param endpoints which they were read with
      */
-    public SimulatedLimits on(
-            RecordedFacts facts, Set<String> included, ConfigurationSource source, EndpointResolver endpoints) {
-        Map<String, List<String>> leftOut = new TreeMap<>();
+    public SimulatedLimits on(RecordedFacts facts, Set<String> included) {
+        Map<String, List<String>> without = new TreeMap<>();
         RulesInForce now = rules.inForce();
         for (String policy : rules.allNames()) {
             if (now.mode(policy) != Mode.OFF && !included.contains(policy)) {
                 Reads reads = now.rulesOf(policy).map(Rule::reads).reduce(Reads.NOTHING, Reads::and);
                 List<String> lack = facts.lackOf(reads);
                 if (!lack.isEmpty()) {
-                    leftOut.put(policy, lack);
+                    without.put(Rule.withoutConcurrency(policy), lack);
                 }
             }
         }
-        Map<String, String> off = new LinkedHashMap<>();
-        leftOut.keySet().forEach(policy -> off.put("ratelimit.policies." + policy + ".mode", "off"));
-        SimulatedLimits simulated = off.isEmpty() ? this : read(source.with(off), endpoints);
-        List<String> notes = new ArrayList<>();
-        simulated.addNotes(facts, notes);
-        return new SimulatedLimits(simulated.environment, simulated.properties, simulated.rules, leftOut, notes);
+        SimulatedLimits others =
+                with((name, policy) -> without.containsKey(name) ? ChangedPolicy.inMode(policy, Mode.OFF) : policy);
+        List<String> more = new ArrayList<>();
+        others.addNotes(facts, more);
+        return new SimulatedLimits(environment, others.properties, others.rules, endpoints, without, more);
     }
 
-    private static SimulatedLimits read(ConfigurationSource source, EndpointResolver endpoints) {
-        Environment environment = source.environment();
-        RateLimitProperties properties = ConfigurationSource.bind(environment);
+    /** The same limits with changed policies. */
+    public SimulatedLimits with(BiFunction<String, PolicyProperties, PolicyProperties> change) {
+        Map<String, PolicyProperties> policies = new LinkedHashMap<>();
+        properties.policies().forEach((name, policy) -> policies.put(name, change.apply(name, policy)));
+        return withPolicies(policies);
+    }
+
+    /** The same limits with other policies. */
+    public SimulatedLimits withPolicies(Map<String, PolicyProperties> policies) {
+        return of(environment, properties.withPolicies(policies), endpoints, leftOut, notes);
+    }
+
+    private static SimulatedLimits of(
+            Environment environment,
+            RateLimitProperties properties,
+            EndpointResolver endpoints,
+            Map<String, List<String>> leftOut,
+            List<String> notes) {
         RequestRules rules = ConfigurationSource.reported(environment, () -> {
             RequestRules read = new RequestRules(
                     properties, StandInBeans.of(environment), environment::resolveRequiredPlaceholders, limit -> {});
             read.enforce(endpoints);
             return read;
         });
-        return new SimulatedLimits(environment, properties, rules, Map.of(), List.of());
+        return new SimulatedLimits(environment, properties, rules, endpoints, leftOut, notes);
     }
 
     private void addNotes(RecordedFacts facts, List<String> notes) {
@@ -118,6 +141,21 @@ public record SimulatedLimits(
             notes.add("The addresses in the log are taken for those of the clients: it does not have the headers of the"
                     + " trusted proxies (--header X-Forwarded-For=FIELD)");
         }
+    }
+
+    /** The names of the headers that any decision depends on, in lower case; {@code null} if it may be any. */
+    public @Nullable Set<String> headers() {
+        RulesInForce now = rules.inForce();
+        Reads reads = now.exemptions().reads(true);
+        for (String policy : rules.allNames()) {
+            reads = reads.and(now.reads(policy));
+        }
+        if (reads.includeAll(Fact.HEADER) || reads.include(Fact.BEAN)) {
+            return null;
+        }
+        Set<String> names = new TreeSet<>(PREFLIGHT);
+        names.addAll(reads.names(Fact.HEADER));
+        return names;
     }
 
     /** The path that the log's paths begin with, and the limits' do not. */

@@ -39,7 +39,12 @@ public final class ReplayStatistics implements ReplayObserver {
     }
 
     private PolicyStatistics of(String policy) {
-        return policies.computeIfAbsent(policy, name -> new PolicyStatistics(name, 60 * SECOND));
+        PolicyStatistics known = policies.get(policy);
+        if (known == null) {
+            known = new PolicyStatistics(policy, 60 * SECOND);
+            policies.put(policy, known);
+        }
+        return known;
     }
 
     @Override

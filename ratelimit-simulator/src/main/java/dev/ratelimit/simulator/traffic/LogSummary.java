@@ -1,8 +1,6 @@
 package dev.ratelimit.simulator.traffic;
 
-import dev.ratelimit.simulator.traffic.Field.Kind;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -14,7 +12,9 @@ public final class LogSummary {
 
     private final List<String> formats = new ArrayList<>();
     private final Set<Field> fields = new HashSet<>();
-    private final Set<Kind> seen = EnumSet.noneOf(Kind.class);
+    private boolean users;
+    private boolean durations;
+    private boolean statuses;
     private final List<String> mistakes = new ArrayList<>();
     private final List<String> damages = new ArrayList<>();
     private long lines;
@@ -56,15 +56,9 @@ public final class LogSummary {
 
     /** Notes what a request has that is still to come. */
     void peek(LoggedRequest request) {
-        if (request.user() != null) {
-            seen.add(Kind.USER);
-        }
-        if (request.durationNanos() != LoggedRequest.UNKNOWN) {
-            seen.add(Kind.DURATION);
-        }
-        if (request.status() != LoggedRequest.UNKNOWN) {
-            seen.add(Kind.STATUS);
-        }
+        users |= request.user() != null;
+        durations |= request.durationNanos() != LoggedRequest.UNKNOWN;
+        statuses |= request.status() != LoggedRequest.UNKNOWN;
     }
 
     void request(LoggedRequest request) {
@@ -92,9 +86,19 @@ public final class LogSummary {
         return fields;
     }
 
-    /** Whether a request so far had a user, a duration or a status. */
-    public boolean hasSeen(Kind kind) {
-        return seen.contains(kind);
+    /** Whether a request so far had the name of its caller. */
+    public boolean hasUsers() {
+        return users;
+    }
+
+    /** Whether a request so far had a duration. */
+    public boolean hasDurations() {
+        return durations;
+    }
+
+    /** Whether a request so far had a status. */
+    public boolean hasStatuses() {
+        return statuses;
     }
 
     /** How many lines were read, without empty ones. */

@@ -91,6 +91,11 @@ final class RequestDraft {
                     set(field, new String(line, from, to - from, StandardCharsets.UTF_8));
                 }
             }
+            case HEADER -> {
+                if (options.needsHeader(field.name())) {
+                    set(field, text(line, from, to));
+                }
+            }
             default -> set(field, text(line, from, to));
         }
     }
