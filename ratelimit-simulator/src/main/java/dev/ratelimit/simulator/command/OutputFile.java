@@ -14,10 +14,14 @@ final class OutputFile implements AutoCloseable {
 
     private final @Nullable Path file;
     private final @Nullable Path part;
+    /** The directory, if it was not there before. */
+    private final @Nullable Path created;
+
     private final Writer writer;
     private boolean committed;
 
-    private OutputFile(@Nullable Path file, @Nullable Path part, Writer writer) {
+    private OutputFile(@Nullable Path file, @Nullable Path part, @Nullable Path created, Writer writer) {
+        this.created = created;
         this.file = file;
         this.part = part;
         this.writer = writer;
@@ -31,11 +35,15 @@ final class OutputFile implements AutoCloseable {
      */
     static OutputFile of(String name, PrintWriter out) throws IOException {
         if (name.equals("-")) {
-            return new OutputFile(null, null, out);
+            return new OutputFile(null, null, null, out);
         }
         Path file = Path.of(name).toAbsolutePath();
         Path part = file.resolveSibling(file.getFileName() + ".part");
-        return new OutputFile(file, part, Files.newBufferedWriter(part, StandardCharsets.UTF_8));
+        Path directory = file.getParent();
+        boolean missing = !Files.exists(directory);
+        Files.createDirectories(directory);
+        return new OutputFile(
+                file, part, missing ? directory : null, Files.newBufferedWriter(part, StandardCharsets.UTF_8));
     }
 
     Writer writer() {
@@ -60,6 +68,9 @@ final class OutputFile implements AutoCloseable {
                 writer.close();
             } finally {
                 Files.deleteIfExists(part);
+                if (created != null) {
+                    Files.deleteIfExists(created);
+                }
             }
         }
     }

@@ -7,6 +7,7 @@ import dev.ratelimit.simulator.statistics.ReplayStatistics;
 import dev.ratelimit.simulator.traffic.LogSummary;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -43,16 +44,24 @@ final class ReplayCommand implements Callable<Integer> {
     @Nullable
     String decisions;
 
+    @Option(
+            names = "--out",
+            paramLabel = "DIRECTORY",
+            description = "Write a report here, index.html; or a file, if the name ends with .html.")
+    @Nullable
+    Path out;
+
     @Option(names = "--show-keys", description = "Show values of keys that may be credentials, too, not their hashes.")
     boolean showKeys;
 
     @Override
     public Integer call() throws IOException {
-        PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+        PrintWriter print = Objects.requireNonNull(spec).commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
         Progress progress = new Progress(err, Progress.isTerminal());
         try (Traffic traffic = Traffic.open(limits, log, progress);
-                OutputFile lines = decisions == null ? null : OutputFile.of(decisions, out)) {
+                OutputFile lines = decisions == null ? null : OutputFile.of(decisions, print);
+                OutputFile page = out == null ? null : OutputFile.of(pageIn(out), print)) {
             KeyText keys = new KeyText(traffic.limits().rules().inForce(), showKeys);
             ReplayStatistics statistics =
                     new ReplayStatistics(traffic.limits().rules().policiesInForce());
@@ -60,15 +69,37 @@ final class ReplayCommand implements Callable<Integer> {
             if (lines != null) {
                 observers.add(new DecisionWriter(lines.writer(), keys));
             }
-            traffic.run(observers);
-            if (lines != null) {
-                lines.commit();
+            if (page == null) {
+                traffic.run(observers);
+            } else {
+                ReportRun report = new ReportRun(traffic, statistics, keys);
+                report.run(observers);
+                report.write(title(), page.writer());
             }
+            commit(lines);
+            commit(page);
             progress.end();
-            PrintWriter report = "-".equals(decisions) ? err : out;
-            new TextReport(report).print(traffic, statistics, keys);
+            new TextReport("-".equals(decisions) ? err : print).print(traffic, statistics, keys);
             LogSummary summary = traffic.log().summary();
             return log.strict && !summary.isClean() ? Main.UNMET : 0;
         }
+    }
+
+    private static String pageIn(Path out) {
+        boolean file = out.toString().endsWith(".html");
+        return (file ? out : out.resolve("index.html")).toString();
+    }
+
+    private static void commit(@Nullable OutputFile file) throws IOException {
+        if (file != null) {
+            file.commit();
+        }
+    }
+
+    private String title() {
+        String tried = limits.files.isEmpty()
+                ? String.valueOf(limits.limit)
+                : String.join(", ", limits.files.stream().map(Path::toString).toList());
+        return tried + " on " + String.join(", ", log.inputs);
     }
 }

@@ -45,7 +45,7 @@ public final class TraceReplay {
 
     private void accept(LoggedRequest request) {
         clock.advanceTo(request.nanos());
-        Passage passage = new Passage(request, clock.nanos());
+        Passage passage = new Passage(request, clock.nanos(), 1);
         List<Charge> charges = new ArrayList<>(policies.size());
         for (Policy policy : policies) {
             charges.add(policy.charge(request.key(), request.cost()));
