@@ -17,7 +17,7 @@ import picocli.CommandLine.ExitCode;
         description = "Tries rate limits out on recorded traffic.",
         mixinStandardHelpOptions = true,
         version = "ratelimit-simulator 0.1.0",
-        subcommands = {ReplayCommand.class, SuggestCommand.class})
+        subcommands = {ReplayCommand.class, SuggestCommand.class, CompareCommand.class, AttackCommand.class})
 public final class Main {
 
     /** The result is not what was asked for: with --strict, a log that could not be read as a whole. */

@@ -64,6 +64,11 @@ record Traffic(
         return new RecordedFacts(fields, users);
     }
 
+    /** Other limits for the same log. */
+    SimulatedLimits limitsOf(ConfigurationSource source, LimitInput input, LogInput from) {
+        return SimulatedLimits.of(source, endpoints).on(facts(log.summary(), from), input.included);
+    }
+
     void run(List<ReplayObserver> observers) throws IOException {
         if (trace) {
             new TraceReplay(limits, observers).run(log);

@@ -75,7 +75,7 @@ class ReplayTest {
                 ratelimit:
                   policies:
                     api: {key: "header:X-Api-Key", limit: 1/minute, missing-key: reject}
-                    caller: {key: principal, limit: 1/minute}
+                    owner: {key: principal, limit: 1/minute}
                     admins: {key: ip, limit: 1/minute, match: {when: "#request.isUserInRole('ADMIN')"}}
                 """);
         String json =
@@ -87,10 +87,11 @@ class ReplayTest {
         CommandLineRun with = replay(config, log, "--header", "X-Api-Key=k", "--user-from", "who", "--decisions", "-");
         CommandLineRun unknown = replay(config, log, "--user-from", "whom");
 
-        assertThat(without.out()).as(without.err())
+        assertThat(without.out())
+                .as(without.err())
                 .contains("2 admitted, 0 refused")
                 .contains("Policy 'api' was left out, because the log lacks the header x-api-key")
-                .contains("Policy 'caller' was left out, because the log lacks the caller's name (--user-from FIELD)")
+                .contains("Policy 'owner' was left out, because the log lacks the caller's name (--user-from FIELD)")
                 .contains("Policy 'admins' was left out, because the log lacks the caller's roles");
         assertThat(with.err()).contains("1 admitted, 1 refused").doesNotContain("'api' was left out", "secret");
         assertThat(with.out()).contains("\"key\":\"#").doesNotContain("secret");

@@ -1,0 +1,154 @@
+package dev.ratelimit.simulator.command;
+
+import dev.ratelimit.Policy;
+import dev.ratelimit.simulator.config.ChangedPolicy;
+import dev.ratelimit.simulator.config.ConfigurationMistakeException;
+import dev.ratelimit.simulator.config.ConfigurationSource;
+import dev.ratelimit.simulator.config.SimulatedLimits;
+import dev.ratelimit.simulator.replay.Replay;
+import dev.ratelimit.simulator.statistics.PolicyStatistics;
+import dev.ratelimit.simulator.statistics.ReplayStatistics;
+import dev.ratelimit.simulator.traffic.LoggedRequest;
+import dev.ratelimit.spring.rules.config.PolicyProperties;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Compares limits. */
+@Command(
+        name = "compare",
+        mixinStandardHelpOptions = true,
+        description = "Replays the same traffic through two configurations, or through all algorithms.",
+        sortOptions = false)
+final class CompareCommand implements Callable<Integer> {
+
+    private static final List<String> ALGORITHMS =
+            List.of("token-bucket", "fixed-window", "sliding-window", "sliding-log");
+
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @Mixin
+    LimitInput limits = new LimitInput();
+
+    @Mixin
+    LogInput log = new LogInput();
+
+    @Option(
+            names = "--with",
+            split = ",",
+            paramLabel = "FILE",
+            description = "The other configuration; by default, all algorithms are compared.")
+    List<Path> others = new ArrayList<>();
+
+    @Override
+    public Integer call() throws IOException {
+        PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+        Progress progress = new Progress(spec.commandLine().getErr(), Progress.isTerminal());
+        String policy = limits.key == null ? Traffic.TRACE_POLICY : "limit";
+        ConfigurationSource source = limits.source(policy);
+        Map<String, SimulatedLimits> sides = new LinkedHashMap<>();
+        try (Traffic traffic = Traffic.open(source, limits, log, progress)) {
+            if (others.isEmpty()) {
+                ALGORITHMS.forEach(algorithm -> sides.put(algorithm, with(traffic.limits(), algorithm)));
+            } else {
+                sides.put("--config", traffic.limits());
+                ConfigurationSource other = new ConfigurationSource(others, limits.profiles, limits.properties);
+                sides.put("--with", traffic.limitsOf(other, limits, log));
+            }
+            Map<String, ReplayStatistics> results = new LinkedHashMap<>();
+            List<Replay> replays = new ArrayList<>();
+            sides.forEach((name, side) -> {
+                ReplayStatistics statistics = new ReplayStatistics(side.rules().policiesInForce());
+                results.put(name, statistics);
+                replays.add(new Replay(side, traffic.stages(), List.of(statistics)));
+            });
+            for (LoggedRequest request = traffic.log().next();
+                    request != null;
+                    request = traffic.log().next()) {
+                for (Replay replay : replays) {
+                    replay.accept(request);
+                }
+            }
+            replays.forEach(Replay::end);
+            progress.end();
+            print(out, results);
+            sides.forEach((name, side) -> side.leftOut()
+                    .forEach((left, lack) -> line(
+                            out,
+                            "Policy '%s' of %s was left out, because the log lacks %s.",
+                            left,
+                            name,
+                            String.join(", ", lack))));
+            return log.strict && !traffic.log().summary().isClean() ? Main.UNMET : 0;
+        }
+    }
+
+    /** The limits with another algorithm, where it has all that the limit needs. */
+    private static SimulatedLimits with(SimulatedLimits limits, String algorithm) {
+        return limits.with((name, policy) -> {
+            Policy inForce = limits.rules().policiesInForce().stream()
+                    .filter(one -> one.name().equals(name))
+                    .findFirst()
+                    .orElse(null);
+            if (inForce == null || policy.limit() == null || inForce.concurrency()) {
+                return policy;
+            }
+            PolicyProperties changed = ChangedPolicy.withLimit(
+                    policy,
+                    String.join(";", policy.limit()),
+                    algorithm,
+                    algorithm.equals("token-bucket") ? policy.burst() : null);
+            try {
+                SimulatedLimits unused = limits.withPolicies(Map.of(name, changed));
+                return changed;
+            } catch (ConfigurationMistakeException e) {
+                // such as calendar months, which only fixed windows have
+                return policy;
+            }
+        });
+    }
+
+    private static void print(PrintWriter out, Map<String, ReplayStatistics> results) {
+        line(out, "%-32s %12s %12s %12s %12s", "", "admitted", "refused", "keys refused", "peak");
+        results.forEach((name, statistics) -> {
+            line(
+                    out,
+                    "%-32s %,12d %,12d %12s %,12d",
+                    name,
+                    statistics.requests() - statistics.refused(),
+                    statistics.refused(),
+                    "",
+                    statistics.peakPerSecond());
+            for (PolicyStatistics policy : statistics.policies()) {
+                line(
+                        out,
+                        "  %-30s %,12d %,12d %,12d %,12d",
+                        policy.name(),
+                        policy.admitted(),
+                        policy.refused(),
+                        policy.refusedKeys(),
+                        policy.admittedPeak());
+            }
+        });
+        line(out, "The peak is of all requests in a second or, of a policy, of its permits in a period.");
+    }
+
+    private static void line(PrintWriter out, String format, Object... values) {
+        out.print(String.format(Locale.ROOT, format, values) + "\n");
+    }
+}
