@@ -25,6 +25,11 @@ public final class Main {
 
     private Main() {}
 
+    /** The commands, for tests. */
+    static Main commands() {
+        return new Main();
+    }
+
     /** Runs a command, and exits with its code. */
     public static void main(String[] arguments) {
         System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "warn");

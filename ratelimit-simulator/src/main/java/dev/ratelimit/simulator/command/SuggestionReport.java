@@ -99,7 +99,7 @@ final class SuggestionReport {
             return true;
         }
         line(
-                "      # %s%,d of %,d keys refused (%s), %,d of %,d requests; at most %,d permits in a period admitted",
+                "      # %s%,d of %,d keys refused (%s), %,d of %,d requests; at most %,d permits of all keys in a period",
                 part,
                 policy.refusedKeys(),
                 policy.keys(),

@@ -75,12 +75,12 @@ final class TextReport {
         line("%n%s", rule == null ? policy.name() : rule.describe());
         boolean shadow = rule != null && rule.shadow();
         line(
-                "    admitted %,d, %s %,d; of %,d keys, %,d were refused (%s)",
+                "    admitted %,d, %s %,d; %,d of %,d keys refused (%s)",
                 policy.admitted(),
                 shadow ? "would have refused" : "refused",
                 policy.refused(),
-                policy.keys(),
                 policy.refusedKeys(),
+                policy.keys(),
                 share(policy.refusedKeys(), policy.keys()));
         other(policy, Outcome.WAITED, "waited for permits");
         other(policy, Outcome.EXEMPT, "exempt");
@@ -89,7 +89,7 @@ final class TextReport {
         for (KeyCount key : most) {
             String text = keys.of(policy.name(), key.key());
             line(
-                    "    %-40s refused %,d of %,d, asked for %,d permits in a period at most",
+                    "    %-40s refused %,d of %,d, asked for up to %,d permits in a period",
                     text.isEmpty() ? "(all)" : text, key.refused(), key.requests(), key.peak());
         }
         if (policy.requestsOfOtherKeys() > 0) {

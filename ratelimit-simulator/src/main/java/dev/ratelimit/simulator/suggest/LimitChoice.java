@@ -54,10 +54,13 @@ record LimitChoice(long permits, long burst, int touched, double highestUntouche
         return new LimitChoice(rate, Math.max(1, burst), touched, highest, lowest);
     }
 
-    /** Up to how many of the most demanding keys are touched: where the gap to the next is widest, if there is one. */
+    /**
+     * How many of the most demanding keys are touched: where the gap to the next is widest; without a gap, half as many as
+     * may be, because other traffic will differ.
+     */
     private static int touched(double[] bursts, int allowed) {
         int keys = bursts.length;
-        int best = allowed;
+        int best = allowed / 2;
         double widest = GAP;
         for (int count = 1; count <= allowed; count++) {
             double gap = bursts[keys - count] / bursts[keys - 1 - count];

@@ -42,7 +42,7 @@ class SuggestTest {
                 CommandLineRun.of("replay", "--config", pasted.toString(), "--input", monday.toString());
 
         assertThat(replayed.code()).as(replayed.err()).isZero();
-        assertThat(replayed.out()).contains("of 302 keys, 2 were refused");
+        assertThat(replayed.out()).contains("2 of 302 keys refused");
     }
 
     @Test
@@ -78,7 +78,7 @@ class SuggestTest {
         assertThat(run.code()).as(run.out() + run.err()).isZero();
         assertThat(run.out())
                 .contains("total:", "limit: 40/second", "algorithm: sliding-log")
-                .containsPattern("at most 40 permits in a period admitted");
+                .containsPattern("at most 40 permits of all keys in a period");
     }
 
     @Test
