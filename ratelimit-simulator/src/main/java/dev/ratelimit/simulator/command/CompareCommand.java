@@ -59,17 +59,9 @@ final class CompareCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         Progress progress = new Progress(spec.commandLine().getErr(), Progress.isTerminal());
-        String policy = limits.key == null ? Traffic.TRACE_POLICY : "limit";
-        ConfigurationSource source = limits.source(policy);
-        Map<String, SimulatedLimits> sides = new LinkedHashMap<>();
+        ConfigurationSource source = limits.source("limit");
         try (Traffic traffic = Traffic.open(source, limits, log, progress)) {
-            if (others.isEmpty()) {
-                ALGORITHMS.forEach(algorithm -> sides.put(algorithm, with(traffic.limits(), algorithm)));
-            } else {
-                sides.put("--config", traffic.limits());
-                ConfigurationSource other = new ConfigurationSource(others, limits.profiles, limits.properties);
-                sides.put("--with", traffic.limitsOf(other, limits, log));
-            }
+            Map<String, SimulatedLimits> sides = sides(traffic);
             Map<String, ReplayStatistics> results = new LinkedHashMap<>();
             List<Replay> replays = new ArrayList<>();
             sides.forEach((name, side) -> {
@@ -96,6 +88,18 @@ final class CompareCommand implements Callable<Integer> {
                             String.join(", ", lack))));
             return log.strict && !traffic.log().summary().isClean() ? Main.UNMET : 0;
         }
+    }
+
+    private Map<String, SimulatedLimits> sides(Traffic traffic) {
+        Map<String, SimulatedLimits> sides = new LinkedHashMap<>();
+        if (others.isEmpty()) {
+            ALGORITHMS.forEach(algorithm -> sides.put(algorithm, with(traffic.limits(), algorithm)));
+        } else {
+            sides.put("--config", traffic.limits());
+            ConfigurationSource other = new ConfigurationSource(others, limits.profiles, limits.properties);
+            sides.put("--with", traffic.limitsOf(other, limits, log));
+        }
+        return sides;
     }
 
     /** The limits with another algorithm, where it has all that the limit needs. */
