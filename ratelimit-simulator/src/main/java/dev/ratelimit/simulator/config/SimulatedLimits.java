@@ -155,7 +155,7 @@ public record SimulatedLimits(
         }
         Set<String> names = new TreeSet<>(PREFLIGHT);
         names.addAll(reads.names(Fact.HEADER));
-        return names;
+        return Set.copyOf(names);
     }
 
     /** The path that the log's paths begin with, and the limits' do not. */

@@ -21,6 +21,7 @@ public final class PolicyStatistics {
     private final Map<String, KeyCount> keys = new HashMap<>();
     private final TimeSeries series = new TimeSeries();
     private final Peak admittedPeak;
+    private @Nullable KeyCount last;
     private long otherKeys;
     private long refused;
 
@@ -56,6 +57,15 @@ public final class PolicyStatistics {
     }
 
     private @Nullable KeyCount of(String key) {
+        KeyCount before = last;
+        if (before != null && before.key().equals(key)) {
+            return before;
+        }
+        last = find(key);
+        return last;
+    }
+
+    private @Nullable KeyCount find(String key) {
         KeyCount count = keys.get(key);
         if (count == null) {
             if (keys.size() >= MAX_KEYS) {

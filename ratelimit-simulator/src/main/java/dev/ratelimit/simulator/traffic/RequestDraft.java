@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,10 @@ final class RequestDraft {
     private static final double MAX_NANOS = 4e18;
     private static final int KEPT_TEXTS = 1 << 14;
 
+    /** The first line of a request. */
+    private record RequestLine(
+            String method, LoggedPath path, @Nullable String query) {}
+
     private final LogOptions options;
     private final TimeParser times;
 
@@ -26,6 +31,10 @@ final class RequestDraft {
     /** Texts that are likely to come again, by their hash. */
     private final @Nullable String[] texts = new @Nullable String[KEPT_TEXTS];
 
+    /** What these texts say, if they are the first lines of requests. */
+    private final @Nullable RequestLine[] requestLines = new @Nullable RequestLine[KEPT_TEXTS];
+
+    private @Nullable RequestLine request;
     private long nanos;
     private boolean timed;
     private @Nullable String address;
@@ -60,6 +69,7 @@ final class RequestDraft {
         timed = false;
         address = null;
         method = null;
+        request = null;
         target = null;
         query = null;
         status = LoggedRequest.UNKNOWN;
@@ -96,6 +106,16 @@ final class RequestDraft {
                     set(field, text(line, from, to));
                 }
             }
+            case REQUEST -> {
+                int slot = slotOf(line, from, to);
+                RequestLine known = requestLines[slot];
+                if (known == null) {
+                    requestLine(Objects.requireNonNull(texts[slot]));
+                    requestLines[slot] = request;
+                } else {
+                    request = known;
+                }
+            }
             default -> set(field, text(line, from, to));
         }
     }
@@ -114,6 +134,11 @@ final class RequestDraft {
 
     /** A part of a line as text, which is the same object if it was there before, most of the time. */
     private String text(byte[] line, int from, int to) {
+        return Objects.requireNonNull(texts[slotOf(line, from, to)]);
+    }
+
+    /** Where a part of a line is kept as text. */
+    private int slotOf(byte[] line, int from, int to) {
         int hash = 0;
         for (int i = from; i < to; i++) {
             hash = 31 * hash + line[i];
@@ -121,11 +146,11 @@ final class RequestDraft {
         int slot = (hash ^ hash >>> 15) & KEPT_TEXTS - 1;
         String kept = texts[slot];
         if (kept != null && kept.length() == to - from && same(kept, line, from)) {
-            return kept;
+            return slot;
         }
-        String text = new String(line, from, to - from, StandardCharsets.UTF_8);
-        texts[slot] = text;
-        return text;
+        texts[slot] = new String(line, from, to - from, StandardCharsets.UTF_8);
+        requestLines[slot] = null;
+        return slot;
     }
 
     /** Only for ASCII, whose length in bytes is that in characters. */
@@ -208,8 +233,12 @@ final class RequestDraft {
             fail("the request '" + line + "' has no path");
             return;
         }
-        method = line.substring(0, first).intern();
-        target = first == last ? line.substring(first + 1) : line.substring(first + 1, last);
+        String written = first == last ? line.substring(first + 1) : line.substring(first + 1, last);
+        int mark = written.indexOf('?');
+        request = new RequestLine(
+                line.substring(0, first).intern(),
+                pathOf(mark < 0 ? written : written.substring(0, mark)),
+                mark < 0 ? null : written.substring(mark + 1));
     }
 
     private long number(String value, String what) {
@@ -256,7 +285,7 @@ final class RequestDraft {
         if (mistake == null && !timed) {
             return "there is no time";
         }
-        if (mistake == null && options.needsPath() && target == null) {
+        if (mistake == null && options.needsPath() && target == null && request == null) {
             return "there is no path";
         }
         return mistake;
@@ -264,6 +293,11 @@ final class RequestDraft {
 
     /** The request; only if there is no mistake. */
     LoggedRequest request() {
+        RequestLine line = request;
+        if (line != null && target == null) {
+            query = query == null ? line.query() : query;
+            return new LoggedRequest(this, line.path());
+        }
         String whole = target == null ? "/" : target;
         int mark = whole.indexOf('?');
         String path = mark < 0 ? whole : whole.substring(0, mark);
@@ -301,7 +335,10 @@ final class RequestDraft {
     }
 
     String method() {
-        return method == null ? "GET" : method;
+        if (method != null) {
+            return method;
+        }
+        return request == null ? "GET" : request.method();
     }
 
     @Nullable
