@@ -1,14 +1,19 @@
 package dev.ratelimit.simulator.traffic;
 
 import java.io.BufferedInputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.GZIPInputStream;
+import java.util.zip.ZipException;
 import org.jspecify.annotations.Nullable;
 
 /** One log, line by line, in the order of its lines. Not thread-safe. */
 final class LogFile implements AutoCloseable {
+
+    /** A log may begin in the middle of a line, or with a few that are no requests. */
+    private static final int GUESSES = 20;
 
     private final String name;
     private final LineReader lines;
@@ -16,6 +21,11 @@ final class LogFile implements AutoCloseable {
     private final LogOptions options;
     private @Nullable LogFormat format;
     private final RequestDraft draft;
+
+    /** The first line, if it has no known format; {@code null} if it has one. */
+    private @Nullable String unknown;
+
+    private boolean ended;
 
     /**
      * Opens a log.
@@ -25,7 +35,11 @@ final class LogFile implements AutoCloseable {
      */
     LogFile(String name, InputStream in, LogOptions options, LogSummary summary) throws IOException {
         this.name = name;
-        this.lines = new LineReader(uncompressed(in));
+        try {
+            this.lines = new LineReader(uncompressed(in));
+        } catch (EOFException | ZipException e) {
+            throw new IOException(name + " is no complete gzip file", e);
+        }
         this.options = options;
         this.summary = summary;
         this.draft = new RequestDraft(options);
@@ -42,11 +56,16 @@ final class LogFile implements AutoCloseable {
     /** The next request; {@code null} if there are no more. */
     @Nullable
     LoggedRequest next() throws IOException {
-        while (lines.next()) {
+        while (!ended && lines.next()) {
             if (lines.from() == lines.to()) {
                 continue;
             }
             LogFormat lineFormat = format == null ? open() : format;
+            if (lineFormat == null) {
+                summary.line();
+                summary.malformed(where(), "it has no known format");
+                continue;
+            }
             if (lineFormat.isHeading(lines.bytes(), lines.from(), lines.to())) {
                 continue;
             }
@@ -57,24 +76,40 @@ final class LogFile implements AutoCloseable {
             if (mistake == null) {
                 return draft.request();
             }
-            summary.malformed(name + ", line " + lines.number(), mistake);
+            summary.malformed(where(), mistake);
         }
-        String damage = lines.damage();
-        if (damage != null) {
-            summary.damaged(name, damage);
-        }
+        end();
         return null;
     }
 
-    private LogFormat open() {
+    private String where() {
+        return name + ", line " + lines.number();
+    }
+
+    private void end() {
+        String damage = lines.damage();
+        if (damage != null && !ended) {
+            summary.damaged(name, damage);
+        }
+        ended = true;
+        if (format == null && unknown != null) {
+            throw unknownFormat(unknown);
+        }
+    }
+
+    /** Finds out the format; {@code null} if the line has none, as it may be the rest of one. */
+    private @Nullable LogFormat open() {
         String written = options.format();
         if (written == null) {
             written = LogFormats.guess(lines.bytes(), lines.from(), lines.to());
             if (written == null) {
                 String line = new String(
                         lines.bytes(), lines.from(), Math.min(100, lines.to() - lines.from()), StandardCharsets.UTF_8);
-                throw new IllegalArgumentException("the format of " + name + " is not known; write it, as in --format"
-                        + " '$remote_addr [$time_local] \"$request\" $status'. The first line is: " + line);
+                unknown = unknown == null ? line : unknown;
+                if (lines.number() > GUESSES) {
+                    throw unknownFormat(unknown);
+                }
+                return null;
             }
         }
         LogFormat opened = LogFormats.of(written, options.mapping());
@@ -83,13 +118,18 @@ final class LogFile implements AutoCloseable {
         return opened;
     }
 
+    private IllegalArgumentException unknownFormat(String line) {
+        return new IllegalArgumentException("the format of " + name + " is not known; write it, as in --format"
+                + " '$remote_addr [$time_local] \"$request\" $status'. The first line is: " + line);
+    }
+
     /** Tells what the lines so far have. */
     void describe() {
         if (format != null) {
             summary.fields(format.fields());
-            String unknown = options.mapping().firstNotIn(format.names());
-            if (unknown != null) {
-                throw new IllegalArgumentException("no line of " + name + " so far has a field '" + unknown
+            String missing = options.mapping().firstNotIn(format.names());
+            if (missing != null) {
+                throw new IllegalArgumentException("no line of " + name + " so far has a field '" + missing
                         + "'; its fields are " + String.join(", ", format.names()));
             }
         }

@@ -35,6 +35,7 @@ final class RequestDraft {
     private final @Nullable RequestLine[] requestLines = new @Nullable RequestLine[KEPT_TEXTS];
 
     private @Nullable RequestLine request;
+    private @Nullable LoggedPath path;
     private long nanos;
     private boolean timed;
     private @Nullable String address;
@@ -107,6 +108,9 @@ final class RequestDraft {
                 }
             }
             case REQUEST -> {
+                if (to - from == 1 && line[from] == '-') {
+                    return;
+                }
                 int slot = slotOf(line, from, to);
                 RequestLine known = requestLines[slot];
                 if (known == null) {
@@ -235,10 +239,11 @@ final class RequestDraft {
         }
         String written = first == last ? line.substring(first + 1) : line.substring(first + 1, last);
         int mark = written.indexOf('?');
-        request = new RequestLine(
-                line.substring(0, first).intern(),
-                pathOf(mark < 0 ? written : written.substring(0, mark)),
-                mark < 0 ? null : written.substring(mark + 1));
+        LoggedPath parsed = pathOf(mark < 0 ? written : written.substring(0, mark));
+        if (parsed != null) {
+            String name = line.substring(0, first).intern();
+            request = new RequestLine(name, parsed, mark < 0 ? null : written.substring(mark + 1));
+        }
     }
 
     private long number(String value, String what) {
@@ -288,7 +293,18 @@ final class RequestDraft {
         if (mistake == null && options.needsPath() && target == null && request == null) {
             return "there is no path";
         }
+        if (mistake == null && (request == null || target != null)) {
+            readTarget(target == null ? "/" : target);
+        }
         return mistake;
+    }
+
+    private void readTarget(String whole) {
+        int mark = whole.indexOf('?');
+        path = pathOf(mark < 0 ? whole : whole.substring(0, mark));
+        if (mark >= 0 && query == null) {
+            query = whole.substring(mark + 1);
+        }
     }
 
     /** The request; only if there is no mistake. */
@@ -298,22 +314,22 @@ final class RequestDraft {
             query = query == null ? line.query() : query;
             return new LoggedRequest(this, line.path());
         }
-        String whole = target == null ? "/" : target;
-        int mark = whole.indexOf('?');
-        String path = mark < 0 ? whole : whole.substring(0, mark);
-        if (mark >= 0 && query == null) {
-            query = whole.substring(mark + 1);
-        }
-        return new LoggedRequest(this, pathOf(path));
+        return new LoggedRequest(this, Objects.requireNonNull(path));
     }
 
-    private LoggedPath pathOf(String target) {
+    /** The path; {@code null}, and a mistake, if servers would refuse it before they ask limits. */
+    private @Nullable LoggedPath pathOf(String target) {
         LoggedPath known = paths.get(target);
         if (known == null) {
             if (paths.size() >= KEPT_PATHS) {
                 paths.clear();
             }
-            known = new LoggedPath(withoutOrigin(target), options.contextPath());
+            try {
+                known = new LoggedPath(withoutOrigin(target), options.contextPath());
+            } catch (IllegalArgumentException e) {
+                fail("the path '" + target + "' has an escape that is none");
+                return null;
+            }
             paths.put(target, known);
         }
         return known;

@@ -192,7 +192,31 @@ class ReplayTest {
         CommandLineRun run = replay(config, log, "--strict");
 
         assertThat(run.code()).isEqualTo(1);
-        assertThat(run.out()).contains("access.log.gz: it is truncated; what comes before that was read");
+        assertThat(run.out()).containsOnlyOnce("access.log.gz: it is truncated; what comes before that was read");
+    }
+
+    @Test
+    void fileWithTheHeadOfGzipAlone_isSaidToBe() throws IOException {
+        Path config = file("application.yml", "ratelimit.policies.all: {limit: 3/minute, key: ip}\n");
+        Path log = Files.write(directory.resolve("access.log.gz"), Arrays.copyOf(zipped("x"), 5));
+
+        CommandLineRun run = replay(config, log);
+
+        assertThat(run.code()).isEqualTo(2);
+        assertThat(run.err()).contains("access.log.gz is no complete gzip file");
+    }
+
+    @Test
+    void logThatBeginsInTheMiddleOfALine_isReadFromTheNext() throws IOException {
+        Path config = file("application.yml", "ratelimit.policies.all: {limit: 3/minute, key: ip}\n");
+        String line = line("10.0.0.1", "-", "12:00:00", "GET /a", 200);
+
+        CommandLineRun run = replay(config, file("access.log", line.substring(30) + line + line.substring(0, 30)));
+
+        assertThat(run.code()).isZero();
+        assertThat(run.out())
+                .contains("1 requests", "2 of 3 lines could not be read")
+                .contains("line 1: it has no known format", "line 3: it does not have the format");
     }
 
     @Test

@@ -205,6 +205,21 @@ class LogFormatTest {
         assertThat(read(log)).extracting(request -> request.path().value()).containsExactly("/long", "/short");
     }
 
+    @ParameterizedTest
+    @CsvSource({"combined", "json"})
+    void pathsThatServersRefuse_areLinesThatCannotBeRead(String format) throws IOException {
+        String line = format.equals("json")
+                ? "{\"time\":1,\"path\":\"/%zz\"}\n"
+                : "10.0.0.1 - - [27/Nov/2026:12:00:01 +0000] \"GET /%zz HTTP/1.1\" 400 0 \"-\" \"-\"\n";
+
+        AccessLog log = open(line + line, LogOptions.DEFAULT.withFormat(format));
+
+        assertThat(read(log)).isEmpty();
+        assertThat(log.summary().mistakes())
+                .hasSize(2)
+                .allMatch(mistake -> mistake.endsWith("the path '/%zz' has an escape that is none"));
+    }
+
     @Test
     void durationsWithoutUnit_areNotGuessed() {
         assertThatThrownBy(() -> open("{\"time\":100,\"path\":\"/\",\"duration\":1000}\n", LogOptions.DEFAULT))
