@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 
 /**
  * What limits do to recorded traffic. Immutable.
@@ -49,5 +50,23 @@ public record SimulationResult(
     /** {@return how many requests were admitted} */
     public long admitted() {
         return requests - refused;
+    }
+
+    /**
+     * {@return what this policy does}
+     *
+     * @param name of the policy
+     * @throws NoSuchElementException if it is not in {@link #policies()}; the message says why
+     */
+    public PolicyResult policy(String name) {
+        PolicyResult policy = policies.get(name);
+        if (policy == null) {
+            List<String> lack = leftOut.get(name);
+            throw new NoSuchElementException(
+                    lack == null
+                            ? "there is no policy '" + name + "' in force; there are " + policies.keySet()
+                            : "policy '" + name + "' was left out, because the log lacks " + String.join(", ", lack));
+        }
+        return policy;
     }
 }

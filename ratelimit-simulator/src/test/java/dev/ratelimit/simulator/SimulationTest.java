@@ -41,7 +41,7 @@ class SimulationTest {
 
         assertThat(result.refused()).isZero();
         assertThat(result.requests()).isEqualTo(3);
-        assertThat(result.policies().get("orders").admitted()).isEqualTo(3);
+        assertThat(result.policy("orders").admitted()).isEqualTo(3);
         assertThat(result.leftOut()).isEmpty();
     }
 
@@ -52,7 +52,7 @@ class SimulationTest {
                 .replay(log);
 
         assertThat(result.refused()).isEqualTo(1);
-        assertThat(result.policies().get("orders").refusedKeys()).containsExactly("ann");
+        assertThat(result.policy("orders").refusedKeys()).containsExactly("ann");
     }
 
     @Test
@@ -62,7 +62,7 @@ class SimulationTest {
                 .withSecurity()
                 .replay(log);
 
-        assertThat(result.policies().get("orders").refusedKeys()).containsExactly("ann");
+        assertThat(result.policy("orders").refusedKeys()).containsExactly("ann");
     }
 
     @Test
@@ -73,6 +73,8 @@ class SimulationTest {
 
         assertThat(result.leftOut()).containsOnlyKeys("orders");
         assertThat(result.policies()).isEmpty();
+        assertThatThrownBy(() -> result.policy("orders")).hasMessageContaining("the log lacks the caller's name");
+        assertThatThrownBy(() -> result.policy("order")).hasMessageContaining("there is no policy 'order' in force");
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -91,14 +92,16 @@ class SimulatorPageTest {
 
         assertThat(written).hasSizeGreaterThan(10).allSatisfy(option -> {
             CommandLine command = commands.getSubcommands().get(option.split(" ")[0]);
-            assertThat(command.getCommandSpec().optionsMap()).containsKey(option.split(" ")[1]);
+            assertThat(Objects.requireNonNull(command).getCommandSpec().optionsMap())
+                    .containsKey(option.split(" ")[1]);
         });
     }
 
     @Test
     void optionsInTables_exist() {
-        CommandLine replay = new CommandLine(Main.commands()).getSubcommands().get("replay");
-        CommandLine suggest = new CommandLine(Main.commands()).getSubcommands().get("suggest");
+        CommandLine commands = new CommandLine(Main.commands());
+        CommandLine replay = Objects.requireNonNull(commands.getSubcommands().get("replay"));
+        CommandLine suggest = Objects.requireNonNull(commands.getSubcommands().get("suggest"));
 
         assertThat(Pattern.compile("`(--[a-z-]+)").matcher(page).results().map(option -> option.group(1)))
                 .hasSizeGreaterThan(15)

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,7 +27,7 @@ class LogEndpointsTest {
         String line = "{\"time\":1,\"method\":\"" + method + "\",\"path\":\"" + path + "\"}\n";
         try (AccessLog log =
                 AccessLog.of(new ByteArrayInputStream(line.getBytes(StandardCharsets.UTF_8)), LogOptions.DEFAULT)) {
-            return log.next();
+            return Objects.requireNonNull(log.next());
         }
     }
 
