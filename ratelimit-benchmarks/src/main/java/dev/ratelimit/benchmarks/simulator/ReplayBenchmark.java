@@ -61,15 +61,17 @@ public class ReplayBenchmark {
         for (int i = 0; i < REQUESTS; i++) {
             int client = (int) (random.nextDouble() * random.nextDouble() * CLIENTS);
             int second = i / 1_000;
-            String path = random.nextInt(3) > 0 ? "/api/products/" + random.nextInt(500) : "/api/orders?page=" + client % 9;
-            lines.append("10.0.%d.%d - %s [27/Nov/2026:12:%02d:%02d +0000] \"GET %s HTTP/1.1\" 200 512 \"-\" \"Mozilla/5.0\"\n"
-                    .formatted(
-                            client >> 8,
-                            client & 255,
-                            client % 3 == 0 ? "user" + client : "-",
-                            second / 60,
-                            second % 60,
-                            path));
+            String path =
+                    random.nextInt(3) > 0 ? "/api/products/" + random.nextInt(500) : "/api/orders?page=" + client % 9;
+            lines.append(
+                    "10.0.%d.%d - %s [27/Nov/2026:12:%02d:%02d +0000] \"GET %s HTTP/1.1\" 200 512 \"-\" \"Mozilla/5.0\"\n"
+                            .formatted(
+                                    client >> 8,
+                                    client & 255,
+                                    client % 3 == 0 ? "user" + client : "-",
+                                    second / 60,
+                                    second % 60,
+                                    path));
         }
         log = lines.toString().getBytes(StandardCharsets.UTF_8);
         limits = SimulatedLimits.of(

@@ -6,8 +6,10 @@ import dev.ratelimit.simulator.config.ConfigurationMistakeException;
 import dev.ratelimit.simulator.config.ConfigurationSource;
 import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.replay.Replay;
+import dev.ratelimit.simulator.replay.TraceReplay;
 import dev.ratelimit.simulator.statistics.PolicyStatistics;
 import dev.ratelimit.simulator.statistics.ReplayStatistics;
+import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.simulator.traffic.LoggedRequest;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
 import java.io.IOException;
@@ -20,6 +22,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -59,24 +62,10 @@ final class CompareCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         Progress progress = new Progress(spec.commandLine().getErr(), Progress.isTerminal());
-        ConfigurationSource source = limits.source("limit");
+        ConfigurationSource source = limits.source(log.isTrace() ? Traffic.TRACE_POLICY : Traffic.LIMIT_POLICY);
         try (Traffic traffic = Traffic.open(source, limits, log, progress)) {
             Map<String, SimulatedLimits> sides = sides(traffic);
-            Map<String, ReplayStatistics> results = new LinkedHashMap<>();
-            List<Replay> replays = new ArrayList<>();
-            sides.forEach((name, side) -> {
-                ReplayStatistics statistics = new ReplayStatistics(side.rules().policiesInForce());
-                results.put(name, statistics);
-                replays.add(new Replay(side, traffic.stages(), List.of(statistics)));
-            });
-            for (LoggedRequest request = traffic.log().next();
-                    request != null;
-                    request = traffic.log().next()) {
-                for (Replay replay : replays) {
-                    replay.accept(request);
-                }
-            }
-            replays.forEach(Replay::end);
+            Map<String, ReplayStatistics> results = replay(traffic, sides);
             progress.end();
             print(out, results);
             sides.forEach((name, side) -> side.leftOut()
@@ -88,6 +77,35 @@ final class CompareCommand implements Callable<Integer> {
                             String.join(", ", lack))));
             return log.strict && !traffic.log().summary().isClean() ? Main.UNMET : 0;
         }
+    }
+
+    /** Replays the traffic through all sides, in one pass. */
+    private static Map<String, ReplayStatistics> replay(Traffic traffic, Map<String, SimulatedLimits> sides)
+            throws IOException {
+        Map<String, ReplayStatistics> results = new LinkedHashMap<>();
+        List<Consumer<LoggedRequest>> replays = new ArrayList<>();
+        List<Runnable> ends = new ArrayList<>();
+        sides.forEach((name, side) -> {
+            ReplayStatistics statistics = new ReplayStatistics(side.rules().policiesInForce());
+            results.put(name, statistics);
+            if (traffic.trace()) {
+                TraceReplay replay = new TraceReplay(side, List.of(statistics));
+                replays.add(replay::accept);
+                ends.add(replay::end);
+            } else {
+                Replay replay = new Replay(side, traffic.stages(), List.of(statistics));
+                replays.add(replay::accept);
+                ends.add(replay::end);
+            }
+        });
+        AccessLog log = traffic.log();
+        for (LoggedRequest request = log.next(); request != null; request = log.next()) {
+            for (Consumer<LoggedRequest> replay : replays) {
+                replay.accept(request);
+            }
+        }
+        ends.forEach(Runnable::run);
+        return results;
     }
 
     private Map<String, SimulatedLimits> sides(Traffic traffic) {

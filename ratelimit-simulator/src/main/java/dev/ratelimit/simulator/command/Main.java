@@ -10,18 +10,29 @@ import java.nio.file.NoSuchFileException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.IVersionProvider;
 
 /** The entry point of the command line. */
 @Command(
         name = "ratelimit-simulator",
         description = "Tries rate limits out on recorded traffic.",
         mixinStandardHelpOptions = true,
-        version = "ratelimit-simulator 0.1.0",
+        versionProvider = Main.Version.class,
         subcommands = {ReplayCommand.class, SuggestCommand.class, CompareCommand.class, AttackCommand.class})
 public final class Main {
 
     /** The result is not what was asked for: with --strict, a log that could not be read as a whole. */
     static final int UNMET = 1;
+
+    /** The version of the jar. */
+    static final class Version implements IVersionProvider {
+
+        @Override
+        public String[] getVersion() {
+            String version = Main.class.getPackage().getImplementationVersion();
+            return new String[] {"ratelimit-simulator " + (version == null ? "(not in a jar)" : version)};
+        }
+    }
 
     private Main() {}
 

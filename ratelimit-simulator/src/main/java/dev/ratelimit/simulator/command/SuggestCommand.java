@@ -86,6 +86,11 @@ final class SuggestCommand implements Callable<Integer> {
         if (log.inputs.contains(AccessLog.STANDARD_INPUT)) {
             throw new IllegalArgumentException("suggest reads the log several times; write a file in place of -");
         }
+        if (log.isTrace()) {
+            throw new IllegalArgumentException(
+                    "suggest needs a log with requests, not a trace of keys; compare --format trace"
+                            + " tells which algorithm admits what");
+        }
         Wish wish = new Wish(
                 touched == null ? null : Wish.share(touched),
                 protect == null ? null : Rate.parse(protect),

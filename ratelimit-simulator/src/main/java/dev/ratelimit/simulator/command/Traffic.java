@@ -11,6 +11,8 @@ import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.simulator.traffic.Field;
 import dev.ratelimit.simulator.traffic.LogOptions;
 import dev.ratelimit.simulator.traffic.LogSummary;
+import dev.ratelimit.spring.rules.request.Reads.Fact;
+import dev.ratelimit.spring.rules.rule.Stage;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
@@ -35,10 +37,13 @@ record Traffic(
         boolean stages)
         implements AutoCloseable {
 
+    /** The names of the policy of --limit. */
     static final String TRACE_POLICY = "trace";
 
+    static final String LIMIT_POLICY = "limit";
+
     static Traffic open(LimitInput limits, LogInput input, Progress progress) throws IOException {
-        return open(limits.source(TRACE_POLICY), limits, input, progress);
+        return open(limits.source(input.isTrace() ? TRACE_POLICY : LIMIT_POLICY), limits, input, progress);
     }
 
     static Traffic open(ConfigurationSource source, LimitInput limits, LogInput input, Progress progress)
@@ -67,6 +72,11 @@ record Traffic(
     /** Other limits for the same log. */
     SimulatedLimits limitsOf(ConfigurationSource source, LimitInput input, LogInput from) {
         return SimulatedLimits.of(source, endpoints).on(facts(log.summary(), from), input.included);
+    }
+
+    /** Whether any policy depends on the endpoint. */
+    boolean readsEndpoints() {
+        return limits.rules().inForce().reads((Stage) null).include(Fact.ENDPOINT);
     }
 
     void run(List<ReplayObserver> observers) throws IOException {

@@ -96,6 +96,10 @@ public final class RecordedFacts {
         };
     }
 
+    boolean hasHeader(String name) {
+        return has(Fact.HEADER, name.toLowerCase(Locale.ROOT));
+    }
+
     boolean has(Kind kind) {
         return fields.stream().anyMatch(field -> field.kind() == kind);
     }

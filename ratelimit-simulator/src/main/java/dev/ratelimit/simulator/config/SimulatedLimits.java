@@ -137,7 +137,7 @@ public record SimulatedLimits(
                     + String.join(", ", lack));
         }
         boolean proxies = !properties.trustedProxies().isEmpty();
-        if (proxies && !facts.has(Kind.HEADER)) {
+        if (proxies && rules.inForce().sources().addresses().headers().stream().noneMatch(facts::hasHeader)) {
             notes.add("The addresses in the log are taken for those of the clients: it does not have the headers of the"
                     + " trusted proxies (--header X-Forwarded-For=FIELD)");
         }

@@ -203,9 +203,4 @@ public final class Replay {
         observers.forEach(ReplayObserver::ended);
         store.close();
     }
-
-    /** How many keys with used budgets were evicted, because a policy had more than it keeps. */
-    public long evicted(String policy) {
-        return store.evictedActive(policy);
-    }
 }

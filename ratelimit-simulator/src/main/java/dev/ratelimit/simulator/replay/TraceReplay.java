@@ -39,11 +39,17 @@ public final class TraceReplay {
         for (LoggedRequest request = trace.next(); request != null; request = trace.next()) {
             accept(request);
         }
+        end();
+    }
+
+    /** Ends the replay. */
+    public void end() {
         observers.forEach(ReplayObserver::ended);
         store.close();
     }
 
-    private void accept(LoggedRequest request) {
+    /** Charges the next request. */
+    public void accept(LoggedRequest request) {
         clock.advanceTo(request.nanos());
         Passage passage = new Passage(request, clock.nanos(), 1);
         List<Charge> charges = new ArrayList<>(policies.size());

@@ -114,7 +114,13 @@ public final class CandidateLimits implements ReplayObserver {
     public CandidateLimits(SimulatedLimits limits) {
         for (Policy policy : limits.rules().policiesInForce()) {
             PolicyProperties written = limits.properties().policies().get(policy.name());
-            if (written != null && !policy.concurrency() && policy.limits().size() == 1) {
+            boolean one = written != null
+                    && written.limit() != null
+                    && written.plans().isEmpty();
+            if (written != null
+                    && one
+                    && !policy.concurrency()
+                    && policy.limits().size() == 1) {
                 candidates.put(policy.name(), candidates(limits, policy, written));
             }
         }

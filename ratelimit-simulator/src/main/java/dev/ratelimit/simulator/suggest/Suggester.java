@@ -141,8 +141,8 @@ public final class Suggester {
             }
             if (policy.concurrency()) {
                 notes.add("Policy '" + name + "' limits requests at the same time; its limit stays");
-            } else if (written.limit() == null) {
-                notes.add("Policy '" + name + "' has limits by plan only; they stay");
+            } else if (!written.plans().isEmpty()) {
+                notes.add("Policy '" + name + "' has limits by plan; they stay");
             } else {
                 all.put(
                         name,

@@ -54,6 +54,21 @@ class CompareTest {
         assertThat(run.out()).contains("token-bucket", "fixed-window", "sliding-window", "sliding-log");
     }
 
+    @Test
+    void algorithms_areComparedOnATrace() throws IOException {
+        Path trace = Files.writeString(directory.resolve("trace.ndjson"), """
+                {"t": 0, "key": "a"}
+                {"t": 30000, "key": "a"}
+                {"t": 30000, "key": "b"}
+                """);
+
+        CommandLineRun run =
+                CommandLineRun.of("compare", "--format", "trace", "--limit", "1/minute", "--input", trace.toString());
+
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out()).containsPattern("token-bucket +2 +1 ").containsPattern("sliding-log +2 +1 ");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"flood", "greedy", "retry-storm", "synchronized", "growth"})
     void attacks_areTheSameForTheSameSeed(String kind) throws IOException {

@@ -100,6 +100,70 @@ class ReplayTest {
     }
 
     @Test
+    void fieldsOfALog_areWhateverAKeyReads() throws IOException {
+        Path config = file("application.yml", """
+                ratelimit:
+                  trusted-proxies: 10.0.0.0/8
+                  policies:
+                    claim: {key: "claim:tenant", limit: 1/minute, match: {paths: /claim}}
+                    bean: {key: "bean:accounts", limit: 1/minute, match: {paths: /bean}}
+                    cookie: {key: "cookie:sid", limit: 1/minute, match: {paths: /cookie}}
+                    session: {key: session, limit: 1/minute, match: {paths: /session}}
+                    ip: {key: ip, limit: 1/minute, match: {paths: /ip}}
+                    admins: {key: user, limit: 1/minute, match: {paths: /role, when: "#request.isUserInRole('ADMIN')"}}
+                """);
+        StringBuilder text = new StringBuilder();
+        for (String path : new String[] {"/claim", "/bean", "/cookie", "/session", "/ip", "/role"}) {
+            for (String value : new String[] {"a", "b", "a"}) {
+                text.append(("{\"time\":%d,\"ip\":\"10.0.0.1\",\"method\":\"GET\",\"path\":\"%s\",\"value\":\"%s\","
+                                + "\"forwarded\":\"198.51.100.%d\",\"user\":\"%s\",\"roles\":\"USER,ADMIN\"}%n")
+                        .formatted(1_795_780_800, path, value, value.equals("a") ? 1 : 2, value));
+            }
+        }
+        Path log = file("access.json", text.toString());
+
+        CommandLineRun run = replay(
+                config,
+                log,
+                "--claim",
+                "tenant=value",
+                "--decisions",
+                "-",
+                "--header",
+                "X-Forwarded-For=forwarded",
+                "--roles-from",
+                "roles");
+        CommandLineRun bean = replay(config, log, "--bean", "accounts=value");
+        CommandLineRun cookie = replay(config, log, "--cookie", "sid=value");
+        CommandLineRun session = replay(config, log, "--session-from", "value");
+
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out().lines().filter(line -> line.contains("\"allowed\":false")))
+                .extracting(line -> line.replaceAll(".*\"key\":\"(.*?)\",\"policy\":\"(.*?)\".*", "$2 $1"))
+                .containsExactly("claim a", "ip 198.51.100.1", "admins a");
+        assertThat(bean.out())
+                .containsPattern("'bean': [^']*admitted 2, refused 1")
+                .contains("'claim' was left out");
+        assertThat(cookie.out()).containsPattern("'cookie': [^']*admitted 2, refused 1");
+        assertThat(session.out())
+                .containsPattern("'session': [^']*admitted 2, refused 1")
+                .contains("The addresses in the log are taken for those of the clients");
+    }
+
+    @Test
+    void moreKeysThanAPolicyKeeps_areSaidToBe() throws IOException {
+        Path config = file("application.yml", "ratelimit.policies.all: {limit: 1/day, key: ip, max-keys: 64}\n");
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < 2_000; i++) {
+            text.append(line("10.0." + i / 250 + "." + i % 250, "-", "12:00:00", "GET /", 200));
+        }
+
+        CommandLineRun run = replay(config, file("access.log", text.toString()));
+
+        assertThat(run.out()).contains("Policy 'all' has 2,000 keys, and keeps 64 at a time (max-keys)");
+    }
+
+    @Test
     void durations_holdPermitsAndEndsSettle() throws IOException {
         Path config = file("application.yml", """
                 ratelimit:
