@@ -208,6 +208,9 @@ final class LogInput {
     AccessLog open(LogOptions options, Progress progress) throws IOException {
         long bytes = 0;
         for (String input : inputs) {
+            if (Files.isDirectory(Path.of(input))) {
+                throw new IllegalArgumentException("--input " + input + " is a directory; write the files in it");
+            }
             bytes += input.equals(AccessLog.STANDARD_INPUT) ? 0 : Files.size(Path.of(input));
         }
         progress.expect(bytes);

@@ -20,6 +20,49 @@ final class OutputFile implements AutoCloseable {
     private final Writer writer;
     private boolean committed;
 
+    /** Failures say which file it is. */
+    private static final class Named extends Writer {
+
+        private final Path file;
+        private final Writer to;
+
+        Named(Path file, Writer to) {
+            this.file = file;
+            this.to = to;
+        }
+
+        @Override
+        public void write(char[] text, int from, int length) throws IOException {
+            try {
+                to.write(text, from, length);
+            } catch (IOException e) {
+                throw named(e);
+            }
+        }
+
+        @Override
+        public void flush() throws IOException {
+            try {
+                to.flush();
+            } catch (IOException e) {
+                throw named(e);
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            try {
+                to.close();
+            } catch (IOException e) {
+                throw named(e);
+            }
+        }
+
+        private IOException named(IOException failure) {
+            return new IOException(file + " cannot be written: " + failure.getMessage(), failure);
+        }
+    }
+
     private OutputFile(@Nullable Path file, @Nullable Path part, @Nullable Path created, Writer writer) {
         this.created = created;
         this.file = file;
@@ -43,7 +86,10 @@ final class OutputFile implements AutoCloseable {
         boolean missing = !Files.exists(directory);
         Files.createDirectories(directory);
         return new OutputFile(
-                file, part, missing ? directory : null, Files.newBufferedWriter(part, StandardCharsets.UTF_8));
+                file,
+                part,
+                missing ? directory : null,
+                new Named(file, Files.newBufferedWriter(part, StandardCharsets.UTF_8)));
     }
 
     Writer writer() {
