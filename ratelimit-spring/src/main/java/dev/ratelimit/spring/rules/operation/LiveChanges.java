@@ -10,7 +10,6 @@ import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
@@ -100,12 +99,8 @@ final class LiveChanges {
             for (int i = 0; i < ATTEMPTS; i++) {
                 PolicyVersion before = rules.inForce().version(policy);
                 before.require(edit.version());
-                Change earlier = rules.changes().get(policy);
-                Change next = earlier == null || edit.fromConfiguration()
-                        ? edit.change()
-                        : edit.change().after(earlier);
-                RequestRules.Reread unused = rules.read(with(rules.changes(), policy, next));
-                Changes asked = Changes.of(policy, edit.change(), edit.fromConfiguration());
+                RequestRules.Reread unused = rules.read(with(rules.changes(), policy, next(policy, edit)));
+                Changes asked = asked(policy, edit);
                 SharedChanges others = shared;
                 SharedChanges.Answer answer =
                         others == null ? SharedChanges.alone(known, asked) : others.exchange(known, asked);
@@ -119,6 +114,39 @@ final class LiveChanges {
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * The rules as they would be after a change, with what this instance knows of others. Nothing is changed.
+     *
+     * @throws RateLimitConfigurationException if the rules would not be valid
+     * @throws UnknownPolicyException if there is no such policy
+     * @throws StaleVersionException if the policy has another version by now
+     */
+    RulesInForce preview(String policy, Edit edit) {
+        rules.inForce().version(policy).require(edit.version());
+        Map<String, Change> changes = with(rules.changes(), policy, next(policy, edit));
+        changes.values().removeIf(LiveChanges::isNothing);
+        return rules.read(changes).rules();
+    }
+
+    /** What is in force of a policy after a change. */
+    private Change next(String policy, Edit edit) {
+        Change earlier = rules.changes().get(policy);
+        return earlier == null || edit.fromConfiguration()
+                ? edit.change()
+                : edit.change().after(earlier);
+    }
+
+    private Changes asked(String policy, Edit edit) {
+        Changes asked = Changes.of(policy, edit.change(), edit.fromConfiguration());
+        if (!edit.fromConfiguration()) {
+            return asked;
+        }
+        Map<Changes.Property, Changes.Value> both =
+                new HashMap<>(known.restoring(policy).values());
+        both.putAll(asked.values());
+        return new Changes(both);
     }
 
     /**
@@ -172,14 +200,14 @@ final class LiveChanges {
             }
         }
         for (String policy : known.policies()) {
-            List<Change> wanted = known.of(policy);
+            Change wanted = known.of(policy);
             if (!wanted.equals(knownBefore.of(policy))
-                    && !wanted.get(0).equals(now.changes().get(policy))) {
+                    && !wanted.equals(now.changes().get(policy))) {
                 log.warn(
                         "Rate limit {} was changed by another instance: {}. Not all of it is in force here, because this"
                                 + " instance is configured in another way",
                         Quotation.of(policy),
-                        wanted.get(0));
+                        wanted);
             }
         }
     }
@@ -214,16 +242,18 @@ final class LiveChanges {
             Changes changes, Map<String, PolicyProperties> configured, Set<String> names) {
         Map<String, Change> applicable = new HashMap<>();
         for (String policy : changes.policies()) {
-            List<Change> alternatives = names.contains(policy) ? changes.of(policy) : List.of();
-            for (Change change : alternatives) {
-                Map<String, Change> next = with(applicable, policy, change);
-                if (isValid(configured, next)) {
-                    applicable = next;
-                    break;
-                }
+            if (names.contains(policy)) {
+                Map<String, Change> others = Map.copyOf(applicable);
+                Change fitting = changes.fitting(policy, change -> isValid(configured, with(others, policy, change)));
+                applicable.put(policy, fitting);
             }
         }
+        applicable.values().removeIf(LiveChanges::isNothing);
         return applicable;
+    }
+
+    private static boolean isNothing(Change change) {
+        return change.toString().isEmpty();
     }
 
     /** The same map with another change of this policy. */

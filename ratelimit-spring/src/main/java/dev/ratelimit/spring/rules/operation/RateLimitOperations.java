@@ -24,6 +24,10 @@ import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.mistake.MistakeReport;
 import dev.ratelimit.spring.rules.mistake.WrittenProperties;
+import dev.ratelimit.spring.rules.override.KeyOverrides;
+import dev.ratelimit.spring.rules.override.OverrideJournal;
+import dev.ratelimit.spring.rules.override.Overrides;
+import dev.ratelimit.spring.rules.override.SharedOverrides;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.PlainKey;
@@ -55,7 +59,7 @@ import org.springframework.boot.context.properties.bind.handler.NoUnboundElement
 import org.springframework.core.env.Environment;
 
 /** What operators and applications do with the rules in force. Thread-safe. */
-public final class RateLimitOperations implements RateLimitPolicies {
+public final class RateLimitOperations implements RateLimitPolicies, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(RateLimitOperations.class);
 
@@ -78,11 +82,27 @@ public final class RateLimitOperations implements RateLimitPolicies {
      * @param ticker tells which overrides of keys have ended
      */
     public RateLimitOperations(RequestRules rules, RateLimitStore store, Ticker ticker) {
+        this(rules, store, ticker, Scheduler.of(ticker));
+    }
+
+    /**
+     * Operates on these rules, and on the keys in this store.
+     *
+     * @param ticker tells which overrides of keys have ended
+     * @param scheduler tells of those that end
+     */
+    public RateLimitOperations(RequestRules rules, RateLimitStore store, Ticker ticker, Scheduler scheduler) {
         this.rules = rules;
         this.store = store;
         this.live = new LiveChanges(rules);
-        this.overrides = new KeyOverrides(rules, ticker);
-        this.journal = new OverrideJournal(overrides, keys, () -> operator.get(), this::tell);
+        this.overrides = new KeyOverrides(rules, ticker, scheduler);
+        this.journal = OverrideJournal.of(overrides, keys::hash, () -> operator.get(), this::tell);
+    }
+
+    /** Tells of nothing that ends from now on. */
+    @Override
+    public void close() {
+        overrides.close();
     }
 
     @Override
@@ -194,16 +214,28 @@ public final class RateLimitOperations implements RateLimitPolicies {
                 now.change() == null ? "as configured" : live.duration());
         tell(policy, Map.of("change", what, "from", before.toString(), "to", now.toString()));
         publish(policy, Cause.OPERATOR, before.toString(), now.toString());
-        Map<String, Object> report = report(policy, null, false);
-        Long burst = PolicyReport.burst(now.limits());
-        if (change.limit() != null && change.burst() == null && burst != null) {
-            report.put(
-                    "remark",
-                    "the burst is still " + burst
-                            + ", so at most that many requests are admitted at once; change it as well, to 0"
-                            + " for the permits of one period");
-        }
-        return report;
+        return new ChangedPolicy(policy, change, before, rules.inForce()).addTo(report(policy, null, false));
+    }
+
+    /**
+     * Describes what {@link #edit} would make of a policy, for JSON, with the version of the present policy. Nothing is
+     * changed.
+     *
+     * @param fromConfiguration whether what the change leaves out returns to the configuration
+     * @param version the version of the policy that is to be changed, as it was reported; {@code null} for any
+     * @throws RateLimitConfigurationException if the configuration would not be valid
+     * @throws UnknownPolicyException if there is no such policy
+     * @throws StaleVersionException if the policy has another version by now
+     */
+    public Map<String, Object> preview(
+            String policy, Change change, boolean fromConfiguration, @Nullable String version) {
+        PolicyVersion before = rules.inForce().version(policy);
+        RulesInForce then = live.preview(policy, new LiveChanges.Edit(change, fromConfiguration, version));
+        Map<String, Object> report = report(then, false).policy(then.rule(policy));
+        report.putAll(reportOverrides(policy, false));
+        report.put("version", before.id());
+        report.put("dryRun", true);
+        return new ChangedPolicy(policy, change, before, then).addTo(report);
     }
 
     @Override
@@ -370,9 +402,14 @@ public final class RateLimitOperations implements RateLimitPolicies {
         observers.add(observer);
     }
 
-    /** Publishes an event for each change of a policy, wherever it comes from. */
-    public void publishTo(QueuedEvents queue) {
+    /**
+     * Publishes an event for each change of a policy and of an override, wherever it comes from.
+     *
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     */
+    public void publishTo(QueuedEvents queue, boolean showKeys) {
         events = queue;
+        journal.publishTo(queue::publish, showKeys);
         live.tellAdopted(
                 (policy, before, now) -> publish(policy, Cause.OTHER_INSTANCE, before.toString(), now.toString()));
     }
@@ -464,6 +501,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
             state.put("key", keys.show(rule, plain.key(), showKeys));
         }
         state.putAll(new KeyState(now, store).of(rule, plain));
+        met(showKeys).addTo(state, rule, now.liveOverride(rule, plain));
         return state;
     }
 
@@ -475,7 +513,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
      * @throws IllegalArgumentException if a value is none, such as an address
      */
     public Map<String, Object> caller(Caller caller, boolean showKeys) {
-        return new CallerReport(rules.inForce(), store, traffic, keys, showKeys).of(caller);
+        return new CallerReport(rules.inForce(), store, traffic, keys, met(showKeys), showKeys).of(caller);
     }
 
     /**
@@ -490,6 +528,10 @@ public final class RateLimitOperations implements RateLimitPolicies {
     public Map<String, Object> explain(
             @Nullable WebRequest before, WebRequest after, List<String> named, boolean showKeys) {
         IpAddress unused = PlainKey.address(Objects.toString(after.remoteAddress()));
-        return new Explanation(rules.inForce(), store).of(before, after, named, keys, showKeys);
+        return new Explanation(rules.inForce(), store, met(showKeys)).of(before, after, named, keys, showKeys);
+    }
+
+    private MetOverrides met(boolean showKeys) {
+        return (rule, entry) -> journal.report(rule.policy().name(), entry, showKeys);
     }
 }
