@@ -2,10 +2,10 @@ package dev.ratelimit.spring.boot.redis;
 
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.spring.rules.operation.Changes;
-import dev.ratelimit.spring.rules.operation.Overrides;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.operation.SharedChanges;
-import dev.ratelimit.spring.rules.operation.SharedOverrides;
+import dev.ratelimit.spring.rules.override.Overrides;
+import dev.ratelimit.spring.rules.override.SharedOverrides;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
