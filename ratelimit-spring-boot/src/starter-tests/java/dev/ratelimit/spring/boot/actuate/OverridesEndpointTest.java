@@ -95,7 +95,7 @@ class OverridesEndpointTest extends AppPerTest {
         JsonNode met = actuator.get("/explain?path=/orders/1&header=X-Id:mallory")
                 .json()
                 .get("policies")
-                .get(0);
+                .get(1);
         assertThat(met.get("outcome").asString()).isEqualTo("refused");
         assertThat(met.get("liveOverride")).isEqualTo(listed);
         assertThat(actuator.get("/p?key=mallory").json().get("liveOverride")).isEqualTo(listed);
