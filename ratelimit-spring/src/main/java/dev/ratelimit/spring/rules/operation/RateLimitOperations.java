@@ -28,14 +28,11 @@ import dev.ratelimit.spring.rules.override.KeyOverrides;
 import dev.ratelimit.spring.rules.override.OverrideJournal;
 import dev.ratelimit.spring.rules.override.Overrides;
 import dev.ratelimit.spring.rules.override.SharedOverrides;
-import dev.ratelimit.spring.rules.rule.LimitOverride;
-import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -65,6 +62,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
 
     private final RequestRules rules;
     private final RateLimitStore store;
+    private final KeyBudgets budgets;
     private final LiveChanges live;
     private final KeyOverrides overrides;
     private final OverrideJournal journal;
@@ -94,6 +92,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     public RateLimitOperations(RequestRules rules, RateLimitStore store, Ticker ticker, Scheduler scheduler) {
         this.rules = rules;
         this.store = store;
+        this.budgets = new KeyBudgets(rules, store);
         this.live = new LiveChanges(rules);
         this.overrides = new KeyOverrides(rules, ticker, scheduler);
         this.journal = OverrideJournal.of(overrides, keys::hash, () -> operator.get(), this::tell);
@@ -128,41 +127,20 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
 
     @Override
     public Charge charge(String policy, String... key) {
-        RulesInForce now = rules.inForce();
-        Rule rule = now.rule(policy);
-        PlainKey plain = PlainKey.of(rule, now.sources(), List.of(key));
-        LimitOverride override = now.override(rule, plain);
-        if (now.mode(policy) != Mode.ENFORCE) {
-            return rule.policy().charge(plain.key(), 0);
-        }
-        return override instanceof LimitOverride.Limited limited
-                ? limited.policy().charge(plain.key())
-                : rule.policy().charge(plain.key(), override == LimitOverride.Fixed.BLOCKED ? Long.MAX_VALUE : 0);
+        return budgets.charge(policy, List.of(key));
     }
 
     @Override
     public List<LimitStatus> state(String policy, String... key) {
-        RulesInForce now = rules.inForce();
-        Rule rule = now.rule(policy);
-        return new KeyState(now, store).limits(rule, PlainKey.of(rule, now.sources(), List.of(key)));
+        return budgets.state(policy, List.of(key));
     }
 
     @Override
     public boolean reset(String policy, String... key) {
-        RulesInForce now = rules.inForce();
-        Rule rule = now.rule(policy);
-        PlainKey plain = PlainKey.of(rule, now.sources(), List.of(key));
-        // a plan or an override may have more limits than the policy
-        LiveOverrides own = now.overrides().get(policy);
-        Policy longest = Stream.concat(rule.overrides().all(), own == null ? Stream.empty() : own.all())
-                .filter(LimitOverride.Limited.class::isInstance)
-                .map(override -> ((LimitOverride.Limited) override).policy())
-                .max(Comparator.comparingInt(limited -> limited.limits().size()))
-                .orElse(rule.policy());
-        boolean reset = store.reset(longest, plain.key());
-        String hash = keys.hash(plain.key());
+        KeyBudgets.Reset reset = budgets.reset(policy, List.of(key));
+        String hash = keys.hash(reset.key());
         String who = whoAsks();
-        if (reset) {
+        if (reset.certain()) {
             log.info("Rate limit {}: key {} was reset by {}", Quotation.of(policy), hash, who);
             tell(policy, Map.of("reset", hash));
         } else {
@@ -173,7 +151,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
                     who);
             tell(policy, Map.of("reset", hash, "answered", false));
         }
-        return reset;
+        return reset.certain();
     }
 
     @Override
