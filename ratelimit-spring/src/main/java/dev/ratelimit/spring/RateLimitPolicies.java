@@ -83,7 +83,8 @@ public interface RateLimitPolicies {
     /**
      * Changes a policy while the application runs. What the change leaves out stays as it is. Every request, and all
      * endpoints whose annotations name the policy, see either the old policy or the new one. Keys keep the permits that
-     * they have used, in proportion. A restart returns to the configuration.
+     * they have used, in proportion. A restart returns to the configuration, and so does the end of the change, if it has
+     * one.
      *
      * <p>With the store on Redis, all instances have the change two seconds later, also those that start later, and it
      * lasts until the last of them stops.
@@ -91,7 +92,8 @@ public interface RateLimitPolicies {
      * @param policy its name
      * @param change what to change; follows earlier changes of this policy
      * @throws RateLimitConfigurationException if the configuration would not be valid; the policy then stays as it is
-     * @throws IllegalArgumentException if there is no such policy
+     * @throws IllegalArgumentException if there is no such policy, the end is in the past or more than 366 days away, or
+     *     the limit has more than 200 characters
      * @throws IllegalStateException if Redis does not answer; the policy then stays as it is, unless Redis has received
      *     the change
      */
@@ -145,6 +147,26 @@ public interface RateLimitPolicies {
     List<OverriddenKey> overrides(String policy);
 
     /**
+     * {@return what was done to policies and to keys, and what has ended by itself, the latest first} At most the last
+     * 1,000 entries are kept: those of this instance since its start or, with the store on Redis, of all instances since
+     * the first of them started. The end of a change is an entry as long as the change is one.
+     *
+     * @param limit how many entries at most, from 1 to 1,000
+     * @throws IllegalArgumentException if the limit is another one
+     */
+    List<HistoryEntry> history(int limit);
+
+    /**
+     * {@return what was done to a policy and to keys under it, and what has ended by itself, the latest first} It is a part
+     * of {@link #history(int)}.
+     *
+     * @param policy its name
+     * @param limit how many entries at most, from 1 to 1,000
+     * @throws IllegalArgumentException if there is no such policy, nor an entry for one, or the limit is another one
+     */
+    List<HistoryEntry> history(String policy, int limit);
+
+    /**
      * A key with an override. Immutable.
      *
      * @param key the plain value, in its usual spelling
@@ -162,89 +184,6 @@ public interface RateLimitPolicies {
             String by,
             Instant since) {}
 
-    /** The limits of a single key, until when, and why. Immutable. */
-    final class KeyOverride {
-
-        private final String limit;
-        private final @Nullable Duration duration;
-        private final @Nullable Instant until;
-        private final @Nullable String reason;
-
-        private KeyOverride(
-                String limit, @Nullable Duration duration, @Nullable Instant until, @Nullable String reason) {
-            this.limit = limit;
-            this.duration = duration;
-            this.until = until;
-            this.reason = reason;
-        }
-
-        /**
-         * {@return an override with these limits, without an end}
-         *
-         * @param limit as in the configuration, such as {@code 50/minute}, {@code blocked} or {@code unlimited}
-         */
-        public static KeyOverride to(String limit) {
-            return new KeyOverride(limit, null, null, null);
-        }
-
-        /** {@return an override that refuses all requests, without an end} */
-        public static KeyOverride blocked() {
-            return to("blocked");
-        }
-
-        /** {@return an override that admits all requests, without an end} */
-        public static KeyOverride unlimited() {
-            return to("unlimited");
-        }
-
-        /**
-         * {@return the same override for some time}
-         *
-         * @param time more than 0 and at most 366 days, from when it is set
-         */
-        public KeyOverride lasting(Duration time) {
-            return new KeyOverride(limit, time, null, reason);
-        }
-
-        /**
-         * {@return the same override until a moment}
-         *
-         * @param end later than now, by at most 366 days; exact to a microsecond
-         */
-        public KeyOverride until(Instant end) {
-            return new KeyOverride(limit, null, end, reason);
-        }
-
-        /**
-         * {@return the same override with a reason, for those who see it}
-         *
-         * @param why at most 200 characters
-         */
-        public KeyOverride because(String why) {
-            return new KeyOverride(limit, duration, until, why);
-        }
-
-        /** {@return the limits as in the configuration} */
-        public String limit() {
-            return limit;
-        }
-
-        /** {@return how long it lasts; {@code null} if it has a fixed end or none} */
-        public @Nullable Duration duration() {
-            return duration;
-        }
-
-        /** {@return when it ends; {@code null} if it has a duration or no end} */
-        public @Nullable Instant until() {
-            return until;
-        }
-
-        /** {@return why; {@code null} if nobody has said that} */
-        public @Nullable String reason() {
-            return reason;
-        }
-    }
-
     /** What to change. Immutable. */
     final class Change {
 
@@ -254,6 +193,7 @@ public interface RateLimitPolicies {
         private final @Nullable Duration penalty;
         private final @Nullable Duration maxWait;
         private final Map<String, OfPlan> plans;
+        private final Terms terms;
 
         /**
          * What to change of a plan. Immutable.
@@ -276,6 +216,15 @@ public interface RateLimitPolicies {
                         ? String.valueOf(limit)
                         : limit == null ? "burst " + burst : limit + " burst " + burst;
             }
+        }
+
+        /** Until when, and why. */
+        private record Terms(
+                @Nullable Duration duration,
+                @Nullable Instant until,
+                @Nullable String reason) {
+
+            static final Terms NONE = new Terms(null, null, null);
         }
 
         /**
@@ -315,6 +264,17 @@ public interface RateLimitPolicies {
             this.penalty = penalty;
             this.maxWait = maxWait;
             this.plans = Collections.unmodifiableMap(new TreeMap<>(plans));
+            this.terms = Terms.NONE;
+        }
+
+        private Change(Change values, Terms terms) {
+            this.limit = values.limit;
+            this.burst = values.burst;
+            this.mode = values.mode;
+            this.penalty = values.penalty;
+            this.maxWait = values.maxWait;
+            this.plans = values.plans;
+            this.terms = terms;
         }
 
         /**
@@ -374,6 +334,50 @@ public interface RateLimitPolicies {
             return new Change(null, null, null, null, null, Map.of(plan, new OfPlan(limit, null)));
         }
 
+        /**
+         * {@return the same change for some time} Then what it has changed returns to the configuration, unless it was
+         * changed again.
+         *
+         * @param time more than 0 and at most 366 days, from when the change is made
+         */
+        public Change lasting(Duration time) {
+            return new Change(this, new Terms(time, null, terms.reason));
+        }
+
+        /**
+         * {@return the same change until a moment} Then what it has changed returns to the configuration, unless it was
+         * changed again.
+         *
+         * @param end later than now, by at most 366 days; exact to a microsecond
+         */
+        public Change until(Instant end) {
+            return new Change(this, new Terms(null, end, terms.reason));
+        }
+
+        /**
+         * {@return the same change with a reason, for those who see it}
+         *
+         * @param why at most 200 characters
+         */
+        public Change because(String why) {
+            return new Change(this, new Terms(terms.duration, terms.until, why));
+        }
+
+        /** {@return how long it lasts; {@code null} if it has a fixed end or none} */
+        public @Nullable Duration duration() {
+            return terms.duration;
+        }
+
+        /** {@return when it ends; {@code null} if it has a duration or no end} */
+        public @Nullable Instant until() {
+            return terms.until;
+        }
+
+        /** {@return why; {@code null} if nobody has said that} */
+        public @Nullable String reason() {
+            return terms.reason;
+        }
+
         /** {@return the limit as in the configuration; {@code null} to leave it} */
         public @Nullable String limit() {
             return limit;
@@ -408,7 +412,7 @@ public interface RateLimitPolicies {
         }
 
         /**
-         * {@return both changes in one: what this one leaves is that of the earlier one}
+         * {@return both changes in one, without their ends and reasons: what this one leaves is that of the earlier one}
          *
          * @param earlier a change to the same policy
          */
@@ -432,12 +436,13 @@ public interface RateLimitPolicies {
                     && mode == change.mode
                     && Objects.equals(penalty, change.penalty)
                     && Objects.equals(maxWait, change.maxWait)
-                    && plans.equals(change.plans);
+                    && plans.equals(change.plans)
+                    && terms.equals(change.terms);
         }
 
         @Override
         public int hashCode() {
-            return Objects.hash(limit, burst, mode, penalty, maxWait, plans);
+            return Objects.hash(limit, burst, mode, penalty, maxWait, plans, terms);
         }
 
         /** For logs: {@code limit 100/minute, mode off, plan pro 600/minute}; empty if it changes nothing. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.spring.AppPerTest;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
@@ -11,7 +12,6 @@ import dev.ratelimit.spring.RateLimitOverrideEvent;
 import dev.ratelimit.spring.RateLimitOverrideEvent.Action;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
-import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
 import dev.ratelimit.spring.RateLimitRefusedEvent;
 import dev.ratelimit.spring.TestApi;
 import java.time.Duration;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Seeds;
-import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.override.Overrides;

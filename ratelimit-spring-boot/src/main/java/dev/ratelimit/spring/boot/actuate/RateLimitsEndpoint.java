@@ -11,6 +11,7 @@ import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.operation.Caller;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.text.Quotation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -56,6 +57,12 @@ public final class RateLimitsEndpoint {
     static final String CALLER = "caller";
 
     /** In place of a policy's name. */
+    static final String HISTORY = "history";
+
+    /** In place of a policy's name. */
+    static final String YAML = "yaml";
+
+    /** In place of a policy's name. */
     static final String PAGE = "page";
 
     /** The rest of the path, which names a policy; a name may contain slashes. */
@@ -64,6 +71,10 @@ public final class RateLimitsEndpoint {
     private static final Set<String> EXPLAINED = Set.of("method", "path", "user", "address", "header");
 
     private static final Set<String> CALLING = Set.of("user", "address", "header", "key");
+
+    private static final MimeType APPLICATION_YAML = new MimeType("application", "yaml", StandardCharsets.UTF_8);
+
+    private static final int ENTRIES = 100;
 
     private static final MimeType HTML = new MimeType("text", "html", StandardCharsets.UTF_8);
 
@@ -117,7 +128,11 @@ public final class RateLimitsEndpoint {
         if (name == null || policyOfOverrides(name) != null) {
             return Set.of();
         }
+        if (isHistory(name)) {
+            return Set.of("limit");
+        }
         return switch (name) {
+            case YAML -> Set.of("all");
             case EXPLAIN -> EXPLAINED;
             case CALLER -> CALLING;
             default -> Set.of("key");
@@ -127,6 +142,11 @@ public final class RateLimitsEndpoint {
     /** The fields of a change of this. */
     static Set<String> fieldsOf(@Nullable String name) {
         return policyOfOverrides(name) == null ? WrittenChange.FIELDS : WrittenOverride.FIELDS;
+    }
+
+    /** Whether the rest of the path names the history of a policy, or of all. */
+    static boolean isHistory(@Nullable String name) {
+        return name != null && (name.equals(HISTORY) || name.endsWith(Rule.HISTORY));
     }
 
     /** The policy whose overrides the rest of the path names; {@code null} if it names something else. */
@@ -144,7 +164,7 @@ public final class RateLimitsEndpoint {
      * @param policy its name
      * @param key the plain value of the key, one for each part
      */
-    @ReadOperation(produces = {MimeTypeUtils.APPLICATION_JSON_VALUE, MimeTypeUtils.TEXT_HTML_VALUE})
+    @ReadOperation(produces = {MimeTypeUtils.APPLICATION_JSON_VALUE, MimeTypeUtils.TEXT_HTML_VALUE, "application/yaml"})
     WebEndpointResponse<Object> read(
             SecurityContext security,
             @Selector(match = Selector.Match.ALL_REMAINING) String[] policy,
@@ -184,6 +204,41 @@ public final class RateLimitsEndpoint {
                         texts(arguments.get("header")),
                         only(arguments, "key")),
                 showsKeys(security)));
+    }
+
+    /** The history of a policy, or of all. */
+    WebEndpointResponse<Object> history(SecurityContext security, String name, Map<String, Object> arguments) {
+        String policy = name.equals(HISTORY) ? null : name.substring(0, name.length() - Rule.HISTORY.length());
+        return answer(() -> {
+            String limit = only(arguments, "limit");
+            return operations
+                    .history()
+                    .report(
+                            policy,
+                            limit == null ? ENTRIES : numberOf(limit),
+                            operations.shownKeys(showsKeys(security)));
+        });
+    }
+
+    private static int numberOf(String limit) {
+        try {
+            return Integer.parseInt(limit.strip());
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    "limit must be a number of entries, such as 100, but was " + Quotation.of(limit), e);
+        }
+    }
+
+    /** The policies in force as YAML: those that differ from their configuration, or all. */
+    WebEndpointResponse<Object> yaml(SecurityContext security, Map<String, Object> arguments) {
+        WebEndpointResponse<Object> answer = answer(() -> {
+            boolean all = new WrittenChange(field -> only(arguments, field)).isTrue("all");
+            boolean plain = showsKeys(security);
+            return operations.history().yaml(all, operations::overrides, operations.shownKeys(plain), plain);
+        });
+        return answer.getStatus() == WebEndpointResponse.STATUS_OK
+                ? new WebEndpointResponse<>(answer.getBody(), APPLICATION_YAML)
+                : answer;
     }
 
     private static @Nullable String only(Map<String, Object> arguments, String name) {

@@ -7,6 +7,7 @@ import dev.ratelimit.spring.rules.rule.LimitOverrides;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,7 +16,6 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.convert.DurationStyle;
 
 /**
  * The change of a policy as it is written in the body of a request; a mistake is an {@link IllegalArgumentException}.
@@ -25,8 +25,19 @@ import org.springframework.boot.convert.DurationStyle;
 record WrittenChange(Function<String, @Nullable String> fields) {
 
     /** The names of the fields. */
-    static final Set<String> FIELDS =
-            Set.of("limit", "burst", "mode", "penalty", "maxWait", "plan", "restore", "dryRun", "version");
+    static final Set<String> FIELDS = Set.of(
+            "limit",
+            "burst",
+            "mode",
+            "penalty",
+            "maxWait",
+            "plan",
+            "duration",
+            "until",
+            "reason",
+            "restore",
+            "dryRun",
+            "version");
 
     private static final String RESTART =
             " is fixed while the application runs; change the configuration, and restart the application";
@@ -76,8 +87,19 @@ record WrittenChange(Function<String, @Nullable String> fields) {
         return why == null ? null : field + why;
     }
 
-    /** What to change; nothing only if the policy is restored. */
+    /** What to change, until when, and why; nothing only if the policy is restored. */
     Change change() {
+        WrittenEnd end = new WrittenEnd(fields);
+        Duration duration = end.duration();
+        Instant until = end.until();
+        String reason = fields.apply("reason");
+        Change change = values();
+        change = duration == null ? change : change.lasting(duration);
+        change = until == null ? change : change.until(until);
+        return reason == null ? change : change.because(reason);
+    }
+
+    private Change values() {
         String plan = fields.apply("plan");
         String limit = fields.apply("limit");
         String burst = fields.apply("burst");
@@ -105,8 +127,8 @@ record WrittenChange(Function<String, @Nullable String> fields) {
                 stripped(limit),
                 burst == null ? null : burstOf(burst),
                 mode == null ? null : modeOf(mode),
-                penalty == null ? null : time("penalty", penalty),
-                maxWait == null ? null : time("maxWait", maxWait),
+                penalty == null ? null : WrittenEnd.time("penalty", penalty),
+                maxWait == null ? null : WrittenEnd.time("maxWait", maxWait),
                 Map.of());
     }
 
@@ -120,26 +142,13 @@ record WrittenChange(Function<String, @Nullable String> fields) {
     boolean isTrue(String field) {
         String text = fields.apply(field);
         if (text != null && !text.equals("true") && !text.equals("false")) {
-            throw new IllegalArgumentException(field + " must be true or false but was '" + text + "'");
+            throw new IllegalArgumentException(field + " must be true or false but was " + Quotation.of(text));
         }
         return "true".equals(text);
     }
 
     private static @Nullable String stripped(@Nullable String text) {
         return text == null ? null : text.strip();
-    }
-
-    /** A time with a unit. */
-    static Duration time(String field, String text) {
-        try {
-            if (!text.strip().matches("[+-]?\\d+")) {
-                return DurationStyle.detectAndParse(text.strip());
-            }
-        } catch (IllegalArgumentException | ArithmeticException e) {
-            // refused below
-        }
-        throw new IllegalArgumentException(
-                field + " must be a time with a unit, such as 2h, 30m or PT90S, but was " + Quotation.of(text));
     }
 
     private static long burstOf(String text) {

@@ -1,10 +1,8 @@
 package dev.ratelimit.spring.boot.actuate;
 
-import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
-import dev.ratelimit.spring.rules.text.Quotation;
+import dev.ratelimit.spring.KeyOverride;
+import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.format.DateTimeParseException;
 import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -36,24 +34,12 @@ record WrittenOverride(Function<String, @Nullable String> fields) {
     /** The limits, until when, and why. */
     KeyOverride override() {
         KeyOverride override = KeyOverride.to(required("limit"));
-        String duration = fields.apply("duration");
-        String until = fields.apply("until");
+        WrittenEnd end = new WrittenEnd(fields);
+        Duration duration = end.duration();
+        Instant until = end.until();
         String reason = fields.apply("reason");
-        if (duration != null && until != null) {
-            throw new IllegalArgumentException("it has both a duration and until; write only one of the two");
-        }
-        override = duration == null ? override : override.lasting(WrittenChange.time("duration", duration));
-        override = until == null ? override : override.until(momentOf(until));
+        override = duration == null ? override : override.lasting(duration);
+        override = until == null ? override : override.until(until);
         return reason == null ? override : override.because(reason);
-    }
-
-    private static Instant momentOf(String text) {
-        try {
-            return OffsetDateTime.parse(text.strip()).toInstant();
-        } catch (DateTimeParseException e) {
-            throw new IllegalArgumentException(
-                    "until must be a moment with its zone, such as 2030-01-31T18:00:00Z, but was " + Quotation.of(text),
-                    e);
-        }
     }
 }

@@ -13,6 +13,7 @@ import dev.ratelimit.spring.boot.spi.WebStack;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.history.SharedHistory;
 import dev.ratelimit.spring.rules.mistake.UnreadVariables;
 import dev.ratelimit.spring.rules.mistake.WrittenProperties;
 import dev.ratelimit.spring.rules.operation.QueuedEvents;
@@ -119,6 +120,7 @@ public class RateLimitsConfiguration {
         context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
         context.getBeanProvider(SharedChanges.class).ifAvailable(operations::share);
         context.getBeanProvider(SharedOverrides.class).ifAvailable(operations::shareOverrides);
+        context.getBeanProvider(SharedHistory.class).ifAvailable(operations.history()::share);
         return operations;
     }
 

@@ -191,10 +191,10 @@ class OverridesEndpointTest extends AppPerTest {
     void fieldsOfAnOverride_areNoneOfAChange_norInTheQuery() {
         ActuatorClient actuator = app();
 
-        assertThat(actuator.post("/p", Map.of("limit", "5/hour", "duration", "1h"))
-                        .body())
+        assertThat(actuator.post("/p", Map.of("limit", "5/hour", "keys", "a")).body())
                 .contains(
-                        "there is no field 'duration'; write burst, dryRun, limit, maxWait, mode, penalty, plan, restore");
+                        "there is no field 'keys'; write burst, dryRun, duration, limit, maxWait, mode, penalty, plan,"
+                                + " reason, restore, until, version");
         assertThat(actuator.post("/p/overrides?key=a", Map.of("limit", "blocked"))
                         .status())
                 .isEqualTo(400);

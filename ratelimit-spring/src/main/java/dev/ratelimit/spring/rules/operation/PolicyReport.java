@@ -64,17 +64,25 @@ record PolicyReport(
         if (change != null) {
             map.put("changed", change.toString());
         }
+        map.putAll(waits(rule));
+        if (traffic != null) {
+            map.put("counts", traffic.counts(name));
+            map.put("lastHour", traffic.history(name));
+            map.put("mostRefused", mostRefused(rule, traffic));
+        }
+        return map;
+    }
+
+    /** What happens to refused requests, and how many wait; empty if they are refused at once. */
+    private Map<String, Object> waits(Rule rule) {
+        String name = rule.policy().name();
+        Map<String, Object> map = new LinkedHashMap<>();
         if (waiting != null && waiting.policies().contains(name)) {
             map.put("onExceeded", PropertyName.of(rule.onExceeded().action()));
             map.put("waiting", waiting.waiting(name));
             if (rule.onExceeded().waits()) {
                 map.put("maxWait", seconds(rule.onExceeded().maxWait()));
             }
-        }
-        if (traffic != null) {
-            map.put("counts", traffic.counts(name));
-            map.put("lastHour", traffic.history(name));
-            map.put("mostRefused", mostRefused(rule, traffic));
         }
         return map;
     }

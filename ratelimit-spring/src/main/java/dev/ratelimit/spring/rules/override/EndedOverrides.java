@@ -2,12 +2,11 @@ package dev.ratelimit.spring.rules.override;
 
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.rules.history.ChangeNote;
+import dev.ratelimit.spring.rules.history.EndAlarm;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Tells which overrides have ended, soon after they have. No request depends on it: each reads the clock itself.
@@ -15,10 +14,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class EndedOverrides implements AutoCloseable {
 
-    /** Clocks are set, so the end may come earlier than expected. */
-    private static final long MAX_WAIT_NANOS = TimeUnit.MINUTES.toNanos(1);
-
-    private final Scheduler scheduler;
     private final Ticker ticker;
     private final Consumer<Overrides> observer;
 
@@ -27,8 +22,7 @@ final class EndedOverrides implements AutoCloseable {
     /** Whatever has ended at this moment or before was told. */
     private long toldMicros;
 
-    private Scheduler.@Nullable Alarm alarm;
-    private boolean closed;
+    private final EndAlarm alarm;
 
     /**
      * Creates an object that knows no overrides.
@@ -36,9 +30,9 @@ final class EndedOverrides implements AutoCloseable {
      * @param observer is told what has ended, in order
      */
     EndedOverrides(Scheduler scheduler, Ticker ticker, Consumer<Overrides> observer) {
-        this.scheduler = scheduler;
         this.ticker = ticker;
         this.observer = observer;
+        this.alarm = new EndAlarm(scheduler, ticker, this::look);
         this.toldMicros = micros();
     }
 
@@ -71,26 +65,12 @@ final class EndedOverrides implements AutoCloseable {
     }
 
     private void schedule() {
-        if (alarm != null) {
-            alarm.cancel();
-            alarm = null;
-        }
         long next = known.values().values().stream()
                 .filter(value -> !value.text().isEmpty() && value.until() > toldMicros)
                 .mapToLong(Overrides.Value::until)
                 .min()
                 .orElse(Overrides.NEVER);
-        if (next != Overrides.NEVER && !closed) {
-            alarm = scheduler.schedule(this::ring, Math.min(MAX_WAIT_NANOS, next * 1000 - ticker.epochNanos()));
-        }
-    }
-
-    private void ring() {
-        try {
-            scheduler.blockingExecutor().execute(this::look);
-        } catch (RejectedExecutionException e) {
-            // with the next override
-        }
+        alarm.set(next == Overrides.NEVER ? ChangeNote.NEVER : next);
     }
 
     private long micros() {
@@ -99,9 +79,7 @@ final class EndedOverrides implements AutoCloseable {
 
     /** Tells nothing from now on. */
     @Override
-    public synchronized void close() {
-        closed = true;
-        known = Overrides.NONE;
-        schedule();
+    public void close() {
+        alarm.close();
     }
 }

@@ -3,20 +3,21 @@ package dev.ratelimit.spring.rules.override;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitOverrideEvent.Action;
-import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
+import dev.ratelimit.spring.rules.history.ChangeEnd;
+import dev.ratelimit.spring.rules.history.ChangeNote;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.OverrideKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -43,7 +44,6 @@ public final class KeyOverrides implements AutoCloseable {
     private static final int MAX_KEY = 256;
     private static final int MAX_REASON = 200;
     private static final int MAX_LIMIT = 100;
-    private static final Duration MAX_DURATION = Duration.ofDays(366);
 
     /** How many overrides that have ended are remembered, before the oldest of them are forgotten early. */
     static final int MAX_ENDED = 10_000;
@@ -207,36 +207,12 @@ public final class KeyOverrides implements AutoCloseable {
 
     /** When it ends, in microseconds. */
     private long until(KeyOverride override) {
-        Duration duration = override.duration();
-        Instant until = override.until();
-        Instant now = Instant.EPOCH.plusNanos(ticker.epochNanos());
-        if (until != null) {
-            checkEnd(
-                    now.isBefore(until),
-                    until.isAfter(now.plus(MAX_DURATION)),
-                    "until must be after now, " + now + ", and at most 366 days later, but was " + until);
-            return micros(until);
-        }
-        if (duration != null) {
-            checkEnd(
-                    duration.compareTo(Duration.ZERO) > 0,
-                    duration.compareTo(MAX_DURATION) > 0,
-                    "duration must be longer than 0 and at most 366 days but was " + duration);
-            return micros(now.plus(duration));
-        }
-        return Overrides.NEVER;
-    }
-
-    private static void checkEnd(boolean future, boolean far, String message) {
-        if (!future || far) {
-            throw new IllegalArgumentException(message
-                    + (far ? "; without an end, it lasts as long as a change" : "; to end an override, remove it"));
-        }
-    }
-
-    /** Rounded up. */
-    private static long micros(Instant time) {
-        return Math.floorDiv(Duration.between(Instant.EPOCH, time).toNanos() + 999, 1000);
+        long end = new ChangeEnd(
+                        Instant.EPOCH.plusNanos(ticker.epochNanos()),
+                        "to end an override, remove it",
+                        "without an end, it lasts as long as a change")
+                .micros(override.duration(), override.until());
+        return end == ChangeNote.NEVER ? Overrides.NEVER : end;
     }
 
     private Overrides.Value accept(Overrides.Key key, Overrides.Value value) {
@@ -317,6 +293,15 @@ public final class KeyOverrides implements AutoCloseable {
                     some.values().size(),
                     PropertyName.of(action));
         }
+    }
+
+    /** How many of a policy are in force. */
+    public long count(String policy) {
+        long now = ticker.epochNanos();
+        return known.values().entrySet().stream()
+                .filter(entry -> entry.getKey().policy().equals(policy))
+                .filter(entry -> entry.getValue().isInForceAt(now))
+                .count();
     }
 
     private void learn(Overrides all) {

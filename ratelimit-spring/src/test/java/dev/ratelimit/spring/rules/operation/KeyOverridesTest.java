@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitOverrideEvent;
 import dev.ratelimit.spring.RateLimitOverrideEvent.Action;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
-import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.config.PolicyProperties;

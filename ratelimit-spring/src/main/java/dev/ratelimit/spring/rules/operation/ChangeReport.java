@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param before the policy before
  * @param after the rules with the change
  */
-record ChangedPolicy(String policy, Change change, PolicyVersion before, RulesInForce after) {
+record ChangeReport(String policy, Change change, PolicyVersion before, RulesInForce after) {
 
     /** Adds what the policy was and is, and what is to be known of that, to the description of the policy. */
     @CanIgnoreReturnValue

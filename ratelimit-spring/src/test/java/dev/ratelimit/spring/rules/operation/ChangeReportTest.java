@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.convert.DurationStyle;
 
 /** Changes of everything besides limit, burst and mode; and what a change would do. */
-class ChangedPolicyTest {
+class ChangeReportTest {
 
     private static final PlanResolver BY_NAME =
             request -> String.valueOf(request.header("X-Plan")).equals("pro") ? "pro" : "none";
