@@ -191,14 +191,8 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     }
 
     /**
-     * Describes what {@link #edit} would make of a policy, for JSON, with the version of the present policy. Nothing is
-     * changed.
-     *
-     * @param fromConfiguration whether what the change leaves out returns to the configuration
-     * @param version the version of the policy that is to be changed, as it was reported; {@code null} for any
-     * @throws RateLimitConfigurationException if the configuration would not be valid
-     * @throws UnknownPolicyException if there is no such policy
-     * @throws StaleVersionException if the policy has another version by now
+     * Describes what {@link #edit} would make of a policy, for JSON, with the version of the present policy; takes and throws
+     * the same. Nothing is changed.
      */
     public Map<String, Object> preview(
             String policy, Change change, boolean fromConfiguration, @Nullable String version) {

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -487,8 +488,8 @@ class KeyOverridesTest {
 
     @SuppressWarnings("unchecked")
     private static List<Map<String, Object>> policies(LiveRules live, String address) {
-        return (List<Map<String, Object>>)
-                live.operations.explain(null, from(address), List.of(), true).get("policies");
+        return (List<Map<String, Object>>) Objects.requireNonNull(
+                live.operations.explain(null, from(address), List.of(), true).get("policies"));
     }
 
     @Test

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -111,7 +112,7 @@ class LiveChangesTest {
     @SuppressWarnings("unchecked")
     private static List<Map<String, Object>> changes(LiveRules live) {
         return (List<Map<String, Object>>)
-                live.operations.report("p", null, false).get("changes");
+                Objects.requireNonNull(live.operations.report("p", null, false).get("changes"));
     }
 
     @Test

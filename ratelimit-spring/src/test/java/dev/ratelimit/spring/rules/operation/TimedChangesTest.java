@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -178,7 +179,14 @@ class TimedChangesTest {
     }
 
     private static HistoryEntry entry(
-            Instant time, Action action, String key, String from, String to, Instant until, String reason, String by) {
+            Instant time,
+            Action action,
+            @Nullable String key,
+            @Nullable String from,
+            @Nullable String to,
+            @Nullable Instant until,
+            @Nullable String reason,
+            @Nullable String by) {
         return new HistoryEntry(time, action, "p", key, from, to, until, reason, by);
     }
 
