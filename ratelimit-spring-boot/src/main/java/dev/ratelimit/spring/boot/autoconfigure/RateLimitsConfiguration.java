@@ -13,12 +13,13 @@ import dev.ratelimit.spring.boot.spi.WebStack;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.history.SharedHistory;
 import dev.ratelimit.spring.rules.mistake.UnreadVariables;
 import dev.ratelimit.spring.rules.mistake.WrittenProperties;
 import dev.ratelimit.spring.rules.operation.QueuedEvents;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.operation.SharedChanges;
-import dev.ratelimit.spring.rules.operation.SharedOverrides;
+import dev.ratelimit.spring.rules.override.SharedOverrides;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -99,6 +100,7 @@ public class RateLimitsConfiguration {
             Operator operator,
             ApplicationContext context) {
         RequestRules active = properties.enabled() ? rules.getIfAvailable() : null;
+        Ticker ticker = context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system);
         RateLimitOperations operations = new RateLimitOperations(
                 active != null
                         ? active
@@ -108,13 +110,17 @@ public class RateLimitsConfiguration {
                                 context.getEnvironment()::resolveRequiredPlaceholders,
                                 context.getBeanProvider(LimitValidator.class).getIfAvailable(() -> limit -> {})),
                 store,
-                context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system));
+                ticker,
+                context.getBeanProvider(Scheduler.class).getIfAvailable(() -> Scheduler.of(ticker)));
         operations.identify(operator::name);
-        operations.publishTo(context.getBean(QueuedEvents.class));
+        operations.publishTo(
+                context.getBean(QueuedEvents.class),
+                RequestRulesConfiguration.showsKeysToAll(context.getEnvironment()));
         context.getBeanProvider(WaitingRequests.class).ifAvailable(operations::watch);
         context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
         context.getBeanProvider(SharedChanges.class).ifAvailable(operations::share);
         context.getBeanProvider(SharedOverrides.class).ifAvailable(operations::shareOverrides);
+        context.getBeanProvider(SharedHistory.class).ifAvailable(operations.history()::share);
         return operations;
     }
 

@@ -10,6 +10,7 @@ import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.request.Cost;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.text.Quotation;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -75,6 +76,11 @@ final class ConcurrencyParser {
 
     /** Whether the concurrency is all that the policy limits: there is no rate, and plans are numbers. */
     boolean isAlone() {
+        return isAlone(properties);
+    }
+
+    /** Whether the concurrency is all that a policy limits. */
+    static boolean isAlone(PolicyProperties properties) {
         return properties.concurrency() != null
                 && (properties.limit() == null || properties.limit().isEmpty())
                 && properties.plans().values().stream().allMatch(ConcurrencyParser::isWithoutRate);
@@ -137,7 +143,10 @@ final class ConcurrencyParser {
     }
 
     private Policy parse(String half, LimitParser parser) {
-        Change change = context.changeOf(half);
+        Change change = context.changeOfLimit(
+                half,
+                "a limit of requests at once beside a rate has only a limit and a mode of its own; change the policy "
+                        + Quotation.of(name));
         Long burst = change.burst();
         if (burst != null && burst != 0) {
             throw Section.ofPolicy(half).mistake("burst", burst, "a limit of requests at once has no burst; remove it");

@@ -7,6 +7,8 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.HistoryEntry;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
@@ -14,7 +16,6 @@ import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.address.IpAddress;
-import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RequestRules;
@@ -22,67 +23,79 @@ import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
-import dev.ratelimit.spring.rules.mistake.MistakeReport;
-import dev.ratelimit.spring.rules.mistake.WrittenProperties;
-import dev.ratelimit.spring.rules.rule.LimitOverride;
-import dev.ratelimit.spring.rules.rule.LiveOverrides;
+import dev.ratelimit.spring.rules.history.ChangeHistory;
+import dev.ratelimit.spring.rules.history.HistoryReport;
+import dev.ratelimit.spring.rules.override.KeyOverrides;
+import dev.ratelimit.spring.rules.override.OverrideJournal;
+import dev.ratelimit.spring.rules.override.Overrides;
+import dev.ratelimit.spring.rules.override.SharedOverrides;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
-import java.time.Instant;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.boot.context.properties.bind.BindException;
-import org.springframework.boot.context.properties.bind.Bindable;
-import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.bind.handler.IgnoreTopLevelConverterNotFoundBindHandler;
-import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
 import org.springframework.core.env.Environment;
 
 /** What operators and applications do with the rules in force. Thread-safe. */
-public final class RateLimitOperations implements RateLimitPolicies {
+public final class RateLimitOperations implements RateLimitPolicies, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(RateLimitOperations.class);
 
     private final RequestRules rules;
     private final RateLimitStore store;
+    private final KeyBudgets budgets;
     private final LiveChanges live;
     private final KeyOverrides overrides;
+    private final ChangeHistory history;
+    private final RefreshedConfiguration refreshed;
     private final OverrideJournal journal;
     private final KeyDisplay keys = new KeyDisplay();
     private final List<BiConsumer<String, Map<String, Object>>> observers = new CopyOnWriteArrayList<>();
     private volatile @Nullable Traffic traffic;
     private volatile @Nullable WaitingRequests waiting;
-    private volatile @Nullable Map<String, Object> refusedConfiguration;
     private volatile Supplier<@Nullable String> operator = () -> null;
     private volatile @Nullable QueuedEvents events;
+
+    /** Operates on these rules; the ticker's scheduler ends changes. */
+    public RateLimitOperations(RequestRules rules, RateLimitStore store, Ticker ticker) {
+        this(rules, store, ticker, Scheduler.of(ticker));
+    }
 
     /**
      * Operates on these rules, and on the keys in this store.
      *
-     * @param ticker tells which overrides of keys have ended
+     * @param ticker tells which changes and overrides of keys have ended
+     * @param scheduler ends changes
      */
-    public RateLimitOperations(RequestRules rules, RateLimitStore store, Ticker ticker) {
+    public RateLimitOperations(RequestRules rules, RateLimitStore store, Ticker ticker, Scheduler scheduler) {
         this.rules = rules;
         this.store = store;
-        this.live = new LiveChanges(rules);
-        this.overrides = new KeyOverrides(rules, ticker);
-        this.journal = new OverrideJournal(overrides, keys, () -> operator.get(), this::tell);
+        this.budgets = new KeyBudgets(rules, store);
+        this.live = new LiveChanges(rules, ticker, scheduler);
+        this.overrides = new KeyOverrides(rules, ticker, scheduler);
+        this.history = new ChangeHistory(rules, ticker, live::inForce);
+        this.journal = OverrideJournal.of(overrides, history, keys::hash, () -> operator.get(), this::tell);
+        this.refreshed = new RefreshedConfiguration(
+                rules, live, (policy, before, now) -> publish(policy, Cause.CONFIGURATION, before, now));
+        live.tellEnded(this::ended);
+    }
+
+    /** Ends no changes, and tells of no ends, from now on. */
+    @Override
+    public void close() {
+        live.close();
+        overrides.close();
     }
 
     @Override
@@ -108,41 +121,20 @@ public final class RateLimitOperations implements RateLimitPolicies {
 
     @Override
     public Charge charge(String policy, String... key) {
-        RulesInForce now = rules.inForce();
-        Rule rule = now.rule(policy);
-        PlainKey plain = PlainKey.of(rule, now.sources(), List.of(key));
-        LimitOverride override = now.override(rule, plain);
-        if (now.mode(policy) != Mode.ENFORCE) {
-            return rule.policy().charge(plain.key(), 0);
-        }
-        return override instanceof LimitOverride.Limited limited
-                ? limited.policy().charge(plain.key())
-                : rule.policy().charge(plain.key(), override == LimitOverride.Fixed.BLOCKED ? Long.MAX_VALUE : 0);
+        return budgets.charge(policy, List.of(key));
     }
 
     @Override
     public List<LimitStatus> state(String policy, String... key) {
-        RulesInForce now = rules.inForce();
-        Rule rule = now.rule(policy);
-        return new KeyState(now, store).limits(rule, PlainKey.of(rule, now.sources(), List.of(key)));
+        return budgets.state(policy, List.of(key));
     }
 
     @Override
     public boolean reset(String policy, String... key) {
-        RulesInForce now = rules.inForce();
-        Rule rule = now.rule(policy);
-        PlainKey plain = PlainKey.of(rule, now.sources(), List.of(key));
-        // a plan or an override may have more limits than the policy
-        LiveOverrides own = now.overrides().get(policy);
-        Policy longest = Stream.concat(rule.overrides().all(), own == null ? Stream.empty() : own.all())
-                .filter(LimitOverride.Limited.class::isInstance)
-                .map(override -> ((LimitOverride.Limited) override).policy())
-                .max(Comparator.comparingInt(limited -> limited.limits().size()))
-                .orElse(rule.policy());
-        boolean reset = store.reset(longest, plain.key());
-        String hash = keys.hash(plain.key());
+        KeyBudgets.Reset reset = budgets.reset(policy, List.of(key));
+        String hash = keys.hash(reset.key());
         String who = whoAsks();
-        if (reset) {
+        if (reset.certain()) {
             log.info("Rate limit {}: key {} was reset by {}", Quotation.of(policy), hash, who);
             tell(policy, Map.of("reset", hash));
         } else {
@@ -153,7 +145,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
                     who);
             tell(policy, Map.of("reset", hash, "answered", false));
         }
-        return reset;
+        return reset.certain();
     }
 
     @Override
@@ -180,30 +172,65 @@ public final class RateLimitOperations implements RateLimitPolicies {
      */
     @CanIgnoreReturnValue
     public Map<String, Object> edit(String policy, Change change, boolean fromConfiguration, @Nullable String version) {
-        PolicyVersion before = live.change(policy, new LiveChanges.Edit(change, fromConfiguration, version));
+        LiveChanges.Edit edit = new LiveChanges.Edit(change, fromConfiguration, version, journal.whoAsks());
+        LiveChanges.Accepted accepted = live.change(policy, edit);
+        PolicyVersion before = accepted.before();
         PolicyVersion now = rules.inForce().version(policy);
-        String what = Stream.of(fromConfiguration ? "as configured" : "", change.toString())
-                .filter(part -> !part.isEmpty())
-                .collect(Collectors.joining(", "));
+        history.add(accepted.entry(policy, edit, now), accepted.properties());
         log.warn(
-                "Rate limit {} was changed by {} from {} to {}, {}",
+                "Rate limit {} was changed by {} from {} to {}, {}{}",
                 Quotation.of(policy),
                 whoAsks(),
                 before,
                 now,
-                now.change() == null ? "as configured" : live.duration());
-        tell(policy, Map.of("change", what, "from", before.toString(), "to", now.toString()));
+                now.change() == null ? "as configured" : accepted.lasts(live.duration()),
+                change.reason() == null ? "" : ", because of " + Quotation.of(change.reason()));
+        tell(policy, accepted.audited(edit, now));
         publish(policy, Cause.OPERATOR, before.toString(), now.toString());
-        Map<String, Object> report = report(policy, null, false);
-        Long burst = PolicyReport.burst(now.limits());
-        if (change.limit() != null && change.burst() == null && burst != null) {
-            report.put(
-                    "remark",
-                    "the burst is still " + burst
-                            + ", so at most that many requests are admitted at once; change it as well, to 0"
-                            + " for the permits of one period");
-        }
-        return report;
+        return new ChangeReport(policy, change, before, rules.inForce()).addTo(report(policy, null, false));
+    }
+
+    /**
+     * Describes what {@link #edit} would make of a policy, for JSON, with the version of the present policy; takes and throws
+     * the same. Nothing is changed.
+     */
+    public Map<String, Object> preview(
+            String policy, Change change, boolean fromConfiguration, @Nullable String version) {
+        PolicyVersion before = rules.inForce().version(policy);
+        RulesInForce then =
+                live.preview(policy, new LiveChanges.Edit(change, fromConfiguration, version, journal.whoAsks()));
+        Map<String, Object> report = report(then, false).policy(then.rule(policy));
+        report.putAll(reportOverrides(policy, false));
+        report.put("version", before.id());
+        report.put("dryRun", true);
+        return new ChangeReport(policy, change, before, then).addTo(report);
+    }
+
+    /** Tells of changes that have ended by themselves. */
+    private void ended(String policy, PolicyVersion before, PolicyVersion now) {
+        log.warn("Rate limit {} was {}, and is {} since its change has ended", Quotation.of(policy), before, now);
+        tell(policy, Map.of("expired", "", "from", before.toString(), "to", now.toString()));
+        publish(policy, Cause.EXPIRY, before.toString(), now.toString());
+    }
+
+    @Override
+    public List<HistoryEntry> history(int limit) {
+        return history.entries(null, limit);
+    }
+
+    @Override
+    public List<HistoryEntry> history(String policy, int limit) {
+        return history.entries(policy, limit);
+    }
+
+    /** The history of changes. */
+    public ChangeHistory history() {
+        return history;
+    }
+
+    /** Shows keys in a history as their plain values, or as hashes. */
+    public ChangeHistory.ShownKeys shownKeys(boolean plain) {
+        return (policy, key) -> journal.show(policy, key, plain);
     }
 
     @Override
@@ -260,61 +287,22 @@ public final class RateLimitOperations implements RateLimitPolicies {
      * mistake, none. A mistake is logged as at the start.
      */
     public boolean refresh(Environment environment) {
-        try {
-            WrittenProperties.check(environment);
-            RateLimitProperties next = Binder.get(environment)
-                    .bindOrCreate(
-                            "ratelimit",
-                            Bindable.of(RateLimitProperties.class),
-                            new NoUnboundElementsBindHandler(new IgnoreTopLevelConverterNotFoundBindHandler()));
-            RulesInForce before = rules.inForce();
-            List<String> fixed = rules.fixedThatDiffer(next);
-            boolean changed = live.configure(next.policies());
-            if (changed) {
-                log.warn("Rate limits have the policies of the changed configuration: {}", names());
-                tellDifferences(before, rules.inForce());
-            }
-            if (!fixed.isEmpty()) {
-                log.warn("A changed configuration of {} needs a restart of the application", String.join(", ", fixed));
-            }
-            refusedConfiguration = null;
-            return changed;
-        } catch (RateLimitConfigurationException | BindException e) {
-            String mistake = MistakeReport.textOf(e, environment);
-            refusedConfiguration = Map.of("since", Instant.now().toString(), "reason", mistake.strip());
-            log.error(
-                    "The changed configuration of rate limits is not applied, and all policies stay as they are.\n\n{}",
-                    mistake);
-            return false;
-        }
-    }
-
-    private void tellDifferences(RulesInForce before, RulesInForce now) {
-        Set<String> all = new TreeSet<>(before.byPolicy().keySet());
-        all.addAll(now.byPolicy().keySet());
-        for (String policy : all) {
-            String earlier = describe(before, policy);
-            String later = describe(now, policy);
-            if (!earlier.equals(later)) {
-                log.warn("Rate limit {} was {}, and is {}", Quotation.of(policy), earlier, later);
-                publish(policy, Cause.CONFIGURATION, earlier, later);
-            }
-        }
-    }
-
-    private static String describe(RulesInForce rules, String policy) {
-        Rule rule = rules.byPolicy().get(policy);
-        return rule == null ? "absent" : rules.mode(policy) == Mode.OFF ? "off" : rule.describe();
+        return refreshed.refresh(environment);
     }
 
     /** The configuration that is not applied: since when, and why; {@code null} if the last one is in force. */
     public @Nullable Map<String, Object> refusedConfiguration() {
-        return refusedConfiguration;
+        return refreshed.refused();
     }
 
     /** Whether operators have changed a policy, so that it is not as configured. */
     public boolean isChanged(String policy) {
         return rules.changes().containsKey(policy);
+    }
+
+    /** How many keys under a policy have an override by an operator. */
+    public long countOverrides(String policy) {
+        return overrides.count(policy);
     }
 
     /** From now on, shares changes with other instances. */
@@ -370,9 +358,14 @@ public final class RateLimitOperations implements RateLimitPolicies {
         observers.add(observer);
     }
 
-    /** Publishes an event for each change of a policy, wherever it comes from. */
-    public void publishTo(QueuedEvents queue) {
+    /**
+     * Publishes an event for each change of a policy and of an override, wherever it comes from.
+     *
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     */
+    public void publishTo(QueuedEvents queue, boolean showKeys) {
         events = queue;
+        journal.publishTo(queue::publish, showKeys);
         live.tellAdopted(
                 (policy, before, now) -> publish(policy, Cause.OTHER_INSTANCE, before.toString(), now.toString()));
     }
@@ -431,8 +424,12 @@ public final class RateLimitOperations implements RateLimitPolicies {
     public List<Map<String, Object>> report(boolean showKeys) {
         RulesInForce now = rules.inForce();
         PolicyReport report = report(now, showKeys);
+        Map<String, List<Map<String, Object>>> changes = history.inForce();
         return new TreeMap<>(now.byPolicy())
-                .values().stream().map(report::policy).toList();
+                .values().stream()
+                        .map(rule ->
+                                HistoryReport.with(changes.get(rule.policy().name()), report.policy(rule)))
+                        .toList();
     }
 
     private PolicyReport report(RulesInForce now, boolean showKeys) {
@@ -452,7 +449,8 @@ public final class RateLimitOperations implements RateLimitPolicies {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         if (key == null) {
-            Map<String, Object> report = report(now, showKeys).policy(rule);
+            Map<String, Object> report = HistoryReport.with(
+                    history.inForce().get(policy), report(now, showKeys).policy(rule));
             report.putAll(reportOverrides(policy, showKeys));
             return report;
         }
@@ -464,6 +462,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
             state.put("key", keys.show(rule, plain.key(), showKeys));
         }
         state.putAll(new KeyState(now, store).of(rule, plain));
+        met(showKeys).addTo(state, rule, now.liveOverride(rule, plain));
         return state;
     }
 
@@ -475,7 +474,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
      * @throws IllegalArgumentException if a value is none, such as an address
      */
     public Map<String, Object> caller(Caller caller, boolean showKeys) {
-        return new CallerReport(rules.inForce(), store, traffic, keys, showKeys).of(caller);
+        return new CallerReport(rules.inForce(), store, traffic, keys, met(showKeys), showKeys).of(caller);
     }
 
     /**
@@ -490,6 +489,10 @@ public final class RateLimitOperations implements RateLimitPolicies {
     public Map<String, Object> explain(
             @Nullable WebRequest before, WebRequest after, List<String> named, boolean showKeys) {
         IpAddress unused = PlainKey.address(Objects.toString(after.remoteAddress()));
-        return new Explanation(rules.inForce(), store).of(before, after, named, keys, showKeys);
+        return new Explanation(rules.inForce(), store, met(showKeys)).of(before, after, named, keys, showKeys);
+    }
+
+    private MetOverrides met(boolean showKeys) {
+        return (rule, entry) -> journal.report(rule.policy().name(), entry, showKeys);
     }
 }
