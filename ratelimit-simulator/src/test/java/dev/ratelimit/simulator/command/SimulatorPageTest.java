@@ -91,9 +91,9 @@ class SimulatorPageTest {
                 .toList();
 
         assertThat(written).hasSizeGreaterThan(10).allSatisfy(option -> {
-            CommandLine command = commands.getSubcommands().get(option.split(" ")[0]);
+            CommandLine command = commands.getSubcommands().get(option.split(" ", -1)[0]);
             assertThat(Objects.requireNonNull(command).getCommandSpec().optionsMap())
-                    .containsKey(option.split(" ")[1]);
+                    .containsKey(option.split(" ", -1)[1]);
         });
     }
 

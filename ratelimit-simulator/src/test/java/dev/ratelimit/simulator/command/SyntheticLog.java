@@ -37,7 +37,8 @@ final class SyntheticLog {
                 int pages = 1 + random.nextInt(12);
                 for (int page = 0; page < pages; page++) {
                     at += 0.2 + random.nextDouble() * 8;
-                    lines.put((long) at * 1_000_000 + order++, line(start.plusSeconds((long) at), address, random));
+                    long second = (long) at;
+                    lines.put(second * 1_000_000 + order++, line(start.plusSeconds(second), address, random));
                 }
             }
         }

@@ -154,7 +154,7 @@ class LogFormatTest {
     @Test
     void anyBytes_areLinesThatCannotBeRead_andNothingElse() throws IOException {
         Random random = new Random(1);
-        byte[] line = ("10.0.0.1 - - [27/Nov/2026:12:00:01 +0000] \"GET /x HTTP/1.1\" 200 15 \"-\" \"-\"\n")
+        byte[] line = "10.0.0.1 - - [27/Nov/2026:12:00:01 +0000] \"GET /x HTTP/1.1\" 200 15 \"-\" \"-\"\n"
                 .getBytes(StandardCharsets.UTF_8);
         for (int run = 0; run < 3_000; run++) {
             byte[] bytes = line.clone();
