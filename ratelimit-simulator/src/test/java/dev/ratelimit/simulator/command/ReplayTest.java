@@ -344,20 +344,33 @@ class ReplayTest {
     }
 
     @Test
-    void runThatFails_leavesNoFileBehind() throws IOException {
+    void logThatIsNone_isSaidToBe() throws IOException {
         Path config = file("application.yml", "ratelimit.policies.all: {limit: 1/minute, key: ip}\n");
-        Path log = file("access.log", "this is no log\n");
+
+        CommandLineRun run = replay(config, file("access.log", "this is no log\n"));
+
+        assertThat(run.code()).isEqualTo(2);
+        assertThat(run.err()).contains("the format of", "is not known", "this is no log");
+    }
+
+    @Test
+    void runThatFailsInTheMiddle_leavesNoFileBehind() throws IOException {
+        Path config = file("application.yml", "ratelimit.policies.all: {limit: 1/minute}\n");
+        String line = "{\"time\":1,\"path\":\"/\"}\n";
+        Path log = file("access.json", line.repeat(5) + "{\"time\":1,\"path\":\"/\",\"duration\":5}\n");
 
         CommandLineRun run = replay(
                 config,
                 log,
+                "--sort-window",
+                "1",
                 "--out",
                 directory.resolve("report").toString(),
                 "--decisions",
                 directory.resolve("decisions.ndjson").toString());
 
         assertThat(run.code()).isEqualTo(2);
-        assertThat(run.err()).contains("the format of", "is not known", "this is no log");
-        assertThat(directory).isDirectoryNotContaining("glob:**{report,part,ndjson}*");
+        assertThat(run.err()).contains("the unit of durations such as 5 is not known");
+        assertThat(directory.toFile().list()).containsExactlyInAnyOrder("application.yml", "access.json");
     }
 }
