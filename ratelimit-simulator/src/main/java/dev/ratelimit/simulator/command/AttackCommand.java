@@ -80,6 +80,13 @@ final class AttackCommand implements Callable<Integer> {
     String method = "";
 
     @Option(
+            names = "--status",
+            paramLabel = "STATUS",
+            defaultValue = "200",
+            description = "The status of all responses; by default, ${DEFAULT-VALUE}.")
+    int status;
+
+    @Option(
             names = "--out",
             paramLabel = "FILE",
             defaultValue = "-",
@@ -100,7 +107,8 @@ final class AttackCommand implements Callable<Integer> {
             attack.send(new Size(rate, clients, seconds, seed), (millis, address, normal) -> {
                 try {
                     writer.write("{\"time\":\"" + first.plusMillis(millis) + "\",\"address\":\"" + address
-                            + "\",\"method\":\"" + method + "\",\"path\":\"" + path + "\",\"status\":200}\n");
+                            + "\",\"method\":\"" + method + "\",\"path\":\"" + path + "\",\"status\":" + status
+                            + "}\n");
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }

@@ -30,11 +30,12 @@ final class Notes {
         Map<String, Integer> maxKeys = traffic.limits().properties().maxKeys();
         for (PolicyStatistics policy : statistics.policies()) {
             int max = maxKeys.getOrDefault(policy.name(), InMemoryStore.DEFAULT_MAX_KEYS);
-            if (policy.keys() > max) {
+            long keys = policy.keys() + (policy.requestsOfOtherKeys() > 0 ? 1 : 0);
+            if (keys > max) {
                 all.add(
-                        "Policy '%s' has %,d keys, and keeps %,d at a time (max-keys); if too many of them are in use, new ones"
+                        "Policy '%s' has %,d keys%s, and keeps %,d at a time (max-keys); if too many of them are in use, new ones"
                                 + " are refused, and which ones differs from run to run, as in an application",
-                        policy.name(), policy.keys(), max);
+                        policy.name(), policy.keys(), keys > policy.keys() ? " or more" : "", max);
             }
         }
         if (statistics.requests() == 1) {
