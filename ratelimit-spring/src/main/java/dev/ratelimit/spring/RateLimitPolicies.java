@@ -141,6 +141,38 @@ public interface RateLimitPolicies {
     List<OverriddenKey> overrides(String policy);
 
     /**
+     * Tries another limit beside the one in force, in place of the last trial of the policy: whom it would refuse, and how
+     * many more than now. It refuses nobody. Its budgets are of this instance, in memory, and full at the beginning; it sees
+     * the requests of this instance from then on, and on several instances only a part of those of a key. Keys with a plan
+     * or an override have other limits, and take no part.
+     *
+     * @param policy its name
+     * @param trial the limit, and for how long; without a burst, the burst stays as it is, as with {@link #change}
+     * @throws RateLimitConfigurationException if the policy cannot have the limit
+     * @throws IllegalArgumentException if there is no such policy, it is off or counts requests at once, or ten trials run
+     */
+    void startTrial(String policy, RateLimitTrial trial);
+
+    /**
+     * {@return what the last trial of a policy has shown so far; {@code null} if there was none, or it was ended by {@link
+     * #endTrial}}
+     *
+     * @param policy its name
+     * @throws IllegalArgumentException if there is no such policy
+     */
+    RateLimitTrial.@Nullable Result trial(String policy);
+
+    /**
+     * Ends a trial by {@link #startTrial} before its time, and forgets what it has shown.
+     *
+     * @param policy its name
+     * @return whether there was one
+     * @throws IllegalArgumentException if there is no such policy
+     */
+    @CanIgnoreReturnValue
+    boolean endTrial(String policy);
+
+    /**
      * A key with an override. Immutable.
      *
      * @param key the plain value, in its usual spelling

@@ -86,6 +86,10 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         if (type == OperationType.READ && RateLimitsEndpoint.CALLER.equals(name)) {
             return endpoint.get().caller(securityOf(context), arguments);
         }
+        String tried = type == OperationType.WRITE ? TrialsEndpoint.policyOf(name) : null;
+        if (tried != null) {
+            return endpoint.get().startTrial(securityOf(context), tried, arguments);
+        }
         String policy = type == OperationType.WRITE ? RateLimitsEndpoint.policyOfOverrides(name) : null;
         return policy != null
                 ? endpoint.get().override(securityOf(context), policy, arguments)
@@ -109,11 +113,11 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
             return null;
         }
         Set<String> known = new TreeSet<>(
-                type == OperationType.READ
-                        ? RateLimitsEndpoint.parametersOf(name)
-                        : type == OperationType.WRITE && RateLimitsEndpoint.policyOfOverrides(name) != null
-                                ? RateLimitsEndpoint.OVERRIDE_FIELDS
-                                : declared);
+                switch (type) {
+                    case READ -> RateLimitsEndpoint.parametersOf(name);
+                    case WRITE -> fieldsOf(name, declared);
+                    default -> declared;
+                });
         known.remove(RateLimitsEndpoint.POLICY);
         Set<String> unknown = new TreeSet<>(arguments.keySet());
         unknown.removeAll(known);
@@ -123,6 +127,13 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
                 ? null
                 : "there is no " + (type == OperationType.WRITE ? "field " : "parameter ") + quoted(unknown)
                         + (known.isEmpty() ? "" : "; write " + String.join(", ", known));
+    }
+
+    private static Set<String> fieldsOf(@Nullable String name, Set<String> declared) {
+        if (TrialsEndpoint.policyOf(name) != null) {
+            return TrialsEndpoint.FIELDS;
+        }
+        return RateLimitsEndpoint.policyOfOverrides(name) != null ? RateLimitsEndpoint.OVERRIDE_FIELDS : declared;
     }
 
     /** Answers contain names and addresses of callers, and the page has buttons that change limits. */

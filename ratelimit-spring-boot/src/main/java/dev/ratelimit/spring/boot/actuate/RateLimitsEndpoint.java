@@ -81,6 +81,7 @@ public final class RateLimitsEndpoint {
 
     private final RateLimitOperations operations;
     private final RequestExplainer explainer;
+    private final TrialsEndpoint trials;
     private final StoreReport store;
     private final RateLimitsEndpointProperties properties;
 
@@ -94,6 +95,7 @@ public final class RateLimitsEndpoint {
             RateLimitsEndpointProperties properties,
             boolean writable) {
         this.operations = operations;
+        this.trials = new TrialsEndpoint(operations.trials());
         this.explainer = explainer;
         this.store = store;
         this.properties = properties;
@@ -126,7 +128,7 @@ public final class RateLimitsEndpoint {
 
     /** The parameters of a question about this; {@code null} for all policies. */
     static Set<String> parametersOf(@Nullable String name) {
-        if (name == null || policyOfOverrides(name) != null) {
+        if (name == null || policyOfOverrides(name) != null || TrialsEndpoint.policyOf(name) != null) {
             return Set.of();
         }
         return switch (name) {
@@ -160,6 +162,10 @@ public final class RateLimitsEndpoint {
         String ofOverrides = policyOfOverrides(name);
         if (ofOverrides != null) {
             return answer(() -> operations.reportOverrides(ofOverrides, showsKeys(security)));
+        }
+        String ofTrial = TrialsEndpoint.policyOf(name);
+        if (ofTrial != null) {
+            return answer(() -> trials.report(ofTrial, showsKeys(security)));
         }
         return name.equals(PAGE)
                 ? new WebEndpointResponse<>(page(), HTML)
@@ -201,7 +207,7 @@ public final class RateLimitsEndpoint {
         return all.isEmpty() ? null : all.get(0);
     }
 
-    private static @Nullable String first(Map<String, Object> arguments, String name) {
+    static @Nullable String first(Map<String, Object> arguments, String name) {
         List<String> all = texts(arguments.get(name));
         return all.isEmpty() ? null : all.get(0);
     }
@@ -265,7 +271,12 @@ public final class RateLimitsEndpoint {
         });
     }
 
-    private static Duration durationOf(String text) {
+    /** Starts the trial of another limit, likewise. */
+    WebEndpointResponse<Object> startTrial(SecurityContext security, String policy, Map<String, Object> fields) {
+        return answer(() -> trials.start(policy, fields, showsKeys(security)));
+    }
+
+    static Duration durationOf(String text) {
         try {
             if (!text.strip().matches("[+-]?\\d+")) {
                 return DurationStyle.detectAndParse(text.strip());
@@ -287,7 +298,7 @@ public final class RateLimitsEndpoint {
         }
     }
 
-    private static long burstOf(String text) {
+    static long burstOf(String text) {
         try {
             long burst = Long.parseLong(text.strip());
             if (burst >= 0) {
@@ -316,14 +327,22 @@ public final class RateLimitsEndpoint {
     }
 
     /**
-     * Resets a key to a full budget; under the overrides of a policy, removes that of the key.
+     * Resets a key to a full budget; under the overrides of a policy, removes that of the key, and under its trial, ends that.
      *
      * @param policy its name
      * @param key the plain value of the key, one for each part
      */
     @DeleteOperation
     WebEndpointResponse<Object> reset(
-            @Selector(match = Selector.Match.ALL_REMAINING) String[] policy, @Nullable Object key) {
+            SecurityContext security,
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] policy,
+            @Nullable Object key) {
+        String ofTrial = TrialsEndpoint.policyOf(String.join("/", policy));
+        if (ofTrial != null) {
+            return key == null
+                    ? answer(() -> trials.end(ofTrial, showsKeys(security)))
+                    : mistake("a trial is about all keys of the policy; leave the key out");
+        }
         String ofOverrides = policyOfOverrides(String.join("/", policy));
         if (ofOverrides != null) {
             return removeOverride(ofOverrides, texts(key));

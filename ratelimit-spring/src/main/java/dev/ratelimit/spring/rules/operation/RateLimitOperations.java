@@ -5,17 +5,16 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
-import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies;
+import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.address.IpAddress;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
-import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
@@ -30,6 +29,8 @@ import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
+import dev.ratelimit.spring.rules.trial.Trial;
+import dev.ratelimit.spring.rules.trial.Trials;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -65,9 +66,10 @@ public final class RateLimitOperations implements RateLimitPolicies {
     private final KeyOverrides overrides;
     private final OverrideJournal journal;
     private final KeyDisplay keys = new KeyDisplay();
+    private final Observations observations;
+    private final Trials trials;
+    private final TrialJournal trialJournal;
     private final List<BiConsumer<String, Map<String, Object>>> observers = new CopyOnWriteArrayList<>();
-    private volatile @Nullable Traffic traffic;
-    private volatile @Nullable WaitingRequests waiting;
     private volatile @Nullable Map<String, Object> refusedConfiguration;
     private volatile Supplier<@Nullable String> operator = () -> null;
     private volatile @Nullable QueuedEvents events;
@@ -83,6 +85,9 @@ public final class RateLimitOperations implements RateLimitPolicies {
         this.live = new LiveChanges(rules);
         this.overrides = new KeyOverrides(rules, ticker);
         this.journal = new OverrideJournal(overrides, keys, () -> operator.get(), this::tell);
+        this.observations = new Observations(rules, keys);
+        this.trials = new Trials(rules, ticker);
+        this.trialJournal = new TrialJournal(rules, trials, keys, () -> operator.get(), this::tell);
     }
 
     @Override
@@ -241,6 +246,32 @@ public final class RateLimitOperations implements RateLimitPolicies {
         return journal.report(policy, showKeys);
     }
 
+    @Override
+    public void startTrial(String policy, RateLimitTrial trial) {
+        Map<String, Object> unused = trialJournal.start(policy, trial, false);
+    }
+
+    @Override
+    public RateLimitTrial.@Nullable Result trial(String policy) {
+        Trial trial = trials.of(policy);
+        return trial == null ? null : trial.result();
+    }
+
+    @Override
+    public boolean endTrial(String policy) {
+        return trialJournal.endAny(policy) != null;
+    }
+
+    /** The trials of other limits. */
+    public TrialJournal trials() {
+        return trialJournal;
+    }
+
+    /** What is recorded of requests. */
+    public Observations observations() {
+        return observations;
+    }
+
     /**
      * From now on, logs who asks for changes and resets.
      *
@@ -331,7 +362,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
     public void adopt(Changes others) {
         Changes before = live.changes();
         live.adopt(others);
-        WaitingRequests requests = waiting;
+        WaitingRequests requests = observations.waiting();
         if (requests != null && !before.equals(live.changes())) {
             requests.policies().forEach(requests::wake);
         }
@@ -354,7 +385,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
 
     /** Puts those overrides of other instances in force that this instance does not know yet. */
     public void adopt(Overrides others) {
-        WaitingRequests requests = waiting;
+        WaitingRequests requests = observations.waiting();
         if (overrides.adopt(others) && requests != null) {
             requests.policies().forEach(requests::wake);
         }
@@ -385,42 +416,14 @@ public final class RateLimitOperations implements RateLimitPolicies {
         }
     }
 
-    /**
-     * Publishes refusals as events, with the keys as {@link #report} shows them.
-     *
-     * @param maxPerSecond the maximum number of events per policy and second
-     * @param showKeys whether to show keys as their plain values, not as hashes
-     * @return what all requests are to be counted by
-     */
-    public OutcomeCounter publishRefusals(QueuedEvents queue, int maxPerSecond, Ticker ticker, boolean showKeys) {
-        return new RefusalEvents(
-                queue,
-                maxPerSecond,
-                ticker,
-                (policy, key) -> keys.list(rules.inForce().byPolicy().get(policy), key, showKeys));
-    }
-
     /** Shows how many requests wait, and lets them ask again after each change. */
     public void watch(WaitingRequests requests) {
-        waiting = requests;
+        observations.watch(requests);
         observe((policy, what) -> requests.wake(policy));
     }
 
     private void tell(String policy, Map<String, Object> what) {
         observers.forEach(observer -> observer.accept(policy, what));
-    }
-
-    /**
-     * Starts to record what becomes of requests, for {@link #report}.
-     *
-     * @param scheduler ends the minutes
-     * @param ticker the wall time of refusals
-     * @return what all requests are to be counted by; if it is {@link AutoCloseable}, to be closed in the end
-     */
-    public OutcomeCounter record(Scheduler scheduler, Ticker ticker) {
-        Traffic recorded = new Traffic(scheduler, ticker);
-        traffic = recorded;
-        return recorded;
     }
 
     /**
@@ -436,7 +439,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
     }
 
     private PolicyReport report(RulesInForce now, boolean showKeys) {
-        return new PolicyReport(now, traffic, waiting, keys, showKeys, rules.haveStages());
+        return new PolicyReport(now, observations, trialJournal, keys, showKeys, rules.haveStages());
     }
 
     /**
@@ -475,7 +478,7 @@ public final class RateLimitOperations implements RateLimitPolicies {
      * @throws IllegalArgumentException if a value is none, such as an address
      */
     public Map<String, Object> caller(Caller caller, boolean showKeys) {
-        return new CallerReport(rules.inForce(), store, traffic, keys, showKeys).of(caller);
+        return new CallerReport(rules.inForce(), store, observations.traffic(), keys, showKeys).of(caller);
     }
 
     /**

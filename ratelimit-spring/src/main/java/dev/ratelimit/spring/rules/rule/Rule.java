@@ -48,6 +48,9 @@ public record Rule(
     /** What follows the name of a policy where the actuator has its overrides. */
     public static final String OVERRIDES = "/overrides";
 
+    /** What follows the name of a policy where the actuator has the trial of another limit of it. */
+    public static final String TRIAL = "/trial";
+
     /** The name of the concurrency limit of a policy that also has a rate. */
     public static String concurrencyOf(String policy) {
         return policy + CONCURRENCY;
@@ -71,6 +74,10 @@ public record Rule(
         if (policy.endsWith(OVERRIDES)) {
             throw new IllegalArgumentException("the actuator has the overrides of a policy under /policy" + OVERRIDES
                     + ", so the name of a policy must not end with " + OVERRIDES + "; rename it");
+        }
+        if (policy.endsWith(TRIAL)) {
+            throw new IllegalArgumentException("the actuator has the trial of another limit under /policy" + TRIAL
+                    + ", so the name of a policy must not end with " + TRIAL + "; rename it");
         }
         for (String segment : policy.split("/", -1)) {
             if (segment.isEmpty() || segment.equals(".") || segment.equals("..")) {

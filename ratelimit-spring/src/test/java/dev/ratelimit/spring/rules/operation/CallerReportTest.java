@@ -14,6 +14,7 @@ import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
 import dev.ratelimit.spring.rules.request.RecordedResponse;
+import dev.ratelimit.spring.rules.traffic.RefusedKeys;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -37,7 +38,7 @@ class CallerReportTest {
 
         Counted(Map<String, Object> beans, String... properties) {
             live = new LiveRules(beans, properties);
-            OutcomeCounter traffic = live.operations.record(live.ticker, live.ticker);
+            OutcomeCounter traffic = live.operations.observations().record(live.ticker, live.ticker);
             limiter = new RequestLimiter(
                     live.rules,
                     LiveRules.bind(properties),
