@@ -99,8 +99,7 @@ public final class RefusedKeys {
         Remembered at(int now) {
             List<Integer> byMinute = new ArrayList<>(MINUTES);
             for (int minute = Math.max(sinceMinute, now - MINUTES + 1); minute <= now; minute++) {
-                boolean counted = minute <= lastMinute && minute > lastMinute - MINUTES;
-                byMinute.add(counted ? refusals[minute % MINUTES] : 0);
+                byMinute.add(minute <= lastMinute ? refusals[minute % MINUTES] : 0);
             }
             Long wait = retryAfterSeconds < 0 ? null : retryAfterSeconds;
             return new Remembered(

@@ -4,8 +4,13 @@ import static dev.ratelimit.spring.rules.operation.LiveRules.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.Limit;
+import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Seeds;
+import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.Mode;
@@ -16,6 +21,9 @@ import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter;
+import dev.ratelimit.spring.rules.decision.RequestLimiter;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
 import java.time.Duration;
 import java.util.HashMap;
@@ -372,6 +380,43 @@ class TrialJournalTest {
         assertThat(told)
                 .containsEntry("trial", "[1/hour (token-bucket)]")
                 .containsEntry("endedTrial", "[1/hour (token-bucket)]");
+    }
+
+    @Test
+    void requestThatTurnsOutToBeExempt_isNotTheTrials() {
+        LiveRules live =
+                new LiveRules("p.limit=5/hour", "p.key=ip", "ratelimit.exempt.when=#principal?.name == 'boss'");
+        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
+
+        for (String user : List.of("boss", "boss", "alice", "alice")) {
+            ChargedRequest before = live.limiter.beforeSecurity().charge(null, get("/orders/1"));
+            live.limiter.afterSecurity().charge(before, by(user)).countAdmitted();
+        }
+
+        assertCounts(live, 2, 1, 0, 0);
+    }
+
+    @Test
+    void shadowThatTheStoreCannotDecide_isNotCounted() {
+        LiveRules live = new LiveRules("p.limit=5/hour", "p.key=user", "p.mode=shadow");
+        RateLimitStore failing = new ForwardingStore(live.store) {
+            @Override
+            public Decision decide(List<Charge> charges) {
+                throw new StoreUnavailableException("p", Duration.ofSeconds(1), "no answer");
+            }
+        };
+        RequestLimiter limiter = new RequestLimiter(
+                live.rules,
+                LiveRules.bind(),
+                new WaitingRequests(live.rules, failing, live.ticker, live.ticker),
+                OutcomeCounter.NONE,
+                live.ticker,
+                null);
+        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
+
+        assertThat(limiter.charge(null, by("alice")).isRefused()).isFalse();
+
+        assertCounts(live, 0, 0, 0, 0);
     }
 
     /** What a trial counts is what the same limit refuses when it is in force. */
