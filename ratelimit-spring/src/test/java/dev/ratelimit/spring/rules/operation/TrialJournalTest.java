@@ -47,6 +47,13 @@ class TrialJournalTest {
         void page() {}
     }
 
+    static final class Twice {
+
+        @RateLimited(policy = "p", permits = 2)
+        @RateLimited(policy = "p", permits = 3)
+        void page() {}
+    }
+
     private static RecordedRequest by(String user) {
         return get("/orders/1").by(user);
     }
@@ -99,7 +106,7 @@ class TrialJournalTest {
     @Test
     void requestThatBothRefuse_isNotCounted_asItWouldBeRefusedAnyway() {
         LiveRules live = new LiveRules(
-                "p.limit=1/hour", "p.key=user", "ratelimit.policies.q.limit=1/hour", "ratelimit.policies.q.key=user");
+                "p.limit=1/day", "p.key=user", "ratelimit.policies.q.limit=1/hour", "ratelimit.policies.q.key=user");
 
         live.operations.startTrial("p", RateLimitTrial.of("9/hour"));
 
@@ -174,6 +181,16 @@ class TrialJournalTest {
 
         RateLimitTrial.Result result = result(live, "report");
         assertThat(List.of(result.requests(), result.more(), result.both())).containsExactly(3L, 1L, 1L);
+    }
+
+    @Test
+    void policy_thatAnEndpointNamesTwice_isTriedOnce_atBothCosts() {
+        LiveRules live = new LiveRules(Twice.class, "p.limit=20/hour", "p.key=user", "p.match.annotated=true");
+        live.operations.startTrial("p", RateLimitTrial.of("10/hour"));
+
+        assertThat(live.admitted(4, get("/page").by("alice"))).isEqualTo(4);
+
+        assertCounts(live, 4, 2, 0, 0);
     }
 
     @Test
