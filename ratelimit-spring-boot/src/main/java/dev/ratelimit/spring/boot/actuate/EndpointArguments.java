@@ -86,9 +86,12 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         if (type == OperationType.READ && RateLimitsEndpoint.CALLER.equals(name)) {
             return endpoint.get().caller(securityOf(context), arguments);
         }
-        String tried = type == OperationType.WRITE ? TrialsEndpoint.policyOf(name) : null;
-        if (tried != null) {
+        String tried = TrialsEndpoint.policyOf(name);
+        if (tried != null && type == OperationType.WRITE) {
             return endpoint.get().startTrial(securityOf(context), tried, arguments);
+        }
+        if (tried != null && type == OperationType.DELETE) {
+            return endpoint.get().endTrial(securityOf(context), tried);
         }
         String policy = type == OperationType.WRITE ? RateLimitsEndpoint.policyOfOverrides(name) : null;
         return policy != null
@@ -116,7 +119,7 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
                 switch (type) {
                     case READ -> RateLimitsEndpoint.parametersOf(name);
                     case WRITE -> fieldsOf(name, declared);
-                    default -> declared;
+                    case DELETE -> TrialsEndpoint.policyOf(name) == null ? declared : Set.of();
                 });
         known.remove(RateLimitsEndpoint.POLICY);
         Set<String> unknown = new TreeSet<>(arguments.keySet());

@@ -276,6 +276,11 @@ public final class RateLimitsEndpoint {
         return answer(() -> trials.start(policy, fields, showsKeys(security)));
     }
 
+    /** Ends the trial of another limit. */
+    WebEndpointResponse<Object> endTrial(SecurityContext security, String policy) {
+        return answer(() -> trials.end(policy, showsKeys(security)));
+    }
+
     static Duration durationOf(String text) {
         try {
             if (!text.strip().matches("[+-]?\\d+")) {
@@ -327,22 +332,14 @@ public final class RateLimitsEndpoint {
     }
 
     /**
-     * Resets a key to a full budget; under the overrides of a policy, removes that of the key, and under its trial, ends that.
+     * Resets a key to a full budget; under the overrides of a policy, removes that of the key.
      *
      * @param policy its name
      * @param key the plain value of the key, one for each part
      */
     @DeleteOperation
     WebEndpointResponse<Object> reset(
-            SecurityContext security,
-            @Selector(match = Selector.Match.ALL_REMAINING) String[] policy,
-            @Nullable Object key) {
-        String ofTrial = TrialsEndpoint.policyOf(String.join("/", policy));
-        if (ofTrial != null) {
-            return key == null
-                    ? answer(() -> trials.end(ofTrial, showsKeys(security)))
-                    : mistake("a trial is about all keys of the policy; leave the key out");
-        }
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] policy, @Nullable Object key) {
         String ofOverrides = policyOfOverrides(String.join("/", policy));
         if (ofOverrides != null) {
             return removeOverride(ofOverrides, texts(key));
