@@ -37,6 +37,7 @@ class ArchitectureTest {
             "decision",
             "traffic",
             "trial",
+            "history",
             "operation");
 
     @ArchTest

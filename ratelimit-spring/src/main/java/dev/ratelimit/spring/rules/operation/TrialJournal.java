@@ -94,7 +94,13 @@ public final class TrialJournal {
         return describe(policy, orNone(trial), showKeys);
     }
 
-    /** Likewise; {@code null} if it has no trial. */
+    /** What the last trial of a policy has shown so far; {@code null} if it has no trial. */
+    RateLimitTrial.@Nullable Result result(String policy) {
+        Trial trial = trials.of(policy);
+        return trial == null ? null : trial.result();
+    }
+
+    /** As {@link #report}; {@code null} if it has no trial. */
     @Nullable
     Map<String, Object> known(String policy, boolean showKeys) {
         Trial trial = trials.of(policy);
