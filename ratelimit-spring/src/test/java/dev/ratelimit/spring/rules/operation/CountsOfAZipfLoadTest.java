@@ -32,6 +32,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.web.util.pattern.PathPatternParser;
@@ -248,18 +249,20 @@ class CountsOfAZipfLoadTest {
         });
     }
 
+    private static List<?> list(@Nullable Object json) {
+        return (List<?>) Objects.requireNonNull(json);
+    }
+
     /** All refusals since a moment are known, and none after it if nothing is. */
     private void checkCaller(String policy, String user, Traffic traffic) {
         List<Long> exact = truth.refusals.getOrDefault(policy + " " + user, List.of());
         Map<String, Object> report = live.operations.caller(new Caller(user, null, List.of(), null), true);
-        Map<?, ?> key = (Map<?, ?>) ((List<?>) ((List<?>) Objects.requireNonNull(report.get("policies")))
-                        .stream()
-                                .map(one -> (Map<?, ?>) one)
-                                .filter(one -> policy.equals(one.get("policy")))
-                                .findFirst()
-                                .orElseThrow()
-                                .get("keys"))
-                .get(0);
+        Map<?, ?> ofPolicy = list(report.get("policies")).stream()
+                .map(one -> (Map<?, ?>) one)
+                .filter(one -> policy.equals(one.get("policy")))
+                .findFirst()
+                .orElseThrow();
+        Map<?, ?> key = (Map<?, ?>) list(ofPolicy.get("keys")).get(0);
         Map<?, ?> refusals = (Map<?, ?>) Objects.requireNonNull(key.get("refusals"));
         Instant since = Instant.parse(
                 String.valueOf(refusals.containsKey("since") ? refusals.get("since") : refusals.get("noneSince")));
