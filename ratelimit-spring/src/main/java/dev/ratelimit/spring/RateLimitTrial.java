@@ -7,7 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another limit for a policy, to be tried beside the one in force without refusing anybody. Immutable.
+ * Another limit for a policy, to be tried beside the one in force without refusing anybody. Its budgets are in the memory of
+ * this instance, and full at the beginning. It sees the requests to this instance from then on: with several instances, only a
+ * part of those of a key. Keys with a plan or an override have other limits, and take no part. Immutable.
  *
  * @param limit as in the configuration, such as {@code 50/minute}
  * @param burst the maximum number of permits in a token bucket; {@code null} for that of the policy, or with another algorithm

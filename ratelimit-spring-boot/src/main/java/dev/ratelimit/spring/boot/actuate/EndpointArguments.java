@@ -99,10 +99,13 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         if (type == OperationType.READ && RateLimitsEndpoint.YAML.equals(name)) {
             return endpoint.get().yaml(securityOf(context), arguments);
         }
-        String policy = type == OperationType.WRITE ? RateLimitsEndpoint.policyOfOverrides(name) : null;
+        if (type != OperationType.WRITE || name == null) {
+            return invoker.invoke(context);
+        }
+        String policy = RateLimitsEndpoint.policyOfOverrides(name);
         return policy != null
                 ? endpoint.get().override(securityOf(context), policy, arguments)
-                : invoker.invoke(context);
+                : endpoint.get().change(name, arguments);
     }
 
     private static SecurityContext securityOf(InvocationContext context) {
@@ -124,7 +127,7 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         Set<String> known = new TreeSet<>(
                 switch (type) {
                     case READ -> RateLimitsEndpoint.parametersOf(name);
-                    case WRITE -> fieldsOf(name, declared);
+                    case WRITE -> RateLimitsEndpoint.fieldsOf(name);
                     case DELETE -> TrialsEndpoint.policyOf(name) == null ? declared : Set.of();
                 });
         known.remove(RateLimitsEndpoint.POLICY);
@@ -132,17 +135,17 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         unknown.removeAll(known);
         unknown.remove(RateLimitsEndpoint.POLICY);
         unknown.remove(type == OperationType.READ ? AFTER_LOGIN : "");
-        return unknown.isEmpty()
-                ? null
+        String fixed = type == OperationType.WRITE && RateLimitsEndpoint.policyOfOverrides(name) == null
+                ? unknown.stream()
+                        .map(WrittenChange::whyFixed)
+                        .filter(Objects::nonNull)
+                        .findFirst()
+                        .orElse(null)
+                : null;
+        return unknown.isEmpty() || fixed != null
+                ? fixed
                 : "there is no " + (type == OperationType.WRITE ? "field " : "parameter ") + quoted(unknown)
                         + (known.isEmpty() ? "" : "; write " + String.join(", ", known));
-    }
-
-    private static Set<String> fieldsOf(@Nullable String name, Set<String> declared) {
-        if (TrialsEndpoint.policyOf(name) != null) {
-            return TrialsEndpoint.FIELDS;
-        }
-        return RateLimitsEndpoint.policyOfOverrides(name) != null ? RateLimitsEndpoint.OVERRIDE_FIELDS : declared;
     }
 
     /** Answers contain names and addresses of callers, and the page has buttons that change limits. */

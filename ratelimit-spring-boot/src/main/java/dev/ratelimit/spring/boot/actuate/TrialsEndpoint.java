@@ -27,11 +27,11 @@ record TrialsEndpoint(TrialJournal trials) {
         }
         RateLimitTrial trial = RateLimitTrial.of(limit.strip());
         String burst = RateLimitsEndpoint.first(fields, "burst");
-        trial = burst == null ? trial : trial.withBurst(RateLimitsEndpoint.burstOf(burst));
+        trial = burst == null ? trial : trial.withBurst(WrittenChange.burstOf(burst));
         String algorithm = RateLimitsEndpoint.first(fields, "algorithm");
         trial = algorithm == null ? trial : trial.by(algorithm);
         String duration = RateLimitsEndpoint.first(fields, "duration");
-        trial = duration == null ? trial : trial.lasting(RateLimitsEndpoint.durationOf(duration));
+        trial = duration == null ? trial : trial.lasting(WrittenEnd.time("duration", duration));
         String reason = RateLimitsEndpoint.first(fields, "reason");
         trial = reason == null ? trial : trial.because(reason);
         return trials.start(policy, trial, showKeys);

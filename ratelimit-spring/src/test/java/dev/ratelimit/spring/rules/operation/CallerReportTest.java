@@ -10,9 +10,9 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.KeyResolver;
 import dev.ratelimit.spring.PlanResolver;
-import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
@@ -189,8 +189,8 @@ class CallerReportTest {
     void overrides_thatOperatorsHaveSet_areNamed() {
         Counted app = new Counted("p.limit=2/hour", "p.key=user", "p.overrides.alice=7/minute");
 
-        app.live.operations.override("p", "alice", RateLimitPolicies.KeyOverride.blocked());
-        app.live.operations.override("p", "bob", RateLimitPolicies.KeyOverride.to("9/minute"));
+        app.live.operations.override("p", "alice", KeyOverride.blocked());
+        app.live.operations.override("p", "bob", KeyOverride.to("9/minute"));
 
         assertThat(key(app.report(new Caller("alice", null, List.of(), null)), "p"))
                 .containsEntry("override", "blocked")
@@ -454,6 +454,7 @@ class CallerReportTest {
                         failing,
                         app.live.operations.observations().traffic(),
                         new KeyDisplay(),
+                        (rule, entry) -> Map.of(),
                         true)
                 .of(ALICE);
 
