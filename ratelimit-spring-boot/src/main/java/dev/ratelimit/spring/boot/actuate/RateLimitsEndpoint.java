@@ -80,6 +80,7 @@ public final class RateLimitsEndpoint {
 
     private final RateLimitOperations operations;
     private final RequestExplainer explainer;
+    private final TrialsEndpoint trials;
     private final StoreReport store;
     private final RateLimitsEndpointProperties properties;
 
@@ -93,6 +94,7 @@ public final class RateLimitsEndpoint {
             RateLimitsEndpointProperties properties,
             boolean writable) {
         this.operations = operations;
+        this.trials = new TrialsEndpoint(operations.trials());
         this.explainer = explainer;
         this.store = store;
         this.properties = properties;
@@ -125,7 +127,7 @@ public final class RateLimitsEndpoint {
 
     /** The parameters of a question about this; {@code null} for all policies. */
     static Set<String> parametersOf(@Nullable String name) {
-        if (name == null || policyOfOverrides(name) != null) {
+        if (name == null || policyOfOverrides(name) != null || TrialsEndpoint.policyOf(name) != null) {
             return Set.of();
         }
         if (isHistory(name)) {
@@ -141,6 +143,9 @@ public final class RateLimitsEndpoint {
 
     /** The fields of a change of this. */
     static Set<String> fieldsOf(@Nullable String name) {
+        if (TrialsEndpoint.policyOf(name) != null) {
+            return TrialsEndpoint.FIELDS;
+        }
         return policyOfOverrides(name) == null ? WrittenChange.FIELDS : WrittenOverride.FIELDS;
     }
 
@@ -173,6 +178,10 @@ public final class RateLimitsEndpoint {
         String ofOverrides = policyOfOverrides(name);
         if (ofOverrides != null) {
             return answer(() -> operations.reportOverrides(ofOverrides, showsKeys(security)));
+        }
+        String ofTrial = TrialsEndpoint.policyOf(name);
+        if (ofTrial != null) {
+            return answer(() -> trials.report(ofTrial, showsKeys(security)));
         }
         return name.equals(PAGE)
                 ? new WebEndpointResponse<>(page(), HTML)
@@ -249,7 +258,7 @@ public final class RateLimitsEndpoint {
         return all.isEmpty() ? null : all.get(0);
     }
 
-    private static @Nullable String first(Map<String, Object> arguments, String name) {
+    static @Nullable String first(Map<String, Object> arguments, String name) {
         List<String> all = texts(arguments.get(name));
         return all.isEmpty() ? null : all.get(0);
     }
@@ -281,6 +290,16 @@ public final class RateLimitsEndpoint {
             WrittenOverride written = new WrittenOverride(field -> only(fields, field));
             return operations.override(policy, written.key(), written.override(), showsKeys(security));
         });
+    }
+
+    /** Starts the trial of another limit, likewise. */
+    WebEndpointResponse<Object> startTrial(SecurityContext security, String policy, Map<String, Object> fields) {
+        return answer(() -> trials.start(policy, fields, showsKeys(security)));
+    }
+
+    /** Ends the trial of another limit. */
+    WebEndpointResponse<Object> endTrial(SecurityContext security, String policy) {
+        return answer(() -> trials.end(policy, showsKeys(security)));
     }
 
     /**

@@ -38,7 +38,7 @@ class RateLimitsEndpointConfiguration {
     OutcomeCounter rateLimitTraffic(
             RateLimitOperations operations, ObjectProvider<Scheduler> scheduler, ObjectProvider<Ticker> ticker) {
         Ticker clock = ticker.getIfAvailable(Ticker::system);
-        return operations.record(scheduler.getIfAvailable(() -> Scheduler.of(clock)), clock);
+        return operations.observations().record(scheduler.getIfAvailable(() -> Scheduler.of(clock)), clock);
     }
 
     /** Of a store that has none of its own. */

@@ -14,9 +14,9 @@ import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies;
+import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.address.IpAddress;
-import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
@@ -33,6 +33,7 @@ import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
+import dev.ratelimit.spring.rules.trial.Trials;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,9 +62,9 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     private final RefreshedConfiguration refreshed;
     private final OverrideJournal journal;
     private final KeyDisplay keys = new KeyDisplay();
+    private final Observations observations;
+    private final TrialJournal trials;
     private final List<BiConsumer<String, Map<String, Object>>> observers = new CopyOnWriteArrayList<>();
-    private volatile @Nullable Traffic traffic;
-    private volatile @Nullable WaitingRequests waiting;
     private volatile Supplier<@Nullable String> operator = () -> null;
     private volatile @Nullable QueuedEvents events;
 
@@ -86,6 +87,8 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         this.overrides = new KeyOverrides(rules, ticker, scheduler);
         this.history = new ChangeHistory(rules, ticker, live::inForce);
         this.journal = OverrideJournal.of(overrides, history, keys::hash, () -> operator.get(), this::tell);
+        this.observations = new Observations(rules, keys);
+        this.trials = new TrialJournal(rules, new Trials(rules, ticker), keys, () -> operator.get(), this::tell);
         this.refreshed = new RefreshedConfiguration(
                 rules, live, (policy, before, now) -> publish(policy, Cause.CONFIGURATION, before, now));
         live.tellEnded(this::ended);
@@ -268,6 +271,31 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         return journal.report(policy, showKeys);
     }
 
+    @Override
+    public void startTrial(String policy, RateLimitTrial trial) {
+        Map<String, Object> unused = trials.start(policy, trial, false);
+    }
+
+    @Override
+    public RateLimitTrial.@Nullable Result trial(String policy) {
+        return trials.result(policy);
+    }
+
+    @Override
+    public boolean endTrial(String policy) {
+        return trials.endAny(policy) != null;
+    }
+
+    /** The trials of other limits. */
+    public TrialJournal trials() {
+        return trials;
+    }
+
+    /** What is recorded of requests. */
+    public Observations observations() {
+        return observations;
+    }
+
     /**
      * From now on, logs who asks for changes and resets.
      *
@@ -319,7 +347,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     public void adopt(Changes others) {
         Changes before = live.changes();
         live.adopt(others);
-        WaitingRequests requests = waiting;
+        WaitingRequests requests = observations.waiting();
         if (requests != null && !before.equals(live.changes())) {
             requests.policies().forEach(requests::wake);
         }
@@ -342,7 +370,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
 
     /** Puts those overrides of other instances in force that this instance does not know yet. */
     public void adopt(Overrides others) {
-        WaitingRequests requests = waiting;
+        WaitingRequests requests = observations.waiting();
         if (overrides.adopt(others) && requests != null) {
             requests.policies().forEach(requests::wake);
         }
@@ -378,42 +406,14 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         }
     }
 
-    /**
-     * Publishes refusals as events, with the keys as {@link #report} shows them.
-     *
-     * @param maxPerSecond the maximum number of events per policy and second
-     * @param showKeys whether to show keys as their plain values, not as hashes
-     * @return what all requests are to be counted by
-     */
-    public OutcomeCounter publishRefusals(QueuedEvents queue, int maxPerSecond, Ticker ticker, boolean showKeys) {
-        return new RefusalEvents(
-                queue,
-                maxPerSecond,
-                ticker,
-                (policy, key) -> keys.list(rules.inForce().byPolicy().get(policy), key, showKeys));
-    }
-
     /** Shows how many requests wait, and lets them ask again after each change. */
     public void watch(WaitingRequests requests) {
-        waiting = requests;
+        observations.watch(requests);
         observe((policy, what) -> requests.wake(policy));
     }
 
     private void tell(String policy, Map<String, Object> what) {
         observers.forEach(observer -> observer.accept(policy, what));
-    }
-
-    /**
-     * Starts to record what becomes of requests, for {@link #report}.
-     *
-     * @param scheduler ends the minutes
-     * @param ticker the wall time of refusals
-     * @return what all requests are to be counted by; if it is {@link AutoCloseable}, to be closed in the end
-     */
-    public OutcomeCounter record(Scheduler scheduler, Ticker ticker) {
-        Traffic recorded = new Traffic(scheduler, ticker);
-        traffic = recorded;
-        return recorded;
     }
 
     /**
@@ -433,7 +433,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     }
 
     private PolicyReport report(RulesInForce now, boolean showKeys) {
-        return new PolicyReport(now, traffic, waiting, keys, showKeys, rules.haveStages());
+        return new PolicyReport(now, observations, trials, keys, showKeys, rules.haveStages());
     }
 
     /**
@@ -474,7 +474,8 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      * @throws IllegalArgumentException if a value is none, such as an address
      */
     public Map<String, Object> caller(Caller caller, boolean showKeys) {
-        return new CallerReport(rules.inForce(), store, traffic, keys, met(showKeys), showKeys).of(caller);
+        return new CallerReport(rules.inForce(), store, observations.traffic(), keys, met(showKeys), showKeys)
+                .of(caller);
     }
 
     /**
