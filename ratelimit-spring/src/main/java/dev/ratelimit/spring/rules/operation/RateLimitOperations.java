@@ -430,9 +430,14 @@ public final class RateLimitOperations implements RateLimitPolicies {
      */
     public List<Map<String, Object>> report(boolean showKeys) {
         RulesInForce now = rules.inForce();
-        PolicyReport report = report(now, showKeys);
         return new TreeMap<>(now.byPolicy())
-                .values().stream().map(report::policy).toList();
+                .values().stream().map(report(now, showKeys)::policy).toList();
+    }
+
+    /** The times of the counts in {@link #report}, for JSON; {@code null} if requests are not counted. */
+    public @Nullable Map<String, Object> recorded() {
+        Traffic recorded = traffic;
+        return recorded == null ? null : recorded.times();
     }
 
     private PolicyReport report(RulesInForce now, boolean showKeys) {
