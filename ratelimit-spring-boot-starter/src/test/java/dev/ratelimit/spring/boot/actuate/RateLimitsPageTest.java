@@ -354,7 +354,7 @@ class RateLimitsPageTest extends AppPerTest {
                         """))
                 .containsExactly(
                         "Last hour,Most refused keys,Endpoints,Overrides of single keys,A key | Changes are not permitted: the server"
-                                + " answered 403. With protection against CSRF, the application needs csrf.spa().",
+                                + " answered 403. With protection against CSRF, the application needs csrf.spa(). Reload the page to try again.",
                         "Last hour,Most refused keys,Endpoints,Change,Overrides of single keys,A key | ",
                         "Last hour,Most refused keys,Endpoints,Overrides of single keys,A key | Read-only:"
                                 + " changes need management.endpoint.ratelimits.access: unrestricted.");
