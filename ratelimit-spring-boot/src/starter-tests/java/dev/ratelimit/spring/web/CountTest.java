@@ -9,9 +9,6 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
-import java.net.InetAddress;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -121,27 +118,6 @@ class CountTest {
         Policy policy = Policy.of("failures", TokenBucket.of(Rate.parse("2/hour")));
         RateLimiter limiter = app.bean(RateLimiter.class);
         await().until(() -> limiter.peek(policy.charge(key)).limits().get(0).remaining() == 2);
-    }
-
-    @Test
-    @DisplayName("C14 a failure counts even if the client has disconnected")
-    void clientGone_isCounted() throws Exception {
-        Endings endings = app.bean(Endings.class);
-        assertThat(app.get("/answer?status=401", "X-Case: gone").status()).isEqualTo(401);
-        int reached = endings.reached.get();
-        try (Socket socket =
-                new Socket(InetAddress.getLoopbackAddress(), app.client().port())) {
-            socket.setSoLinger(true, 0); // closing resets the connection
-            String request = "GET /abandoned-unauthorized HTTP/1.1\r\nHost: localhost\r\nX-Case: gone\r\n\r\n";
-            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
-            socket.getOutputStream().flush();
-            while (endings.reached.get() == reached) {
-                Thread.onSpinWait();
-            }
-        }
-        endings.clientGone();
-
-        assertThat(app.get("/answer?status=200", "X-Case: gone").status()).isEqualTo(429);
     }
 
     @Test

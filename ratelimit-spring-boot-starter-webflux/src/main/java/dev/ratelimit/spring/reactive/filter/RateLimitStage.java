@@ -12,7 +12,6 @@ import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.Reads;
-import dev.ratelimit.spring.rules.request.Reads.Fact;
 import java.io.IOException;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -55,12 +54,7 @@ final class RateLimitStage {
     @Nullable
     Found find(ReactiveWebRequest request) {
         Endpoints known = endpoints.get();
-        Reads reads = limiter.reads();
-        return reads.include(Fact.ENDPOINT)
-                        || reads.include(Fact.PATH_VARIABLE)
-                        || reads.include(Fact.ROUTE)
-                        || known.mayLeadToAnnotated(request)
-                        || known.mayLeadToManagement(request)
+        return limiter.readsEndpoint() || known.mayLeadToAnnotated(request) || known.mayLeadToManagement(request)
                 ? known.find(request.exchange())
                 : null;
     }
@@ -82,38 +76,48 @@ final class RateLimitStage {
 
     /** Charges a request; if it is admitted, now or after a wait, the rest follows with the exchange as it is then. */
     <T> Mono<T> charge(Passage passage, ReactiveWebRequest request, Function<ServerWebExchange, Mono<T>> rest) {
-        return fetch(passage, request)
-                .flatMap(fetched -> decide(passage, fetched)
-                        .flatMap(charged -> charged.isRefused()
-                                ? EventLoop.nextTurn(request.exchange())
-                                        .then(Mono.defer(() -> refuse(charged, fetched)))
-                                        .then(Mono.empty())
-                                : goOn(passage, charged, fetched, rest)));
+        Reads reads = limiter.toFetch(passage.charged(), request);
+        if (reads.areNone() && EventLoop.isCurrent(request.exchange())) {
+            return decide(passage, request, charged -> answer(passage, charged, request, rest));
+        }
+        return fetch(reads, request)
+                .flatMap(fetched -> decide(passage, fetched, charged -> answer(passage, charged, fetched, rest)));
     }
 
     /** Charges a request by somebody other than its principal, whoever then answers it. */
     Mono<ChargedRequest> charge(Passage passage, ReactiveWebRequest request, String caller) {
-        return fetch(passage, request)
-                .flatMap(fetched -> decide(passage, fetched.by(caller)))
+        return fetch(limiter.toFetch(passage.charged(), request), request)
+                .flatMap(fetched -> decide(passage, fetched.by(caller), Mono::just))
                 .doOnNext(charged -> keepReservation(charged, request.exchange()));
     }
 
-    private Mono<ReactiveWebRequest> fetch(Passage passage, ReactiveWebRequest request) {
-        Reads reads = limiter.reads(passage.charged(), request);
+    private Mono<ReactiveWebRequest> fetch(Reads reads, ReactiveWebRequest request) {
         return fetcher.fetch(request, reads)
                 // the session, for example, is found on another thread
                 .delayUntil(fetched -> EventLoop.current(request.exchange()));
     }
 
-    /** Completes when the request is admitted or refused. */
-    private Mono<ChargedRequest> decide(Passage passage, ReactiveWebRequest request) {
+    /** Goes on when the request is admitted or refused: at once, unless it has to wait. */
+    private <T> Mono<T> decide(Passage passage, ReactiveWebRequest request, Function<ChargedRequest, Mono<T>> next) {
         ChargedRequest charged = passage.note(() -> limiter.charge(passage.charged(), request, true));
         passage.keep(charged);
         return charged.isWaiting()
                 ? whenOver(charged)
                         .then(EventLoop.nextTurn(request.exchange()))
-                        .then(Mono.defer(() -> decide(passage, request)))
-                : Mono.just(charged);
+                        .then(Mono.defer(() -> decide(passage, request, next)))
+                : next.apply(charged);
+    }
+
+    private <T> Mono<T> answer(
+            Passage passage,
+            ChargedRequest charged,
+            ReactiveWebRequest request,
+            Function<ServerWebExchange, Mono<T>> rest) {
+        return charged.isRefused()
+                ? EventLoop.nextTurn(request.exchange())
+                        .then(Mono.defer(() -> refuse(charged, request)))
+                        .then(Mono.empty())
+                : goOn(passage, charged, request, rest);
     }
 
     private static <T> Mono<T> goOn(

@@ -26,9 +26,14 @@ public final class EventLoop {
         return NETTY ? Netty.nextTurn(exchange.getRequest()) : Mono.empty();
     }
 
+    /** Whether the current thread is the one that the exchange's connection belongs to; {@code true} on other servers. */
+    public static boolean isCurrent(ServerWebExchange exchange) {
+        return !NETTY || Netty.isCurrent(exchange.getRequest());
+    }
+
     /** Completes on the thread that the exchange's connection belongs to: at once if that is the current one. */
     public static Mono<Void> current(ServerWebExchange exchange) {
-        return NETTY ? Netty.current(exchange.getRequest()) : Mono.empty();
+        return isCurrent(exchange) ? Mono.empty() : nextTurn(exchange);
     }
 
     /** Only loaded if Reactor Netty is present. */
@@ -39,9 +44,9 @@ public final class EventLoop {
             return loop == null ? Mono.empty() : Mono.create(turn -> loop.execute(turn::success));
         }
 
-        static Mono<Void> current(ServerHttpRequest request) {
+        static boolean isCurrent(ServerHttpRequest request) {
             EventExecutor loop = loopOf(request);
-            return loop == null || loop.inEventLoop() ? Mono.empty() : Mono.create(turn -> loop.execute(turn::success));
+            return loop == null || loop.inEventLoop();
         }
 
         private static @Nullable EventExecutor loopOf(ServerHttpRequest request) {

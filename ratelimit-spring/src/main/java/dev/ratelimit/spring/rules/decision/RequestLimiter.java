@@ -275,22 +275,31 @@ public final class RequestLimiter {
 
     /** What the rules of this stage, and what counts their outcomes, read of requests. */
     public Reads reads() {
-        Reads ofRules = place.named() == null
+        return readsEndpoints ? readsOfRules().and(ENDPOINT) : readsOfRules();
+    }
+
+    private Reads readsOfRules() {
+        return place.named() == null
                 ? rules.inForce().reads(place.stage())
                 : rules.inForce().reads(place.named());
-        return readsEndpoints ? ofRules.and(ENDPOINT) : ofRules;
+    }
+
+    /** Whether a rule of this stage, or what counts their outcomes, may depend on where a request leads. */
+    public boolean readsEndpoint() {
+        return readsEndpoints || readsOfRules().includeEndpoint();
     }
 
     /**
-     * What the rules of this stage read that apply to the path and the method of this request.
+     * What a web stack has to fetch for the rules of this stage that apply to the path and the method of this request,
+     * unless it has that at once.
      *
      * @param before as for {@link #charge}
      */
-    public Reads reads(@Nullable ChargedRequest before, WebRequest request) {
+    public Reads toFetch(@Nullable ChargedRequest before, WebRequest request) {
         RulesInForce now = before == null ? rules.inForce() : before.rules();
         RequestContext context =
                 before == null ? now.context(request) : before.context().at(request);
-        return place.named() == null ? now.reads(context, place.stage()) : now.reads(place.named());
+        return place.named() == null ? now.toFetch(context, place.stage()) : now.toFetch(context, place.named());
     }
 
     /** Whether requests can wait, so that a web stack must not answer them before. */

@@ -19,6 +19,7 @@ import dev.ratelimit.spring.rules.mistake.UnintendedPatterns;
 import dev.ratelimit.spring.rules.path.Routes;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.EndpointRules;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -97,6 +98,7 @@ public final class RequestRules {
         }
 
         RulesInForce inForce(EndpointResolver endpoints) {
+            RequestContext.Sources sources = configured.sources(endpoints);
             Map<String, Rule> byPolicy = Stream.of(configured.all(), annotated.off(), annotated.all())
                     .flatMap(List::stream)
                     // an endpoint's own cost is all that differs between rules of the same policy
@@ -114,12 +116,12 @@ public final class RequestRules {
                     byPolicy.keySet().stream().collect(Collectors.toUnmodifiableMap(name -> name, this::modeOf)),
                     configured.changes(),
                     Map.copyOf(withConfigured),
-                    RulesInForce.stages(anywhere, withConfigured.values(), configured.exemptions()),
-                    configured.named(),
+                    RulesInForce.stages(anywhere, withConfigured.values(), configured.exemptions(), sources),
+                    RulesInForce.NamedRules.of(configured.named()),
                     byMethod,
                     configured.exemptions(),
                     new Credentials(parts),
-                    configured.sources(endpoints),
+                    sources,
                     Map.of());
         }
 

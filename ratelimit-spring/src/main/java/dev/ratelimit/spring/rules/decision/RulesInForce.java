@@ -11,7 +11,6 @@ import dev.ratelimit.spring.rules.key.Credentials;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.NoRequest;
 import dev.ratelimit.spring.rules.request.Reads;
-import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.CallRules;
 import dev.ratelimit.spring.rules.rule.EndpointRules;
@@ -24,6 +23,7 @@ import dev.ratelimit.spring.rules.rule.Stage;
 import dev.ratelimit.spring.rules.rule.StageRules;
 import java.util.Collection;
 import java.util.EnumMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -42,7 +42,7 @@ import org.springframework.http.HttpHeaders;
  * @param changes what operators have changed of them, by policy
  * @param byEndpoint the rules of endpoints with annotations
  * @param stages what the rules of each stage have in common; under {@link Stage#AUTO}, those of all stages
- * @param named the rules of each configured policy where a route names it; without those that are off
+ * @param named the configured policies where routes name them
  * @param byMethod the annotations, by method
  * @param exemptions which requests are exempt from all rules
  * @param credentials where requests may carry one
@@ -56,12 +56,30 @@ public record RulesInForce(
         Map<String, Change> changes,
         Map<Endpoint, EndpointRules> byEndpoint,
         Map<Stage, StageRules> stages,
-        Map<String, List<Rule>> named,
+        NamedRules named,
         MethodRules byMethod,
         Exemptions exemptions,
         Credentials credentials,
         RequestContext.Sources sources,
         Map<String, LiveOverrides> overrides) {
+
+    /**
+     * What is known of the policies that routes may name.
+     *
+     * @param rules those of each policy where a route names it; without those that are off
+     * @param fetch what of requests has to be fetched for them
+     */
+    public record NamedRules(Map<String, List<Rule>> rules, IdentityHashMap<Rule, Reads> fetch) {
+
+        static final NamedRules NONE = of(Map.of());
+
+        static NamedRules of(Map<String, List<Rule>> rules) {
+            return new NamedRules(
+                    rules,
+                    StageRules.fetchOf(
+                            rules.values().stream().flatMap(List::stream).toList()));
+        }
+    }
 
     /** No rules for requests. */
     static RulesInForce none(MethodRules byMethod, RequestContext.Sources sources) {
@@ -72,7 +90,7 @@ public record RulesInForce(
                 Map.of(),
                 Map.of(),
                 Map.of(),
-                Map.of(),
+                NamedRules.NONE,
                 byMethod,
                 Exemptions.NONE,
                 new Credentials(List.of()),
@@ -182,10 +200,15 @@ public record RulesInForce(
     }
 
     /** What the rules of each stage have in common. */
-    static Map<Stage, StageRules> stages(EndpointRules anywhere, Collection<EndpointRules> own, Exemptions exemptions) {
+    static Map<Stage, StageRules> stages(
+            EndpointRules anywhere,
+            Collection<EndpointRules> own,
+            Exemptions exemptions,
+            RequestContext.Sources sources) {
+        List<String> headers = sources.addresses().headers();
         Map<Stage, StageRules> stages = new EnumMap<>(Stage.class);
         for (Stage stage : Stage.values()) {
-            stages.put(stage, StageRules.of(stage == Stage.AUTO ? null : stage, anywhere, own, exemptions));
+            stages.put(stage, StageRules.of(stage == Stage.AUTO ? null : stage, anywhere, own, exemptions, headers));
         }
         return stages;
     }
@@ -200,33 +223,51 @@ public record RulesInForce(
      * @see Reads
      */
     public Reads reads(@Nullable Stage stage) {
-        return withHeaders(at(stage).reads());
+        return at(stage).reads();
     }
 
     /** What these policies read where a route names them. */
     Reads reads(List<String> policies) {
         Reads reads = exemptions.reads(true);
         for (String policy : policies) {
-            for (Rule rule : named.getOrDefault(policy, List.of())) {
+            for (Rule rule : named.rules().getOrDefault(policy, List.of())) {
                 reads = reads.and(rule.reads());
             }
         }
         return withHeaders(reads);
     }
 
-    /** What the rules of this stage read that apply to the path and the method of the request. */
-    Reads reads(RequestContext context, @Nullable Stage stage) {
+    /** What has to be fetched for the rules of this stage that apply to the path and the method of the request. */
+    Reads toFetch(RequestContext context, @Nullable Stage stage) {
         StageRules all = at(stage);
-        if (all.reads().equals(Reads.NOTHING)) {
-            return Reads.NOTHING;
+        return all.fetch().isEmpty()
+                ? all.exemptionsFetch()
+                : toFetch(
+                        context,
+                        all.exemptionsFetch(),
+                        (all.byEndpoint() ? of(context) : anywhere).rules(),
+                        all.fetch());
+    }
+
+    /** The same for these policies where a route names them. */
+    Reads toFetch(RequestContext context, List<String> policies) {
+        Reads reads = at(null).exemptionsFetch();
+        for (String policy : policies) {
+            reads = toFetch(context, reads, named.rules().getOrDefault(policy, List.of()), named.fetch());
         }
-        Reads reads = exemptions.reads(stage != Stage.BEFORE_SECURITY);
-        for (Rule rule : (all.byEndpoint() ? of(context) : anywhere).rules()) {
-            if ((stage == null || rule.stage() == stage) && rule.match().mayMatch(context)) {
-                reads = reads.and(rule.reads());
+        return reads;
+    }
+
+    private static Reads toFetch(
+            RequestContext context, Reads before, List<Rule> rules, IdentityHashMap<Rule, Reads> fetch) {
+        Reads reads = before;
+        for (Rule rule : rules) {
+            Reads ofRule = fetch.get(rule);
+            if (ofRule != null && rule.match().mayMatch(context)) {
+                reads = reads.and(ofRule);
             }
         }
-        return withHeaders(reads);
+        return reads;
     }
 
     /**
@@ -240,13 +281,7 @@ public record RulesInForce(
 
     /** The address may be in a header. */
     private Reads withHeaders(Reads reads) {
-        Reads all = reads;
-        if (reads.include(Fact.ADDRESS)) {
-            for (String header : sources.addresses().headers()) {
-                all = all.and(Reads.of(Fact.HEADER, header));
-            }
-        }
-        return all;
+        return StageRules.withAddress(reads, sources.addresses().headers());
     }
 
     /** The rules of this stage, or of all stages, that apply to the request. */
@@ -277,7 +312,7 @@ public record RulesInForce(
         // a route may have several filters that name policies
         AppliedRules applied = new AppliedRules(exemptions(own, context, null), Next.STAGE);
         for (String policy : policies) {
-            for (Rule rule : named.getOrDefault(policy, List.of())) {
+            for (Rule rule : named.rules().getOrDefault(policy, List.of())) {
                 if (rule.match().matches(context)) {
                     add(rule, context, applied);
                 }

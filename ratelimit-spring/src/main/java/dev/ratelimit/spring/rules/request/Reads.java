@@ -56,6 +56,7 @@ public final class Reads {
         private static final Set<Fact> SENT = EnumSet.of(METHOD, URL, QUERY, PARAMETER, HEADER, COOKIE);
         private static final Set<Fact> NAMED =
                 EnumSet.of(PATH_VARIABLE, QUERY, PARAMETER, HEADER, COOKIE, CLAIM, ATTRIBUTE, BEAN, ARGUMENT);
+        private static final Set<Fact> FETCHED = EnumSet.of(PARAMETER, USER, PRINCIPAL, CLAIM, SESSION, BEAN);
     }
 
     /** Nothing that differs between requests. */
@@ -113,6 +114,16 @@ public final class Reads {
                                 || other.names(own.getKey()).containsAll(own.getValue()));
     }
 
+    /** The part of it that a web stack may not have at once, so that it has to be fetched: the caller, session, form and beans. */
+    public Reads toFetch() {
+        Set<Fact> facts = EnumSet.copyOf(Fact.FETCHED);
+        facts.retainAll(whole);
+        Map<Fact, Set<String>> names = new EnumMap<>(Fact.class);
+        names.putAll(named);
+        names.keySet().retainAll(Fact.FETCHED);
+        return new Reads(facts, names);
+    }
+
     /** Whether the fact or a value of it is read. */
     public boolean include(Fact fact) {
         return whole.contains(fact) || named.containsKey(fact);
@@ -131,6 +142,16 @@ public final class Reads {
     /** Whether the caller is read: its name or more. */
     public boolean includeCaller() {
         return include(Fact.USER) || include(Fact.PRINCIPAL) || include(Fact.CLAIM);
+    }
+
+    /** Whether the handler or the route must be known. */
+    public boolean includeEndpoint() {
+        return include(Fact.ENDPOINT) || include(Fact.PATH_VARIABLE) || include(Fact.ROUTE);
+    }
+
+    /** Whether nothing is read. */
+    public boolean areNone() {
+        return whole.isEmpty() && named.isEmpty();
     }
 
     /** Whether nothing is read but what clients choose. */

@@ -221,9 +221,9 @@ class ReadsOfRulesTest {
                 .enforced()
                 .limiter;
 
-        assertThat(limiter.reads(null, new RecordedRequest("POST", "/login"))).hasToString("session");
-        assertThat(limiter.reads(null, new RecordedRequest("GET", "/login"))).isEqualTo(Reads.NOTHING);
-        assertThat(limiter.reads(null, new RecordedRequest("POST", "/other"))).isEqualTo(Reads.NOTHING);
+        assertThat(limiter.toFetch(null, new RecordedRequest("POST", "/login"))).hasToString("session");
+        assertThat(limiter.toFetch(null, new RecordedRequest("GET", "/login"))).isEqualTo(Reads.NOTHING);
+        assertThat(limiter.toFetch(null, new RecordedRequest("POST", "/other"))).isEqualTo(Reads.NOTHING);
     }
 
     @ParameterizedTest

@@ -202,8 +202,8 @@ class RouteLimitsTest {
         read("early.limit=9/hour", "early.key=header:A", "route.limit=9/hour", "route.key=session, ip");
 
         assertThat(limiter.forRoute("one", List.of("route")).reads()).hasToString("address, session");
-        assertThat(limiter.forRoute("one", List.of("route")).reads(null, request("one")))
-                .hasToString("address, session");
+        assertThat(limiter.forRoute("one", List.of("route")).toFetch(null, request("one")))
+                .hasToString("session");
     }
 
     @Test
