@@ -268,6 +268,21 @@ class RateLimitsPageTest extends AppPerTest {
     }
 
     @Test
+    void instances_thatAnswerInTurn_andAStoreThatIsDown_areTold() throws Exception {
+        assertThat(run("""
+                        note(texts('#banners section').length + ' ' + texts('#application'));
+                        answer(json => { json.instance = {application: '<i>shop</i>', name: 'b:80'}; json.store.available = false; });
+                        await refresh(); texts('#banners section').forEach(text => note(text.replace(/[(].*?, /, '(a:80, ')));
+                        note(texts('#application') + ', ' + document.title + ', ' + document.querySelectorAll('i').length);
+                        """))
+                .containsExactly(
+                        "0 Rate limits",
+                        "The store does not answer.",
+                        "Several instances answer in turn (a:80, b:80), so the numbers jump. Ask one of them directly.",
+                        "&lt;i&gt;shop&lt;/i&gt;: rate limits, &lt;i&gt;shop&lt;/i&gt; · b:80 · rate limits, 0");
+    }
+
+    @Test
     void caller_isFound_escaped_withItsRefusals_andBlockedInOneClick() throws Exception {
         assertThat(run("""
                         await call(23, '<b>eve</b>');
