@@ -23,6 +23,8 @@ public record RateLimitChangedEvent(
         OPERATOR,
         /** Another instance, which shares its changes by the store on Redis. */
         OTHER_INSTANCE,
+        /** The change has reached its end, so the policy is as configured again. */
+        EXPIRY,
         /** A refresh of the configuration. A policy that is not configured is {@code absent}. */
         CONFIGURATION
     }

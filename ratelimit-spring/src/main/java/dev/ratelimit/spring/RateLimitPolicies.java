@@ -79,7 +79,8 @@ public interface RateLimitPolicies {
     /**
      * Changes a policy while the application runs. What the change leaves out stays as it is. Every request, and all
      * endpoints whose annotations name the policy, see either the old policy or the new one. Keys keep the permits that
-     * they have used, in proportion. A restart returns to the configuration.
+     * they have used, in proportion. A restart returns to the configuration, and so does the end of the change, if it has
+     * one.
      *
      * <p>With the store on Redis, all instances have the change two seconds later, also those that start later, and it
      * lasts until the last of them stops.
@@ -87,7 +88,8 @@ public interface RateLimitPolicies {
      * @param policy its name
      * @param change what to change; follows earlier changes of this policy
      * @throws RateLimitConfigurationException if the configuration would not be valid; the policy then stays as it is
-     * @throws IllegalArgumentException if there is no such policy
+     * @throws IllegalArgumentException if there is no such policy, the end is in the past or more than 366 days away, or
+     *     the limit has more than 200 characters
      * @throws IllegalStateException if Redis does not answer; the policy then stays as it is, unless Redis has received
      *     the change
      */
@@ -139,6 +141,26 @@ public interface RateLimitPolicies {
      * @throws IllegalArgumentException if there is no such policy
      */
     List<OverriddenKey> overrides(String policy);
+
+    /**
+     * {@return what was done to policies and to keys, and what has ended by itself, the latest first} At most the last
+     * 1,000 entries are kept: those of this instance since its start or, with the store on Redis, of all instances since
+     * the first of them started. The end of a change is an entry as long as the change is one.
+     *
+     * @param limit how many entries at most, from 1 to 1,000
+     * @throws IllegalArgumentException if the limit is another one
+     */
+    List<HistoryEntry> history(int limit);
+
+    /**
+     * {@return what was done to a policy and to keys under it, and what has ended by itself, the latest first} It is a part
+     * of {@link #history(int)}.
+     *
+     * @param policy its name
+     * @param limit how many entries at most, from 1 to 1,000
+     * @throws IllegalArgumentException if there is no such policy, nor an entry for one, or the limit is another one
+     */
+    List<HistoryEntry> history(String policy, int limit);
 
     /**
      * A key with an override. Immutable.
@@ -247,6 +269,16 @@ public interface RateLimitPolicies {
         private final @Nullable String limit;
         private final @Nullable Long burst;
         private final @Nullable Mode mode;
+        private final Terms terms;
+
+        /** Until when, and why. */
+        private record Terms(
+                @Nullable Duration duration,
+                @Nullable Instant until,
+                @Nullable String reason) {
+
+            static final Terms NONE = new Terms(null, null, null);
+        }
 
         /**
          * Creates a change.
@@ -257,9 +289,14 @@ public interface RateLimitPolicies {
          * @param mode whether the policy is applied; {@code null} to leave it
          */
         public Change(@Nullable String limit, @Nullable Long burst, @Nullable Mode mode) {
+            this(limit, burst, mode, Terms.NONE);
+        }
+
+        private Change(@Nullable String limit, @Nullable Long burst, @Nullable Mode mode, Terms terms) {
             this.limit = limit;
             this.burst = burst;
             this.mode = mode;
+            this.terms = terms;
         }
 
         /**
@@ -278,6 +315,50 @@ public interface RateLimitPolicies {
          */
         public static Change toMode(Mode mode) {
             return new Change(null, null, mode);
+        }
+
+        /**
+         * {@return the same change for some time} Then what it has changed returns to the configuration, unless it was
+         * changed again.
+         *
+         * @param time more than 0 and at most 366 days, from when the change is made
+         */
+        public Change lasting(Duration time) {
+            return new Change(limit, burst, mode, new Terms(time, null, terms.reason));
+        }
+
+        /**
+         * {@return the same change until a moment} Then what it has changed returns to the configuration, unless it was
+         * changed again.
+         *
+         * @param end later than now, by at most 366 days; exact to a microsecond
+         */
+        public Change until(Instant end) {
+            return new Change(limit, burst, mode, new Terms(null, end, terms.reason));
+        }
+
+        /**
+         * {@return the same change with a reason, for those who see it}
+         *
+         * @param why at most 200 characters
+         */
+        public Change because(String why) {
+            return new Change(limit, burst, mode, new Terms(terms.duration, terms.until, why));
+        }
+
+        /** {@return how long it lasts; {@code null} if it has a fixed end or none} */
+        public @Nullable Duration duration() {
+            return terms.duration;
+        }
+
+        /** {@return when it ends; {@code null} if it has a duration or no end} */
+        public @Nullable Instant until() {
+            return terms.until;
+        }
+
+        /** {@return why; {@code null} if nobody has said that} */
+        public @Nullable String reason() {
+            return terms.reason;
         }
 
         /** {@return the limit as in the configuration; {@code null} to leave it} */
@@ -299,7 +380,7 @@ public interface RateLimitPolicies {
         }
 
         /**
-         * {@return both changes in one: what this one leaves is that of the earlier one}
+         * {@return both changes in one, without their ends and reasons: what this one leaves is that of the earlier one}
          *
          * @param earlier a change to the same policy
          */
@@ -315,12 +396,13 @@ public interface RateLimitPolicies {
             return other instanceof Change change
                     && Objects.equals(limit, change.limit)
                     && Objects.equals(burst, change.burst)
-                    && mode == change.mode;
+                    && mode == change.mode
+                    && terms.equals(change.terms);
         }
 
         @Override
         public int hashCode() {
-            return Objects.hash(limit, burst, mode);
+            return Objects.hash(limit, burst, mode, terms);
         }
 
         /** For logs: {@code limit 100/minute, mode off}. */

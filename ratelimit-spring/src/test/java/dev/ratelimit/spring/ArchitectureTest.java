@@ -35,6 +35,7 @@ class ArchitectureTest {
             "config",
             "mistake",
             "decision",
+            "history",
             "operation");
 
     @ArchTest

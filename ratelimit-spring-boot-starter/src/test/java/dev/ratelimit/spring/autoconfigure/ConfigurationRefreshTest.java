@@ -12,6 +12,7 @@ import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.spring.boot.actuate.ActuatorClient;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -306,5 +307,36 @@ class ConfigurationRefreshTest extends AppPerTest {
                 .isEqualTo(1);
         assertThat(registry.get("ratelimit.changed").tag("policy", "q").gauge().value())
                 .isZero();
+    }
+
+    @Test
+    void configurationThatIsHiddenByAChange_isWarnedOf(CapturedOutput output) {
+        app.bean(RateLimitPolicies.class).change("p", Change.toLimit("50/hour").because("release"));
+
+        refresh(P + "limit=20/hour");
+
+        assertThat(output)
+                .contains("Rate limit 'p' does not have the limit that is configured now: 20/hour. In force is 50/hour,"
+                        + " which 'the application' has set at ")
+                .contains("because of 'release', when 10/hour was configured");
+    }
+
+    @Test
+    void overridesByAnOperator_areCounted() {
+        refresh(P + "key=user");
+        MeterRegistry registry = app.bean(MeterRegistry.class);
+        RateLimitPolicies policies = app.bean(RateLimitPolicies.class);
+
+        policies.override("p", "a", RateLimitPolicies.KeyOverride.blocked());
+        policies.override("p", "b", RateLimitPolicies.KeyOverride.blocked().lasting(Duration.ofMinutes(1)));
+
+        assertThat(overrides(registry, "p")).isEqualTo(2);
+        assertThat(overrides(registry, "q")).isZero();
+        app.ticker().advance(Duration.ofMinutes(1));
+        assertThat(overrides(registry, "p")).isEqualTo(1);
+    }
+
+    private static double overrides(MeterRegistry registry, String policy) {
+        return registry.get("ratelimit.overrides").tag("policy", policy).gauge().value();
     }
 }

@@ -2,6 +2,7 @@ package dev.ratelimit.spring.boot.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.Rate;
@@ -9,6 +10,7 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisCluster;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.Started;
+import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
@@ -128,6 +130,64 @@ class RedisChangesTest {
         awaitSame(second, first);
         assertThat(limit(first)).isEqualTo(bucket("1000/day"));
         assertThat(admitted(20, first, second)).isLessThanOrEqualTo(10);
+    }
+
+    @Test
+    void history_isThatOfAllInstances_survivesTheRestartOfOne_andALossOfData() {
+        RunningApp first = start();
+        RunningApp second = start();
+        new ActuatorClient(first).post("/p", Map.of("limit", "100/day", "duration", "1h", "reason", "release"));
+        awaitSame(first, second);
+        new ActuatorClient(second).post("/q", Map.of("mode", "shadow"));
+        awaitSame(second, first);
+
+        RunningApp third = start();
+        apps.remove(first);
+        first.close();
+        assertThat(history(third))
+                .extracting(HistoryEntry::policy, HistoryEntry::reason)
+                .containsExactly(tuple("q", null), tuple("p", "release"));
+
+        server.ask(redis -> redis.flushall());
+        await().until(() -> {
+            second.ticker().advance(INTERVAL);
+            return server.ask(redis -> redis.exists("ratelimit:{changes}:history")) == 1;
+        });
+        assertThat(history(start())).isEqualTo(history(second)).hasSize(2);
+        long left = server.ask(redis -> redis.pttl("ratelimit:{changes}:history"));
+        assertThat(left).isBetween(1L, 30_000L);
+        assertThat(new ActuatorClient(second)
+                        .get("/p/history")
+                        .json()
+                        .get("holds")
+                        .asString())
+                .isEqualTo("on all instances, until the last of them stops");
+    }
+
+    private static List<HistoryEntry> history(RunningApp app) {
+        return app.bean(RateLimitPolicies.class).history(10);
+    }
+
+    @Test
+    void deploymentOfAnotherValue_ofAChangedPolicy_isToldAtTheStart(CapturedOutput output) {
+        RunningApp first = start();
+        new ActuatorClient(first).post("/p", Map.of("limit", "100/day", "reason", "release"));
+
+        RunningApp deployed = start("ratelimit.policies.p.limit=2000/day");
+
+        assertThat(output)
+                .contains(
+                        "Rate limit 'p' does not have the limit that is configured now: 2000/day. In force is 100/day,"
+                                + " which 'anonymous' has set at ")
+                .contains("because of 'release', when 1000/day was configured");
+        assertThat(new ActuatorClient(deployed)
+                        .get("/p")
+                        .json()
+                        .get("changes")
+                        .get(0)
+                        .get("configuredNow")
+                        .asString())
+                .isEqualTo("2000/day");
     }
 
     @Test

@@ -25,16 +25,18 @@ import org.luaj.vm2.lib.VarArgFunction;
 import org.luaj.vm2.lib.jse.JsePlatform;
 import org.springframework.data.redis.RedisConnectionFailureException;
 
-/** A Redis with two keys that runs the scripts of changes and overrides in this JVM, by a ticker, and fails as it is told. */
+/** A Redis with three keys that runs the scripts of changes, overrides and history in this JVM, by a ticker, and fails as it is told. */
 final class ScriptedServer implements RedisChanges.Server {
 
+    private static final String OVERRIDES = ":overrides";
+    private static final String HISTORY = ":history";
     private static final long EPOCH_MICROS = 1_764_000_000_000_000L;
 
     /**
      * What the keys have at a moment.
      *
      * @param value of changes: a text, or of another type
-     * @param fields of overrides
+     * @param fields of overrides, and, with a prefix, of the history
      */
     record Data(@Nullable Object value, long expiresAtMillis, Map<String, String> fields, long fieldsExpireAtMillis) {
 
@@ -185,6 +187,24 @@ final class ScriptedServer implements RedisChanges.Server {
         return data.value() != null && micros() / 1000 < data.expiresAtMillis();
     }
 
+    private static boolean isOfHistory(String field) {
+        return field.startsWith(HISTORY);
+    }
+
+    /** The name of a field, with a prefix if it is one of the history. */
+    private static String field(Varargs arguments, int index) {
+        return (arguments.checkjstring(2).endsWith(HISTORY) ? HISTORY : "") + arguments.checkjstring(index);
+    }
+
+    private Data delete(String key) {
+        if (!key.endsWith(OVERRIDES) && !key.endsWith(HISTORY)) {
+            return new Data(null, 0, data.fields(), data.fieldsExpireAtMillis());
+        }
+        Map<String, String> rest = new HashMap<>(data.fields());
+        rest.keySet().removeIf(field -> isOfHistory(field) == key.endsWith(HISTORY));
+        return new Data(data.value(), data.expiresAtMillis(), Map.copyOf(rest), data.fieldsExpireAtMillis());
+    }
+
     private Varargs command(Varargs arguments) {
         return switch (arguments.checkjstring(1)) {
             case "TIME" ->
@@ -207,20 +227,18 @@ final class ScriptedServer implements RedisChanges.Server {
             }
             case "DEL" -> {
                 for (int i = 2; i <= arguments.narg(); i++) {
-                    data = arguments.checkjstring(i).endsWith(":overrides")
-                            ? new Data(data.value(), data.expiresAtMillis(), Map.of(), 0)
-                            : new Data(null, 0, data.fields(), data.fieldsExpireAtMillis());
+                    data = delete(arguments.checkjstring(i));
                 }
                 yield LuaValue.NONE;
             }
             case "HMGET" ->
                 LuaValue.listOf(IntStream.rangeClosed(3, arguments.narg())
-                        .mapToObj(i -> fields().get(arguments.checkjstring(i)))
+                        .mapToObj(i -> fields().get(field(arguments, i)))
                         .map(text -> text == null ? LuaValue.FALSE : LuaValue.valueOf(text))
                         .toArray(LuaValue[]::new));
             case "HSET" -> {
                 Map<String, String> more = new HashMap<>(fields());
-                more.put(arguments.checkjstring(3), arguments.checkjstring(4));
+                more.put(field(arguments, 3), arguments.checkjstring(4));
                 data = new Data(data.value(), data.expiresAtMillis(), Map.copyOf(more), Long.MAX_VALUE);
                 yield LuaValue.NONE;
             }

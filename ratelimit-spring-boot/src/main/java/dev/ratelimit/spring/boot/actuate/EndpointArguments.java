@@ -86,6 +86,12 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         if (type == OperationType.READ && RateLimitsEndpoint.CALLER.equals(name)) {
             return endpoint.get().caller(securityOf(context), arguments);
         }
+        if (type == OperationType.READ && name != null && RateLimitsEndpoint.isHistory(name)) {
+            return endpoint.get().history(securityOf(context), name, arguments);
+        }
+        if (type == OperationType.READ && RateLimitsEndpoint.YAML.equals(name)) {
+            return endpoint.get().yaml(securityOf(context), arguments);
+        }
         String policy = type == OperationType.WRITE ? RateLimitsEndpoint.policyOfOverrides(name) : null;
         return policy != null
                 ? endpoint.get().override(securityOf(context), policy, arguments)

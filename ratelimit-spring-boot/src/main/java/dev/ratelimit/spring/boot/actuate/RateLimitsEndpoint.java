@@ -64,6 +64,12 @@ public final class RateLimitsEndpoint {
     static final String CALLER = "caller";
 
     /** In place of a policy's name. */
+    static final String HISTORY = "history";
+
+    /** In place of a policy's name. */
+    static final String YAML = "yaml";
+
+    /** In place of a policy's name. */
     static final String PAGE = "page";
 
     /** The rest of the path, which names a policy; a name may contain slashes. */
@@ -75,6 +81,10 @@ public final class RateLimitsEndpoint {
     private static final Set<String> EXPLAINED = Set.of("method", "path", "user", "address", "header");
 
     private static final Set<String> CALLING = Set.of("user", "address", "header", "key");
+
+    private static final MimeType APPLICATION_YAML = new MimeType("application", "yaml", StandardCharsets.UTF_8);
+
+    private static final int ENTRIES = 100;
 
     private static final MimeType HTML = new MimeType("text", "html", StandardCharsets.UTF_8);
 
@@ -128,11 +138,20 @@ public final class RateLimitsEndpoint {
         if (name == null || policyOfOverrides(name) != null) {
             return Set.of();
         }
+        if (isHistory(name)) {
+            return Set.of("limit");
+        }
         return switch (name) {
+            case YAML -> Set.of("all");
             case EXPLAIN -> EXPLAINED;
             case CALLER -> CALLING;
             default -> Set.of("key");
         };
+    }
+
+    /** Whether the rest of the path names the history of a policy, or of all. */
+    static boolean isHistory(@Nullable String name) {
+        return name != null && (name.equals(HISTORY) || name.endsWith(Rule.HISTORY));
     }
 
     /** The policy whose overrides the rest of the path names; {@code null} if it names something else. */
@@ -150,7 +169,7 @@ public final class RateLimitsEndpoint {
      * @param policy its name
      * @param key the plain value of the key, one for each part
      */
-    @ReadOperation(produces = {MimeTypeUtils.APPLICATION_JSON_VALUE, MimeTypeUtils.TEXT_HTML_VALUE})
+    @ReadOperation(produces = {MimeTypeUtils.APPLICATION_JSON_VALUE, MimeTypeUtils.TEXT_HTML_VALUE, "application/yaml"})
     WebEndpointResponse<Object> read(
             SecurityContext security,
             @Selector(match = Selector.Match.ALL_REMAINING) String[] policy,
@@ -192,6 +211,43 @@ public final class RateLimitsEndpoint {
                 showsKeys(security)));
     }
 
+    /** The history of a policy, or of all. */
+    WebEndpointResponse<Object> history(SecurityContext security, String name, Map<String, Object> arguments) {
+        String policy = name.equals(HISTORY) ? null : name.substring(0, name.length() - Rule.HISTORY.length());
+        return answer(() -> {
+            String limit = only(arguments, "limit");
+            return operations
+                    .history()
+                    .report(
+                            policy,
+                            limit == null ? ENTRIES : numberOf(limit),
+                            operations.shownKeys(showsKeys(security)));
+        });
+    }
+
+    private static int numberOf(String limit) {
+        try {
+            return Integer.parseInt(limit.strip());
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    "limit must be a number of entries, such as 100, but was " + Quotation.of(limit), e);
+        }
+    }
+
+    /** The policies in force as YAML: those that differ from their configuration, or all. */
+    WebEndpointResponse<Object> yaml(SecurityContext security, Map<String, Object> arguments) {
+        WebEndpointResponse<Object> answer = answer(() -> {
+            String all = only(arguments, "all");
+            boolean plain = showsKeys(security);
+            return operations
+                    .history()
+                    .yaml(all != null && isTrue("all", all), operations::overrides, operations.shownKeys(plain), plain);
+        });
+        return answer.getStatus() == WebEndpointResponse.STATUS_OK
+                ? new WebEndpointResponse<>(answer.getBody(), APPLICATION_YAML)
+                : answer;
+    }
+
     private static @Nullable String only(Map<String, Object> arguments, String name) {
         List<String> all = texts(arguments.get(name));
         if (all.size() > 1) {
@@ -214,6 +270,9 @@ public final class RateLimitsEndpoint {
      * @param mode enforce, shadow or off
      * @param restore true to return to the configuration before anything else is changed
      * @param version what is changed, as it was read; whatever is in force if it is left out
+     * @param duration how long it lasts; until it is restored if this and the end are left out
+     * @param until when it ends
+     * @param reason why, for those who read the history
      */
     @WriteOperation
     WebEndpointResponse<Object> change(
@@ -222,16 +281,23 @@ public final class RateLimitsEndpoint {
             @Nullable String burst,
             @Nullable String mode,
             @Nullable String restore,
-            @Nullable String version) {
+            @Nullable String version,
+            @Nullable String duration,
+            @Nullable String until,
+            @Nullable String reason) {
         return answer(() -> {
+            checkEnd(duration, until);
             Change change = new Change(
                     limit == null ? null : limit.strip(),
                     burst == null ? null : burstOf(burst),
                     mode == null ? null : modeOf(mode));
-            boolean restored = restore != null && isTrue(restore);
+            boolean restored = restore != null && isTrue("restore", restore);
             if (!restored && limit == null && burst == null && mode == null) {
                 throw new IllegalArgumentException("nothing to change; write limit, burst, mode or restore");
             }
+            change = duration == null ? change : change.lasting(durationOf(duration));
+            change = until == null ? change : change.until(momentOf(until));
+            change = reason == null ? change : change.because(reason);
             return operations.edit(String.join("/", policy), change, restored, version);
         });
     }
@@ -254,14 +320,18 @@ public final class RateLimitsEndpoint {
             String duration = first(fields, "duration");
             String until = first(fields, "until");
             String reason = first(fields, "reason");
-            if (duration != null && until != null) {
-                throw new IllegalArgumentException("it has both a duration and until; write only one of the two");
-            }
+            checkEnd(duration, until);
             override = duration == null ? override : override.lasting(durationOf(duration));
             override = until == null ? override : override.until(momentOf(until));
             override = reason == null ? override : override.because(reason);
             return operations.override(policy, key, override, showsKeys(security));
         });
+    }
+
+    private static void checkEnd(@Nullable String duration, @Nullable String until) {
+        if (duration != null && until != null) {
+            throw new IllegalArgumentException("it has both a duration and until; write only one of the two");
+        }
     }
 
     private static Duration durationOf(String text) {
@@ -299,9 +369,9 @@ public final class RateLimitsEndpoint {
                 "burst must be a whole number, 0 for the permits of one period, but was '" + text + "'");
     }
 
-    private static boolean isTrue(String text) {
+    private static boolean isTrue(String name, String text) {
         if (!text.equals("true") && !text.equals("false")) {
-            throw new IllegalArgumentException("restore must be true or false but was '" + text + "'");
+            throw new IllegalArgumentException(name + " must be true or false but was " + Quotation.of(text));
         }
         return text.equals("true");
     }

@@ -13,6 +13,7 @@ import dev.ratelimit.spring.boot.spi.WebStack;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.history.SharedHistory;
 import dev.ratelimit.spring.rules.mistake.UnreadVariables;
 import dev.ratelimit.spring.rules.mistake.WrittenProperties;
 import dev.ratelimit.spring.rules.operation.QueuedEvents;
@@ -98,6 +99,7 @@ public class RateLimitsConfiguration {
             RateLimitProperties properties,
             Operator operator,
             ApplicationContext context) {
+        Ticker ticker = context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system);
         RequestRules active = properties.enabled() ? rules.getIfAvailable() : null;
         RateLimitOperations operations = new RateLimitOperations(
                 active != null
@@ -108,13 +110,15 @@ public class RateLimitsConfiguration {
                                 context.getEnvironment()::resolveRequiredPlaceholders,
                                 context.getBeanProvider(LimitValidator.class).getIfAvailable(() -> limit -> {})),
                 store,
-                context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system));
+                ticker,
+                context.getBeanProvider(Scheduler.class).getIfAvailable(() -> Scheduler.of(ticker)));
         operations.identify(operator::name);
         operations.publishTo(context.getBean(QueuedEvents.class));
         context.getBeanProvider(WaitingRequests.class).ifAvailable(operations::watch);
         context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
         context.getBeanProvider(SharedChanges.class).ifAvailable(operations::share);
         context.getBeanProvider(SharedOverrides.class).ifAvailable(operations::shareOverrides);
+        context.getBeanProvider(SharedHistory.class).ifAvailable(operations.history()::share);
         return operations;
     }
 

@@ -12,7 +12,8 @@ import org.springframework.beans.factory.ObjectProvider;
 
 /**
  * Meters of what differs from the configuration: {@code ratelimit.changed}, 1 for each {@code policy} that an operator
- * has changed, and {@code ratelimit.configuration.refused}, 1 while a changed configuration is not applied.
+ * has changed, {@code ratelimit.overrides}, how many of its keys have an override by an operator, and
+ * {@code ratelimit.configuration.refused}, 1 while a changed configuration is not applied.
  */
 public final class ChangeMeters implements PolicyObserver, AutoCloseable {
 
@@ -41,11 +42,21 @@ public final class ChangeMeters implements PolicyObserver, AutoCloseable {
     }
 
     private List<Meter> metersOf(String policy) {
-        return List.of(Gauge.builder(
-                        "ratelimit.changed", operations, all -> all.getObject().isChanged(policy) ? 1 : 0)
-                .description("1: operators have changed the policy, so it is not as configured")
-                .tag("policy", policy)
-                .register(registry));
+        return List.of(
+                Gauge.builder(
+                                "ratelimit.changed",
+                                operations,
+                                all -> all.getObject().isChanged(policy) ? 1 : 0)
+                        .description("1: operators have changed the policy, so it is not as configured")
+                        .tag("policy", policy)
+                        .register(registry),
+                Gauge.builder(
+                                "ratelimit.overrides",
+                                operations,
+                                all -> all.getObject().countOverrides(policy))
+                        .description("The keys whose limits an operator has overridden")
+                        .tag("policy", policy)
+                        .register(registry));
     }
 
     /** The registry may outlive the policies. */

@@ -1,6 +1,8 @@
 package dev.ratelimit.spring.boot.redis;
 
 import dev.ratelimit.Scheduler;
+import dev.ratelimit.spring.rules.history.History;
+import dev.ratelimit.spring.rules.history.SharedHistory;
 import dev.ratelimit.spring.rules.operation.Changes;
 import dev.ratelimit.spring.rules.operation.Overrides;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
@@ -32,7 +34,8 @@ import org.springframework.dao.DataAccessException;
  * <p>An instance that starts after Redis has lost its data, before any other has read, begins as configured: nothing
  * distinguishes that from the start of the first instance.
  */
-public final class RedisChanges implements SharedChanges, SharedOverrides, SmartLifecycle, AutoCloseable {
+public final class RedisChanges
+        implements SharedChanges, SharedOverrides, SharedHistory, SmartLifecycle, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(RedisChanges.class);
 
@@ -76,14 +79,17 @@ public final class RedisChanges implements SharedChanges, SharedOverrides, Smart
      * @param answer about changes
      * @param digest of all overrides of keys
      * @param micros the time
+     * @param history the digest of the history
      */
-    private record Reply(SharedChanges.Answer answer, String digest, long micros) {}
+    private record Reply(SharedChanges.Answer answer, String digest, long micros, String history) {}
 
     private final Server server;
     private final byte[] script = script("changes.lua");
     private final String key;
     private final String keyOfOverrides;
+    private final String keyOfHistory;
     private final RedisOverrides overrides;
+    private final RedisHistory history;
     private final String instance = UUID.randomUUID().toString();
     private final ObjectProvider<RateLimitOperations> operations;
     private final Scheduler scheduler;
@@ -104,23 +110,25 @@ public final class RedisChanges implements SharedChanges, SharedOverrides, Smart
         this.server = server;
         this.key = prefix + ":{changes}";
         this.keyOfOverrides = key + ":overrides";
-        byte[] ofOverrides = script("overrides.lua");
-        this.overrides =
-                new RedisOverrides(
-                        keyOfOverrides,
-                        ALIVE,
-                        arguments -> server
-                                .eval(
-                                        ofOverrides,
-                                        1,
-                                        arguments.stream()
-                                                .map(RedisChanges::bytes)
-                                                .toArray(byte[][]::new))
-                                .stream()
-                                .map(RedisChanges::text)
-                                .toList());
+        this.keyOfHistory = key + ":history";
+        this.overrides = new RedisOverrides(keyOfOverrides, ALIVE, scripts("overrides.lua"));
+        this.history = new RedisHistory(keyOfHistory, ALIVE, scripts("history.lua"));
         this.operations = operations;
         this.scheduler = scheduler;
+    }
+
+    /** A script with one key. */
+    private RedisOverrides.Scripts scripts(String name) {
+        byte[] source = script(name);
+        return arguments ->
+                server
+                        .eval(
+                                source,
+                                1,
+                                arguments.stream().map(RedisChanges::bytes).toArray(byte[][]::new))
+                        .stream()
+                        .map(RedisChanges::text)
+                        .toList();
     }
 
     /** Reads once before it returns, so that the first request already sees what Redis knows. */
@@ -155,6 +163,9 @@ public final class RedisChanges implements SharedChanges, SharedOverrides, Smart
             Overrides all =
                     ask(false, () -> reply.digest().equals(overrides.digest(known)) ? known : overrides.join(known));
             adopting.adopt(all);
+            History past = adopting.history().known();
+            adopting.history()
+                    .adopt(ask(false, () -> reply.history().equals(history.digest(past)) ? past : history.join(past)));
         } catch (IllegalStateException e) {
             // logged; what is in force stays in force
         } catch (RuntimeException e) {
@@ -172,13 +183,19 @@ public final class RedisChanges implements SharedChanges, SharedOverrides, Smart
         return ask(false, () -> overrides.exchange(known, of, value));
     }
 
+    @Override
+    public History exchange(History known) {
+        return ask(false, () -> history.exchange(known));
+    }
+
     private Reply send(Operation operation, Changes known, Changes change) {
         return ask(operation == Operation.LEAVE, () -> {
             List<byte[]> reply = server.eval(
                     script,
-                    2,
+                    3,
                     bytes(key),
                     bytes(keyOfOverrides),
+                    bytes(keyOfHistory),
                     bytes(operation.name()),
                     bytes(instance),
                     bytes(Long.toString(ALIVE.toMillis())),
@@ -193,7 +210,7 @@ public final class RedisChanges implements SharedChanges, SharedOverrides, Smart
                                 + " another ratelimit.store.redis.prefix",
                         key);
             }
-            return new Reply(answer, text(reply.get(3)), Long.parseLong(text(reply.get(4))));
+            return new Reply(answer, text(reply.get(3)), Long.parseLong(text(reply.get(4))), text(reply.get(5)));
         });
     }
 

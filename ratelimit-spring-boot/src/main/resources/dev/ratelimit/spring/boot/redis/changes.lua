@@ -1,7 +1,7 @@
 -- Joins what an instance knows of operators' changes with what Redis knows, as the class Changes does.
--- KEYS[1] the key; KEYS[2] that of overrides.lua. ARGV: JOIN or LEAVE; the instance; the milliseconds for which it counts as running; what it knows;
+-- KEYS[1] the key; KEYS[2] that of overrides.lua; KEYS[3] that of history.lua. ARGV: JOIN or LEAVE; the instance; the milliseconds for which it counts as running; what it knows;
 -- what it changes, if it knows everything. Returns whether it did, whether the key had a value of somebody else, and
--- everything that is known now; and the digest of all overrides, and the time in microseconds.
+-- everything that is known now; and the digest of all overrides, the time in microseconds, and the digest of the history.
 -- The value consists of lines: a name of two words, a time in microseconds, and a text, such as
 -- "limit per-user 1764000000000000 50%2Fminute". A running instance is a line with the time when it was last heard.
 local LINE = '(%S+ %S+) (%d+) (%S*)\n'
@@ -64,8 +64,8 @@ end
 if ARGV[1] == 'LEAVE' then
   -- if Redis does not know that this instance runs, it has lost which others do
   if not others and (listed or next(all) == nil) then
-    redis.call('DEL', KEYS[1], KEYS[2])
-    return {'0', '0', '', '', '0'}
+    redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
+    return {'0', '0', '', '', '0', ''}
   end
 else
   if complete then
@@ -94,4 +94,8 @@ local digest = redis.pcall('HMGET', KEYS[2], 'digest')[1] or ''
 if digest ~= '' then
   redis.call('PEXPIRE', KEYS[2], alive)
 end
-return {complete and '1' or '0', foreign and '1' or '0', changes, digest, string.format('%d', now)}
+local history = redis.pcall('HMGET', KEYS[3], 'digest')[1] or ''
+if history ~= '' then
+  redis.call('PEXPIRE', KEYS[3], alive)
+end
+return {complete and '1' or '0', foreign and '1' or '0', changes, digest, string.format('%d', now), history}

@@ -185,7 +185,8 @@ class OverridesEndpointTest extends AppPerTest {
         ActuatorClient actuator = app();
 
         assertThat(actuator.post("/p", Map.of("limit", "5/hour", "key", "a")).body())
-                .contains("there is no field 'key'; write burst, limit, mode, restore, version");
+                .contains(
+                        "there is no field 'key'; write burst, duration, limit, mode, reason, restore, until, version");
         assertThat(actuator.post("/p/overrides?key=a", Map.of("limit", "blocked"))
                         .status())
                 .isEqualTo(400);

@@ -435,7 +435,22 @@ class RateLimitsEndpointTest extends AppPerTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {".", "..", "a/../b", "/a", "a/", "a//b", "page", "explain", "caller", "a/overrides"})
+    @ValueSource(
+            strings = {
+                ".",
+                "..",
+                "a/../b",
+                "/a",
+                "a/",
+                "a//b",
+                "page",
+                "explain",
+                "caller",
+                "history",
+                "yaml",
+                "a/overrides",
+                "a/history"
+            })
     void policy_thatCouldNotBeAddressed_stopsTheStart(String name) {
         Contexts.withoutServer()
                 .withPropertyValues("ratelimit.policies[" + name + "].limit=1/hour")
@@ -586,7 +601,8 @@ class RateLimitsEndpointTest extends AppPerTest {
 
         assertThat(answer.status()).isEqualTo(400);
         assertThat(answer.json().get("error").asString())
-                .isEqualTo("there is no field 'limitt'; write burst, limit, mode, restore, version");
+                .isEqualTo(
+                        "there is no field 'limitt'; write burst, duration, limit, mode, reason, restore, until, version");
         assertThat(policy(actuator, "p").has("changed")).isFalse();
         assertThat(actuator.delete("/p?key=a&kye=b").json().get("error").asString())
                 .isEqualTo("there is no parameter 'kye'; write key");

@@ -75,6 +75,11 @@ final class ConcurrencyParser {
 
     /** Whether the concurrency is all that the policy limits: there is no rate, and plans are numbers. */
     boolean isAlone() {
+        return isAlone(properties);
+    }
+
+    /** Whether the concurrency is all that a policy limits. */
+    static boolean isAlone(PolicyProperties properties) {
         return properties.concurrency() != null
                 && (properties.limit() == null || properties.limit().isEmpty())
                 && properties.plans().values().stream().allMatch(ConcurrencyParser::isWithoutRate);

@@ -2,16 +2,21 @@ package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.rules.history.ChangeNote;
+import dev.ratelimit.spring.rules.history.ChangedProperty;
+import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -55,7 +60,7 @@ public record Changes(Map<Property, Value> values) {
      * The value of a property.
      *
      * @param at when it was accepted, in microseconds
-     * @param text encoded; empty for the value of the configuration
+     * @param text encoded, with its {@link ChangeNote note}; empty for the value of the configuration
      */
     public record Value(long at, String text) implements Comparable<Value> {
 
@@ -90,6 +95,58 @@ public record Changes(Map<Property, Value> values) {
             values.put(
                     new Property(name, encoded(policy)), new Value(0, value == null ? "" : encoded(value.toString())));
         }
+    }
+
+    /** The same changes with notes, by the name of the property. */
+    Changes with(Function<String, ChangeNote> notes) {
+        Map<Property, Value> noted = new HashMap<>();
+        values.forEach((property, value) -> noted.put(
+                property,
+                value.text().isEmpty()
+                        ? value
+                        : new Value(value.at(), notes.apply(property.name()).after(value.text()))));
+        return new Changes(noted);
+    }
+
+    /** The properties that are changed, by their names. */
+    Set<String> names() {
+        return values.keySet().stream().map(Property::name).collect(Collectors.toSet());
+    }
+
+    /** What is in force at this moment, in microseconds: what has ended has the value of the configuration. */
+    Changes inForceAt(long micros) {
+        Map<Property, Value> inForce = new HashMap<>();
+        values.forEach((property, value) -> inForce.put(
+                property, ChangeNote.of(value.text()).until() > micros ? value : new Value(value.at(), "")));
+        return new Changes(inForce);
+    }
+
+    /** When the next of them ends after this moment, in microseconds. */
+    long nextEnd(long micros) {
+        return values.values().stream()
+                .mapToLong(value -> ChangeNote.of(value.text()).until())
+                .filter(until -> until > micros)
+                .min()
+                .orElse(ChangeNote.NEVER);
+    }
+
+    /** All properties that are changed, ordered by policy and name. */
+    List<ChangedProperty> properties() {
+        return values.entrySet().stream()
+                .filter(entry -> read(entry.getKey(), entry.getValue()) != null)
+                .map(entry -> new ChangedProperty(
+                        decoded(entry.getKey().policy()),
+                        entry.getKey().name(),
+                        shown(entry.getKey(), entry.getValue()),
+                        entry.getValue().at(),
+                        ChangeNote.of(entry.getValue().text())))
+                .sorted(Comparator.comparing(ChangedProperty::policy).thenComparing(ChangedProperty::name))
+                .toList();
+    }
+
+    private static String shown(Property property, Value value) {
+        String text = decoded(ChangeNote.valueOf(value.text()));
+        return property.name().equals(MODE) ? PropertyName.of(Mode.valueOf(text)) : text;
     }
 
     /** The same changes, accepted at this moment. */
@@ -153,7 +210,7 @@ public record Changes(Map<Property, Value> values) {
             return null;
         }
         try {
-            String text = decoded(value.text());
+            String text = decoded(ChangeNote.valueOf(value.text()));
             return switch (property.name()) {
                 case LIMIT -> text;
                 case BURST -> Long.valueOf(text);
@@ -184,7 +241,7 @@ public record Changes(Map<Property, Value> values) {
         return new Changes(values);
     }
 
-    /** A line for each property, such as {@code limit per-user 1764000000000000 50%2Fminute}. */
+    /** A line for each property, such as {@code limit per-user 1764000000000000 50%2Fminute&&alice&&100%2Fminute}. */
     @Override
     public String toString() {
         return values.entrySet().stream()

@@ -8,12 +8,13 @@ import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
+import dev.ratelimit.spring.rules.history.ChangeEnd;
+import dev.ratelimit.spring.rules.history.ChangeNote;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.OverrideKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.Quotation;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -40,7 +41,6 @@ final class KeyOverrides {
     private static final int MAX_KEY = 256;
     private static final int MAX_REASON = 200;
     private static final int MAX_LIMIT = 100;
-    private static final Duration MAX_DURATION = Duration.ofDays(366);
 
     /** How long an override that has ended is remembered if there are others who might not know that. */
     private static final long REMEMBERED_MICROS = 24 * 3600 * 1_000_000L;
@@ -168,36 +168,12 @@ final class KeyOverrides {
 
     /** When it ends, in microseconds. */
     private long until(KeyOverride override) {
-        Duration duration = override.duration();
-        Instant until = override.until();
-        Instant now = Instant.EPOCH.plusNanos(ticker.epochNanos());
-        if (until != null) {
-            checkEnd(
-                    now.isBefore(until),
-                    until.isAfter(now.plus(MAX_DURATION)),
-                    "until must be after now, " + now + ", and at most 366 days later, but was " + until);
-            return micros(until);
-        }
-        if (duration != null) {
-            checkEnd(
-                    duration.compareTo(Duration.ZERO) > 0,
-                    duration.compareTo(MAX_DURATION) > 0,
-                    "duration must be longer than 0 and at most 366 days but was " + duration);
-            return micros(now.plus(duration));
-        }
-        return Overrides.NEVER;
-    }
-
-    private static void checkEnd(boolean future, boolean far, String message) {
-        if (!future || far) {
-            throw new IllegalArgumentException(message
-                    + (far ? "; without an end, it lasts as long as a change" : "; to end an override, remove it"));
-        }
-    }
-
-    /** Rounded up. */
-    private static long micros(Instant time) {
-        return Math.floorDiv(Duration.between(Instant.EPOCH, time).toNanos() + 999, 1000);
+        long end = new ChangeEnd(
+                        Instant.EPOCH.plusNanos(ticker.epochNanos()),
+                        "to end an override, remove it",
+                        "without an end, it lasts as long as a change")
+                .micros(override.duration(), override.until());
+        return end == ChangeNote.NEVER ? Overrides.NEVER : end;
     }
 
     private Overrides.Value accept(Overrides.Key key, Overrides.Value value) {
@@ -264,6 +240,15 @@ final class KeyOverrides {
         long now = ticker.epochNanos();
         return known.values().values().stream()
                 .filter(value -> value.isInForceAt(now))
+                .count();
+    }
+
+    /** How many of a policy are in force. */
+    long count(String policy) {
+        long now = ticker.epochNanos();
+        return known.values().entrySet().stream()
+                .filter(entry -> entry.getKey().policy().equals(policy))
+                .filter(entry -> entry.getValue().isInForceAt(now))
                 .count();
     }
 

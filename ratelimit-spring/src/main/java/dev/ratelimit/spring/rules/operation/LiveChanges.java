@@ -1,5 +1,8 @@
 package dev.ratelimit.spring.rules.operation;
 
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
@@ -8,12 +11,23 @@ import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
+import dev.ratelimit.spring.rules.history.ChangeEnd;
+import dev.ratelimit.spring.rules.history.ChangeNote;
+import dev.ratelimit.spring.rules.history.ChangedProperty;
+import dev.ratelimit.spring.rules.history.ConfiguredValue;
+import dev.ratelimit.spring.rules.history.EndAlarm;
+import dev.ratelimit.spring.rules.history.StaleChanges;
 import dev.ratelimit.spring.rules.text.Quotation;
+import java.time.Instant;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,14 +39,20 @@ import org.slf4j.LoggerFactory;
  * <p>Whatever this instance has once known stays in force until a later change of the same property, whatever others ask
  * and whatever they share: {@link Changes} says why all instances come to agree.
  */
-final class LiveChanges {
+final class LiveChanges implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(LiveChanges.class);
 
     /** How often another instance may be first. */
     private static final int ATTEMPTS = 20;
 
+    private static final int MAX_LIMIT = 200;
+    private static final int MAX_REASON = 200;
+
     private final RequestRules rules;
+    private final Ticker ticker;
+    private final EndAlarm ends;
+    private final StaleChanges stale = new StaleChanges();
     private final ReentrantLock lock = new ReentrantLock();
 
     /** In force, but for changes that this instance cannot apply, because it is configured in another way. */
@@ -40,9 +60,13 @@ final class LiveChanges {
 
     private volatile @Nullable SharedChanges shared;
 
-    private volatile Adopted adopted = (policy, before, now) -> {};
+    /** When the next change in force ends, in microseconds. Used under the lock. */
+    private long nextEnd = ChangeNote.NEVER;
 
-    /** Is told that another instance has changed a policy. */
+    private volatile Adopted adopted = (policy, before, now) -> {};
+    private volatile Adopted ended = (policy, before, now) -> {};
+
+    /** Is told that a policy was changed otherwise than by {@link #change}. */
     @FunctionalInterface
     interface Adopted {
 
@@ -55,14 +79,74 @@ final class LiveChanges {
      * @param change what it says
      * @param fromConfiguration whether what the change leaves out returns to the configuration
      * @param version of the policy that this is a change of; {@code null} for any
+     * @param by who asks
      */
     record Edit(
             Change change,
             boolean fromConfiguration,
-            @Nullable String version) {}
+            @Nullable String version,
+            String by) {}
 
-    LiveChanges(RequestRules rules) {
+    /**
+     * A change that is in force.
+     *
+     * @param before what the policy was before
+     * @param at when it was accepted, in microseconds
+     * @param until when it ends, in microseconds; {@link ChangeNote#NEVER} without an end
+     * @param properties what it has changed
+     */
+    record Accepted(PolicyVersion before, long at, long until, Set<String> properties) {
+
+        private @Nullable Instant end() {
+            return until == ChangeNote.NEVER ? null : ChangeNote.instant(until);
+        }
+
+        /** How long it lasts, for people. */
+        String lasts(String withoutEnd) {
+            return until == ChangeNote.NEVER ? withoutEnd : "until " + end() + ", which returns to the configuration";
+        }
+
+        /** As an entry of the history. */
+        HistoryEntry entry(String policy, Edit edit, PolicyVersion now) {
+            return new HistoryEntry(
+                    ChangeNote.instant(at),
+                    now.change() == null ? HistoryEntry.Action.RESTORE : HistoryEntry.Action.CHANGE,
+                    policy,
+                    null,
+                    before.toString(),
+                    now.toString(),
+                    end(),
+                    edit.change().reason(),
+                    edit.by());
+        }
+
+        /** For observers. */
+        Map<String, Object> audited(Edit edit, PolicyVersion now) {
+            Map<String, Object> map = new LinkedHashMap<>();
+            map.put(
+                    "change",
+                    Stream.of(
+                                    edit.fromConfiguration() ? "as configured" : "",
+                                    edit.change().toString())
+                            .filter(part -> !part.isEmpty())
+                            .collect(Collectors.joining(", ")));
+            map.put("from", before.toString());
+            map.put("to", now.toString());
+            if (until != ChangeNote.NEVER) {
+                map.put("until", ChangeNote.instant(until).toString());
+            }
+            String reason = edit.change().reason();
+            if (reason != null) {
+                map.put("reason", reason);
+            }
+            return map;
+        }
+    }
+
+    LiveChanges(RequestRules rules, Ticker ticker, Scheduler scheduler) {
         this.rules = rules;
+        this.ticker = ticker;
+        this.ends = new EndAlarm(scheduler, ticker, this::end);
     }
 
     void share(SharedChanges with) {
@@ -74,8 +158,41 @@ final class LiveChanges {
         adopted = observer;
     }
 
+    /** Tells this what has ended, from now on. */
+    void tellEnded(Adopted observer) {
+        ended = observer;
+    }
+
     Changes changes() {
         return known;
+    }
+
+    /** The properties whose value in force is that of an operator, ordered by policy and name. */
+    List<ChangedProperty> inForce() {
+        Map<String, Change> applied = rules.changes();
+        return known.inForceAt(micros()).properties().stream()
+                .filter(property -> isApplied(applied.get(property.policy()), property.name()))
+                .toList();
+    }
+
+    /** An instance that is configured in another way may not be able to apply all of a change. */
+    private static boolean isApplied(@Nullable Change applied, String property) {
+        return applied != null
+                && switch (property) {
+                    case "limit" -> applied.limit() != null;
+                    case "burst" -> applied.burst() != null;
+                    case "mode" -> applied.mode() != null;
+                    default -> true;
+                };
+    }
+
+    /** The rules as they are configured, without changes. */
+    RulesInForce configured() {
+        return rules.read(Map.of()).rules();
+    }
+
+    private long micros() {
+        return Math.floorDiv(ticker.epochNanos(), 1000);
     }
 
     /** How long a change lasts, for people. */
@@ -88,36 +205,87 @@ final class LiveChanges {
     /**
      * Changes a policy, here and on all instances, or nowhere.
      *
-     * @return what the policy was before
      * @throws RateLimitConfigurationException if the rules would not be valid
      * @throws UnknownPolicyException if there is no such policy
+     * @throws IllegalArgumentException if the limit or the reason is too long, or the end is not possible
      * @throws StaleVersionException if the policy has another version by now
      * @throws IllegalStateException if changes cannot be shared at the moment
      */
-    PolicyVersion change(String policy, Edit edit) {
+    Accepted change(String policy, Edit edit) {
+        checkLength("limit", edit.change().limit(), MAX_LIMIT);
+        checkLength("reason", edit.change().reason(), MAX_REASON);
         lock.lock();
         try {
+            endIfDue();
+            long until = new ChangeEnd(
+                            Instant.EPOCH.plusNanos(ticker.epochNanos()),
+                            "to end a change, restore the policy",
+                            "without an end, it lasts until the policy is restored, or the last instance stops")
+                    .micros(edit.change().duration(), edit.change().until());
             for (int i = 0; i < ATTEMPTS; i++) {
                 PolicyVersion before = rules.inForce().version(policy);
                 before.require(edit.version());
                 Change earlier = rules.changes().get(policy);
-                Change next = earlier == null || edit.fromConfiguration()
-                        ? edit.change()
-                        : edit.change().after(earlier);
+                Change next = edit.change()
+                        .after(earlier == null || edit.fromConfiguration() ? new Change(null, null, null) : earlier);
                 RequestRules.Reread unused = rules.read(with(rules.changes(), policy, next));
-                Changes asked = Changes.of(policy, edit.change(), edit.fromConfiguration());
+                Changes asked = noted(policy, edit, until);
                 SharedChanges others = shared;
-                SharedChanges.Answer answer =
-                        others == null ? SharedChanges.alone(known, asked) : others.exchange(known, asked);
+                SharedChanges.Answer answer = others == null ? alone(asked) : others.exchange(known, asked);
                 if (answer.accepted()) {
                     learn(answer.all());
-                    return before;
+                    return new Accepted(before, known.latest(), until, asked.names());
                 }
                 adoptAll(answer.all());
             }
             throw new IllegalStateException("other instances are changing policies at this moment; try again");
         } finally {
             lock.unlock();
+        }
+    }
+
+    private static void checkLength(String name, @Nullable String text, int max) {
+        if (text != null && text.length() > max) {
+            throw new IllegalArgumentException(
+                    name + " must have at most " + max + " characters but has " + text.length());
+        }
+    }
+
+    private Changes noted(String policy, Edit edit, long until) {
+        RulesInForce configured = configured();
+        String reason = Objects.requireNonNullElse(edit.change().reason(), "");
+        return Changes.of(policy, edit.change(), edit.fromConfiguration())
+                .with(property ->
+                        new ChangeNote(until, edit.by(), reason, ConfiguredValue.of(configured, policy, property)));
+    }
+
+    private SharedChanges.Answer alone(Changes asked) {
+        return new SharedChanges.Answer(known.and(asked.at(Math.max(micros(), known.latest() + 1))), true);
+    }
+
+    /** Returns to the configuration where changes have ended. */
+    private void end() {
+        lock.lock();
+        try {
+            endIfDue();
+            ends.set(nextEnd);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void endIfDue() {
+        if (micros() < nextEnd) {
+            return;
+        }
+        RulesInForce before = rules.inForce();
+        learn(Changes.NONE);
+        RulesInForce now = rules.inForce();
+        for (String policy : rules.allNames()) {
+            PolicyVersion version = now.version(policy);
+            if (!version.equals(before.version(policy))) {
+                ended.changed(policy, before.version(policy), version);
+            }
         }
     }
 
@@ -130,14 +298,18 @@ final class LiveChanges {
     boolean configure(Map<String, PolicyProperties> policies) {
         lock.lock();
         try {
+            endIfDue();
             boolean differ = !policies.equals(rules.policies());
             if (differ) {
+                // as at the start, also without changes, which may end
+                RequestRules.Reread unused = rules.read(policies, Map.of());
                 Set<String> names =
                         rules.read(policies, rules.changes()).rules().byPolicy().keySet();
                 // a policy that comes only now may have been changed elsewhere
-                rules.read(policies, applicable(known, policies, names))
+                rules.read(policies, applicable(known.inForceAt(micros()), policies, names))
                         .enforce()
                         .run();
+                stale.warn(inForce(), configured());
             }
             return differ;
         } finally {
@@ -159,11 +331,12 @@ final class LiveChanges {
     }
 
     private void adoptAll(Changes others) {
+        endIfDue();
         Changes knownBefore = known;
         RulesInForce before = rules.inForce();
         learn(others);
         RulesInForce now = rules.inForce();
-        RulesInForce configured = rules.read(Map.of()).rules();
+        RulesInForce configured = configured();
         for (String policy : rules.allNames()) {
             PolicyVersion version = now.version(policy);
             if (!version.equals(before.version(policy))) {
@@ -171,7 +344,8 @@ final class LiveChanges {
                 adopted.changed(policy, before.version(policy), version);
             }
         }
-        for (String policy : known.policies()) {
+        stale.warn(inForce(), configured);
+        for (String policy : known.inForceAt(micros()).policies()) {
             List<Change> wanted = known.of(policy);
             if (!wanted.equals(knownBefore.of(policy))
                     && !wanted.get(0).equals(now.changes().get(policy))) {
@@ -202,11 +376,17 @@ final class LiveChanges {
 
     private void learn(Changes others) {
         Changes all = known.and(others);
-        rules.read(applicable(all, rules.policies(), rules.allNames()))
+        long now = micros();
+        rules.read(applicable(all.inForceAt(now), rules.policies(), rules.allNames()))
                 .enforce()
                 .run();
         // what is known is in force
         known = all;
+        long next = all.nextEnd(now);
+        if (next != nextEnd) {
+            nextEnd = next;
+            ends.set(next);
+        }
     }
 
     /** What this instance can apply: all or, where a change is not valid here or together with others, parts of it. */
@@ -240,5 +420,11 @@ final class LiveChanges {
         } catch (RateLimitConfigurationException e) {
             return false;
         }
+    }
+
+    /** Nothing ends from now on. */
+    @Override
+    public void close() {
+        ends.close();
     }
 }

@@ -1,10 +1,15 @@
 package dev.ratelimit.spring.rules.operation;
 
+import dev.ratelimit.spring.HistoryEntry;
+import dev.ratelimit.spring.HistoryEntry.Action;
 import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
+import dev.ratelimit.spring.rules.history.ChangeHistory;
+import dev.ratelimit.spring.rules.history.ChangeNote;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -15,12 +20,14 @@ import org.slf4j.LoggerFactory;
  * Sets and removes overrides of keys, and tells who did so, to logs and observers. Thread-safe.
  *
  * @param overrides what is set
+ * @param history gets an entry for each
  * @param keys shows keys
  * @param operator the name of whoever asks at the moment; {@code null} for the application itself
  * @param observer is told the policy and what was done
  */
 record OverrideJournal(
         KeyOverrides overrides,
+        ChangeHistory history,
         KeyDisplay keys,
         Supplier<@Nullable String> operator,
         BiConsumer<String, Map<String, Object>> observer) {
@@ -29,10 +36,15 @@ record OverrideJournal(
 
     private static final String APPLICATION = "the application";
 
+    /** What an entry of the history for a key has changed: an override replaces another one as a whole. */
+    private static final Set<String> OVERRIDE = Set.of("override");
+
     /** Sets an override, and describes it for JSON; {@code plain} if with its key. */
     Map<String, Object> set(String policy, String key, KeyOverride override, boolean plain) {
         String name = operator.get();
-        OverriddenKey set = overrides.set(policy, key, override, name == null ? APPLICATION : name);
+        Overrides before = overrides.known();
+        OverriddenKey set = overrides.set(policy, key, override, whoAsks());
+        add(policy, set, earlier(before, policy, set));
         log.warn(
                 "Rate limit {}: key {} was overridden by {}: {}, {}{}",
                 Quotation.of(policy),
@@ -59,8 +71,52 @@ record OverrideJournal(
                 hash(policy, removed),
                 quoted(operator.get()),
                 removed.limit());
+        history.add(
+                new HistoryEntry(
+                        history.now(),
+                        Action.REMOVE_OVERRIDE,
+                        policy,
+                        removed.key(),
+                        removed.limit(),
+                        null,
+                        null,
+                        null,
+                        whoAsks()),
+                OVERRIDE);
         tell("removedOverride", policy, removed);
         return true;
+    }
+
+    private void add(String policy, OverriddenKey set, @Nullable String earlier) {
+        history.add(
+                new HistoryEntry(
+                        set.since(),
+                        Action.OVERRIDE,
+                        policy,
+                        set.key(),
+                        earlier,
+                        set.limit(),
+                        set.until(),
+                        set.reason(),
+                        set.by()),
+                OVERRIDE);
+    }
+
+    /** The limits of the override that another one has replaced; {@code null} if there was none. */
+    private static @Nullable String earlier(Overrides before, String policy, OverriddenKey set) {
+        Overrides.Value value = before.values().get(new Overrides.Key(policy, set.key()));
+        return value == null || !value.isInForceAt(ChangeNote.micros(set.since()) * 1000) ? null : value.limit();
+    }
+
+    /** The name of whoever asks. */
+    String whoAsks() {
+        String name = operator.get();
+        return name == null ? APPLICATION : name;
+    }
+
+    /** A key, as its plain value or as a hash. */
+    String show(String policy, String key, boolean plain) {
+        return plain ? key : keys.hash(overrides.encoded(policy, key));
     }
 
     /** Describes those of a policy, for JSON. */

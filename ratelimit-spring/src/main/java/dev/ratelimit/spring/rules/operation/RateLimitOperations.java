@@ -7,6 +7,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
@@ -14,7 +15,6 @@ import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.address.IpAddress;
-import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RequestRules;
@@ -22,15 +22,14 @@ import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
-import dev.ratelimit.spring.rules.mistake.MistakeReport;
-import dev.ratelimit.spring.rules.mistake.WrittenProperties;
+import dev.ratelimit.spring.rules.history.ChangeHistory;
+import dev.ratelimit.spring.rules.history.HistoryReport;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
-import java.time.Instant;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,24 +37,17 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.boot.context.properties.bind.BindException;
-import org.springframework.boot.context.properties.bind.Bindable;
-import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.bind.handler.IgnoreTopLevelConverterNotFoundBindHandler;
-import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
 import org.springframework.core.env.Environment;
 
 /** What operators and applications do with the rules in force. Thread-safe. */
-public final class RateLimitOperations implements RateLimitPolicies {
+public final class RateLimitOperations implements RateLimitPolicies, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(RateLimitOperations.class);
 
@@ -63,26 +55,43 @@ public final class RateLimitOperations implements RateLimitPolicies {
     private final RateLimitStore store;
     private final LiveChanges live;
     private final KeyOverrides overrides;
+    private final ChangeHistory history;
+    private final RefreshedConfiguration refreshed;
     private final OverrideJournal journal;
     private final KeyDisplay keys = new KeyDisplay();
     private final List<BiConsumer<String, Map<String, Object>>> observers = new CopyOnWriteArrayList<>();
     private volatile @Nullable Traffic traffic;
     private volatile @Nullable WaitingRequests waiting;
-    private volatile @Nullable Map<String, Object> refusedConfiguration;
     private volatile Supplier<@Nullable String> operator = () -> null;
     private volatile @Nullable QueuedEvents events;
+
+    /** Operates on these rules; the ticker's scheduler ends changes. */
+    public RateLimitOperations(RequestRules rules, RateLimitStore store, Ticker ticker) {
+        this(rules, store, ticker, Scheduler.of(ticker));
+    }
 
     /**
      * Operates on these rules, and on the keys in this store.
      *
-     * @param ticker tells which overrides of keys have ended
+     * @param ticker tells which changes and overrides of keys have ended
+     * @param scheduler ends changes
      */
-    public RateLimitOperations(RequestRules rules, RateLimitStore store, Ticker ticker) {
+    public RateLimitOperations(RequestRules rules, RateLimitStore store, Ticker ticker, Scheduler scheduler) {
         this.rules = rules;
         this.store = store;
-        this.live = new LiveChanges(rules);
+        this.live = new LiveChanges(rules, ticker, scheduler);
         this.overrides = new KeyOverrides(rules, ticker);
-        this.journal = new OverrideJournal(overrides, keys, () -> operator.get(), this::tell);
+        this.history = new ChangeHistory(rules, ticker, live::inForce);
+        this.journal = new OverrideJournal(overrides, history, keys, () -> operator.get(), this::tell);
+        this.refreshed = new RefreshedConfiguration(
+                rules, live, (policy, before, now) -> publish(policy, Cause.CONFIGURATION, before, now));
+        live.tellEnded(this::ended);
+    }
+
+    /** Ends no changes from now on. */
+    @Override
+    public void close() {
+        live.close();
     }
 
     @Override
@@ -180,19 +189,20 @@ public final class RateLimitOperations implements RateLimitPolicies {
      */
     @CanIgnoreReturnValue
     public Map<String, Object> edit(String policy, Change change, boolean fromConfiguration, @Nullable String version) {
-        PolicyVersion before = live.change(policy, new LiveChanges.Edit(change, fromConfiguration, version));
+        LiveChanges.Edit edit = new LiveChanges.Edit(change, fromConfiguration, version, journal.whoAsks());
+        LiveChanges.Accepted accepted = live.change(policy, edit);
+        PolicyVersion before = accepted.before();
         PolicyVersion now = rules.inForce().version(policy);
-        String what = Stream.of(fromConfiguration ? "as configured" : "", change.toString())
-                .filter(part -> !part.isEmpty())
-                .collect(Collectors.joining(", "));
+        history.add(accepted.entry(policy, edit, now), accepted.properties());
         log.warn(
-                "Rate limit {} was changed by {} from {} to {}, {}",
+                "Rate limit {} was changed by {} from {} to {}, {}{}",
                 Quotation.of(policy),
                 whoAsks(),
                 before,
                 now,
-                now.change() == null ? "as configured" : live.duration());
-        tell(policy, Map.of("change", what, "from", before.toString(), "to", now.toString()));
+                now.change() == null ? "as configured" : accepted.lasts(live.duration()),
+                change.reason() == null ? "" : ", because of " + Quotation.of(change.reason()));
+        tell(policy, accepted.audited(edit, now));
         publish(policy, Cause.OPERATOR, before.toString(), now.toString());
         Map<String, Object> report = report(policy, null, false);
         Long burst = PolicyReport.burst(now.limits());
@@ -204,6 +214,33 @@ public final class RateLimitOperations implements RateLimitPolicies {
                             + " for the permits of one period");
         }
         return report;
+    }
+
+    /** Tells of changes that have ended by themselves. */
+    private void ended(String policy, PolicyVersion before, PolicyVersion now) {
+        log.warn("Rate limit {} was {}, and is {} since its change has ended", Quotation.of(policy), before, now);
+        tell(policy, Map.of("expired", "", "from", before.toString(), "to", now.toString()));
+        publish(policy, Cause.EXPIRY, before.toString(), now.toString());
+    }
+
+    @Override
+    public List<HistoryEntry> history(int limit) {
+        return history.entries(null, limit);
+    }
+
+    @Override
+    public List<HistoryEntry> history(String policy, int limit) {
+        return history.entries(policy, limit);
+    }
+
+    /** The history of changes. */
+    public ChangeHistory history() {
+        return history;
+    }
+
+    /** Shows keys in a history as their plain values, or as hashes. */
+    public ChangeHistory.ShownKeys shownKeys(boolean plain) {
+        return (policy, key) -> journal.show(policy, key, plain);
     }
 
     @Override
@@ -260,61 +297,22 @@ public final class RateLimitOperations implements RateLimitPolicies {
      * mistake, none. A mistake is logged as at the start.
      */
     public boolean refresh(Environment environment) {
-        try {
-            WrittenProperties.check(environment);
-            RateLimitProperties next = Binder.get(environment)
-                    .bindOrCreate(
-                            "ratelimit",
-                            Bindable.of(RateLimitProperties.class),
-                            new NoUnboundElementsBindHandler(new IgnoreTopLevelConverterNotFoundBindHandler()));
-            RulesInForce before = rules.inForce();
-            List<String> fixed = rules.fixedThatDiffer(next);
-            boolean changed = live.configure(next.policies());
-            if (changed) {
-                log.warn("Rate limits have the policies of the changed configuration: {}", names());
-                tellDifferences(before, rules.inForce());
-            }
-            if (!fixed.isEmpty()) {
-                log.warn("A changed configuration of {} needs a restart of the application", String.join(", ", fixed));
-            }
-            refusedConfiguration = null;
-            return changed;
-        } catch (RateLimitConfigurationException | BindException e) {
-            String mistake = MistakeReport.textOf(e, environment);
-            refusedConfiguration = Map.of("since", Instant.now().toString(), "reason", mistake.strip());
-            log.error(
-                    "The changed configuration of rate limits is not applied, and all policies stay as they are.\n\n{}",
-                    mistake);
-            return false;
-        }
-    }
-
-    private void tellDifferences(RulesInForce before, RulesInForce now) {
-        Set<String> all = new TreeSet<>(before.byPolicy().keySet());
-        all.addAll(now.byPolicy().keySet());
-        for (String policy : all) {
-            String earlier = describe(before, policy);
-            String later = describe(now, policy);
-            if (!earlier.equals(later)) {
-                log.warn("Rate limit {} was {}, and is {}", Quotation.of(policy), earlier, later);
-                publish(policy, Cause.CONFIGURATION, earlier, later);
-            }
-        }
-    }
-
-    private static String describe(RulesInForce rules, String policy) {
-        Rule rule = rules.byPolicy().get(policy);
-        return rule == null ? "absent" : rules.mode(policy) == Mode.OFF ? "off" : rule.describe();
+        return refreshed.refresh(environment);
     }
 
     /** The configuration that is not applied: since when, and why; {@code null} if the last one is in force. */
     public @Nullable Map<String, Object> refusedConfiguration() {
-        return refusedConfiguration;
+        return refreshed.refused();
     }
 
     /** Whether operators have changed a policy, so that it is not as configured. */
     public boolean isChanged(String policy) {
         return rules.changes().containsKey(policy);
+    }
+
+    /** How many keys under a policy have an override by an operator. */
+    public long countOverrides(String policy) {
+        return overrides.count(policy);
     }
 
     /** From now on, shares changes with other instances. */
@@ -423,15 +421,16 @@ public final class RateLimitOperations implements RateLimitPolicies {
         return recorded;
     }
 
-    /**
-     * Describes all policies, for JSON.
-     *
-     * @param showKeys whether to show keys as their plain values, not as hashes
-     */
+    /** Describes all policies, for JSON, with keys as their plain values if they may be shown, otherwise as hashes. */
     public List<Map<String, Object>> report(boolean showKeys) {
         RulesInForce now = rules.inForce();
+        PolicyReport report = report(now, showKeys);
+        Map<String, List<Map<String, Object>>> changes = history.inForce();
         return new TreeMap<>(now.byPolicy())
-                .values().stream().map(report(now, showKeys)::policy).toList();
+                .values().stream()
+                        .map(rule ->
+                                HistoryReport.with(changes.get(rule.policy().name()), report.policy(rule)))
+                        .toList();
     }
 
     /** The times of the counts in {@link #report}, for JSON; {@code null} if requests are not counted. */
@@ -457,7 +456,8 @@ public final class RateLimitOperations implements RateLimitPolicies {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         if (key == null) {
-            Map<String, Object> report = report(now, showKeys).policy(rule);
+            Map<String, Object> report = HistoryReport.with(
+                    history.inForce().get(policy), report(now, showKeys).policy(rule));
             report.putAll(reportOverrides(policy, showKeys));
             return report;
         }

@@ -20,9 +20,4 @@ public interface SharedChanges {
      * @throws IllegalStateException if changes cannot be shared at the moment
      */
     Answer exchange(Changes known, Changes change);
-
-    /** Changes of an instance alone. */
-    static Answer alone(Changes known, Changes change) {
-        return new Answer(known.and(change.at(known.latest() + 1)), true);
-    }
 }

@@ -43,10 +43,13 @@ public record Rule(
     private static final String CONCURRENCY = "/concurrency";
 
     /** What the actuator has in place of policies. */
-    private static final Set<String> RESERVED = Set.of("explain", "page", "caller");
+    private static final Set<String> RESERVED = Set.of("explain", "page", "caller", "history", "yaml");
 
     /** What follows the name of a policy where the actuator has its overrides. */
     public static final String OVERRIDES = "/overrides";
+
+    /** What follows the name of a policy where the actuator has its history. */
+    public static final String HISTORY = "/history";
 
     /** The name of the concurrency limit of a policy that also has a rate. */
     public static String concurrencyOf(String policy) {
@@ -71,6 +74,10 @@ public record Rule(
         if (policy.endsWith(OVERRIDES)) {
             throw new IllegalArgumentException("the actuator has the overrides of a policy under /policy" + OVERRIDES
                     + ", so the name of a policy must not end with " + OVERRIDES + "; rename it");
+        }
+        if (policy.endsWith(HISTORY)) {
+            throw new IllegalArgumentException("the actuator has the history of a policy under /policy" + HISTORY
+                    + ", so the name of a policy must not end with " + HISTORY + "; rename it");
         }
         for (String segment : policy.split("/", -1)) {
             if (segment.isEmpty() || segment.equals(".") || segment.equals("..")) {

@@ -18,11 +18,16 @@ import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** Changes under load, and changes that several instances share. */
+@ExtendWith(OutputCaptureExtension.class)
 class LiveChangesTest {
 
     private static final Duration STEP = Duration.ofMillis(2);
@@ -71,6 +76,61 @@ class LiveChangesTest {
         assertThat(now).startsWith("50/minute");
         assertThat(here).containsExactly(new RateLimitChangedEvent("p", Cause.OPERATOR, "alice", before, now));
         assertThat(there).containsExactly(new RateLimitChangedEvent("p", Cause.OTHER_INSTANCE, null, before, now));
+    }
+
+    @Test
+    void instanceThatStarts_withAnotherConfigurationThanThatOfTheChange_warnsOnce(CapturedOutput output) {
+        LiveRules before = instance("p.limit=100/minute");
+        before.operations.identify(() -> "alice");
+        before.operations.change(
+                "p", Change.toLimit("50/minute").lasting(Duration.ofHours(1)).because("release"));
+        before.operations.change("p", Change.toMode(Mode.SHADOW));
+
+        LiveRules deployed = instance("p.limit=200/minute");
+        deployed.operations.adopt(register.shared);
+        deployed.operations.adopt(register.shared.and(changed(1, "q", Change.toLimit("1/second"))));
+
+        String end = String.valueOf(before.operations.history(2).get(1).until());
+        assertThat(output.getAll().lines().filter(line -> line.contains("does not have the")))
+                .singleElement()
+                .asString()
+                .contains("WARN")
+                .contains(
+                        "Rate limit 'p' does not have the limit that is configured now: 200/minute. In force is 50/minute,"
+                                + " which 'alice' has set at ")
+                .contains(", because of 'release', when 100/minute was configured, and which lasts until " + end + ".")
+                .contains("POST {\"restore\": true} to /actuator/ratelimits/p");
+        assertThat(changes(deployed).get(0))
+                .containsEntry("property", "limit")
+                .containsEntry("configured", "100/minute")
+                .containsEntry("configuredNow", "200/minute");
+        assertThat(changes(deployed).get(1)).containsEntry("property", "mode").doesNotContainKey("configuredNow");
+        assertThat(changes(before)).allSatisfy(change -> assertThat(change).doesNotContainKey("configuredNow"));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<Map<String, Object>> changes(LiveRules live) {
+        return (List<Map<String, Object>>)
+                live.operations.report("p", null, false).get("changes");
+    }
+
+    @Test
+    void change_withAnEnd_endsOnAllInstances_alsoIfItIsLearntAfterwards() {
+        LiveRules first = instance("p.limit=100/minute");
+        LiveRules second = instance("p.limit=100/minute");
+        first.operations.change("p", Change.toLimit("50/minute").lasting(Duration.ofMinutes(1)));
+        second.operations.adopt(register.shared);
+        assertThat(second.operations.isChanged("p")).isTrue();
+
+        first.ticker.advance(Duration.ofMinutes(1));
+        second.ticker.advance(Duration.ofMinutes(1));
+        LiveRules late = instance("p.limit=100/minute");
+        late.ticker.advance(Duration.ofMinutes(1));
+        late.operations.adopt(register.shared);
+
+        assertThat(List.of(first, second, late))
+                .allSatisfy(live -> assertThat(live.operations.isChanged("p")).isFalse());
+        assertThat(register.calls).isEqualTo(1);
     }
 
     private static Changes changed(long at, String policy, Change change) {

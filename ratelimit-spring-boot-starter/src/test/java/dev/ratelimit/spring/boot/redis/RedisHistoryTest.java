@@ -1,0 +1,175 @@
+package dev.ratelimit.spring.boot.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.spring.HistoryEntry;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
+import dev.ratelimit.spring.rules.history.History;
+import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.test.FakeTicker;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** The history that instances share, in virtual time. */
+@ExtendWith(OutputCaptureExtension.class)
+class RedisHistoryTest {
+
+    private final FakeTicker ticker = new FakeTicker(Instant.ofEpochSecond(1_764_000_000));
+    private final ScriptedServer server = new ScriptedServer(ticker);
+
+    private final class Instance {
+
+        final RateLimitOperations operations;
+        final RedisChanges shared;
+
+        Instance() {
+            SharingInstance instance = SharingInstance.of(
+                    server,
+                    ticker,
+                    Map.of("ratelimit.policies.p.limit", "10/hour", "ratelimit.policies.p.key", "user"));
+            operations = instance.operations();
+            shared = instance.shared();
+            operations.share(shared);
+            operations.shareOverrides(shared);
+            operations.history().share(shared);
+            shared.read();
+        }
+
+        void change(String limit) {
+            ticker.advance(Duration.ofMillis(10));
+            operations.change("p", Change.toLimit(limit));
+        }
+
+        History known() {
+            return operations.history().known();
+        }
+
+        List<HistoryEntry> entries() {
+            return operations.history(1000);
+        }
+    }
+
+    @Test
+    void change_isInTheHistoryOfAllInstances_afterOneRead_andOfThoseThatStartLater() {
+        Instance first = new Instance();
+        Instance second = new Instance();
+        first.operations.identify(() -> "alice");
+        first.operations.change(
+                "p", Change.toLimit("5/hour").lasting(Duration.ofMinutes(1)).because("release"));
+        second.operations.override("p", "b\u00f6b", KeyOverride.blocked());
+
+        first.shared.read();
+        second.shared.read();
+
+        assertThat(first.entries()).hasSize(2).isEqualTo(second.entries()).isEqualTo(new Instance().entries());
+        assertThat(second.entries().get(1).by()).isEqualTo("alice");
+        assertThat(second.entries().get(1).time()).isEqualTo(Instant.ofEpochSecond(1_764_000_000));
+        ticker.advance(Duration.ofMinutes(1));
+        assertThat(first.entries()).hasSize(3).isEqualTo(second.entries());
+    }
+
+    @Test
+    void entry_isSentAlone_howeverManyThereAre() {
+        Instance first = new Instance();
+        for (int i = 0; i < 1000; i++) {
+            first.change(i % 2 == 0 ? "5/hour" : "6/hour");
+        }
+        int bytes = server.bytes();
+
+        first.change("5/hour");
+
+        assertThat(server.bytes() - bytes).isLessThan(2500);
+        assertThat(first.known().lines()).hasSize(1000);
+        assertThat(new Instance().known()).isEqualTo(first.known());
+    }
+
+    @Test
+    void read_thatFindsNothingNew_isOneScript() {
+        Instance first = new Instance();
+        first.change("5/hour");
+        first.shared.read();
+        int scripts = server.scripts();
+
+        first.shared.read();
+
+        assertThat(server.scripts() - scripts).isOne();
+    }
+
+    @Test
+    void history_survivesTheLossOfAllData_andAnOlderCopy() {
+        Instance first = new Instance();
+        Instance second = new Instance();
+        first.change("5/hour");
+        second.shared.read();
+        ScriptedServer.Data older = server.data();
+        second.change("6/hour");
+        first.shared.read();
+
+        server.flush();
+        first.change("7/hour");
+        second.shared.read();
+        first.shared.read();
+        assertThat(second.known().lines()).hasSize(3);
+        assertThat(first.known()).isEqualTo(second.known());
+
+        server.restore(older);
+        second.shared.read();
+        assertThat(new Instance().known()).isEqualTo(second.known());
+        assertThat(second.known().lines()).hasSize(3);
+    }
+
+    @Test
+    void entry_thatRedisDidNotGet_isToldWithTheNextRead() {
+        Instance first = new Instance();
+        Instance second = new Instance();
+        first.operations.history().share(known -> {
+            throw new IllegalStateException("no answer");
+        });
+        first.change("5/hour");
+        assertThat(first.entries()).hasSize(1);
+
+        first.shared.read();
+        second.shared.read();
+
+        assertThat(second.known()).isEqualTo(first.known());
+    }
+
+    @Test
+    void foreignEntries_areReplaced(CapturedOutput output) {
+        Instance first = new Instance();
+        first.change("5/hour");
+        ScriptedServer.Data now = server.data();
+        server.restore(new ScriptedServer.Data(
+                now.value(),
+                now.expiresAtMillis(),
+                Map.of(":historyentries", "nonsense\n", ":historydigest", "x"),
+                now.fieldsExpireAtMillis()));
+
+        first.shared.read();
+        first.shared.read();
+
+        assertThat(output).contains("had a value that is none of the history of rate limits");
+        assertThat(new Instance().known()).isEqualTo(first.known());
+    }
+
+    @Test
+    void lastInstance_takesTheHistoryWithIt() {
+        Instance first = new Instance();
+        Instance second = new Instance();
+        first.change("5/hour");
+        second.shared.read();
+
+        first.shared.leave();
+        assertThat(server.data().fields()).isNotEmpty();
+        second.shared.leave();
+
+        assertThat(server.hasKey()).isFalse();
+    }
+}

@@ -1,0 +1,110 @@
+package dev.ratelimit.spring.rules.history;
+
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
+import dev.ratelimit.spring.rules.config.ChangedPolicy;
+import dev.ratelimit.spring.rules.config.PolicyProperties;
+import dev.ratelimit.spring.rules.rule.Rule;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes the policies in force as their configuration would have to be, to be copied there.
+ *
+ * @param policies as they are configured
+ * @param changes what replaces the configuration, by policy
+ * @param details what is known of these changes
+ * @param overrides finds the overrides of keys in force, by policy
+ * @param keys shows their keys
+ */
+record YamlInForce(
+        Map<String, PolicyProperties> policies,
+        Map<String, Change> changes,
+        List<ChangedProperty> details,
+        Function<String, List<OverriddenKey>> overrides,
+        ChangeHistory.ShownKeys keys) {
+
+    private static final Change NOTHING = new Change(null, null, null);
+
+    /**
+     * Writes them.
+     *
+     * @param all whether also those that are as configured
+     * @param showKeys whether to show the keys of configured overrides
+     */
+    String write(boolean all, boolean showKeys) {
+        YamlText yaml = new YamlText();
+        Map<String, PolicyProperties> written = new TreeMap<>(policies);
+        written.keySet().removeIf(policy -> !all && differences(policy).isEmpty());
+        yaml.comment(
+                written.isEmpty()
+                        ? "All policies are as configured."
+                        : (all ? "All policies" : "The policies that differ from their configuration")
+                                + ", as they are in force. After a deployment of them, remove the changes by"
+                                + " {\"restore\": true}.");
+        details.stream()
+                .filter(detail -> !policies.containsKey(detail.policy())
+                        && !policies.containsKey(Rule.withoutConcurrency(detail.policy())))
+                .forEach(detail -> yaml.comment("The policy " + detail.policy() + " is written out in an annotation. "
+                        + of(detail, detail.name())));
+        if (!written.isEmpty()) {
+            yaml.group(
+                    "ratelimit",
+                    () -> yaml.group(
+                            "policies",
+                            () -> written.forEach((name, policy) -> yaml.entry(name, () -> {
+                                differences(name).forEach(yaml::comment);
+                                new PolicyYaml(yaml, showKeys)
+                                        .write(ChangedPolicy.of(
+                                                policy,
+                                                changes.getOrDefault(name, NOTHING),
+                                                changes.getOrDefault(Rule.concurrencyOf(name), NOTHING)));
+                            }))));
+        }
+        return yaml.toString();
+    }
+
+    /** How a policy differs from its configuration, for people. */
+    private List<String> differences(String policy) {
+        String half = Rule.concurrencyOf(policy);
+        return Stream.of(
+                        details.stream()
+                                .filter(detail -> detail.policy().equals(policy))
+                                .map(detail -> of(detail, detail.name())),
+                        details.stream()
+                                .filter(detail -> detail.policy().equals(half))
+                                .map(detail -> detail.name().equals("limit")
+                                        ? of(detail, "concurrency")
+                                        : of(detail, detail.name() + " of the concurrency limit alone")
+                                                + "; the configuration has no such property"),
+                        overrides.apply(policy).stream().map(one -> of(policy, one)))
+                .flatMap(lines -> lines)
+                .toList();
+    }
+
+    private static String of(ChangedProperty detail, String property) {
+        ChangeNote note = detail.note();
+        return property + ": " + detail.value()
+                + by(note.by(), ChangeNote.instant(detail.at()), note.end(), note.reason())
+                + (note.configured().isEmpty() ? "" : "; configured was " + note.configured());
+    }
+
+    private String of(String policy, OverriddenKey one) {
+        return "Override of key " + keys.show(policy, one.key()) + ": " + one.limit()
+                + by(one.by(), one.since(), one.until(), one.reason());
+    }
+
+    private static String by(String who, Instant since, @Nullable Instant until, @Nullable String reason) {
+        return Stream.of(
+                        ", by " + who + " at " + since,
+                        until == null ? "" : ", until " + until,
+                        reason == null || reason.isEmpty() ? "" : ", because of " + reason)
+                .collect(Collectors.joining());
+    }
+}

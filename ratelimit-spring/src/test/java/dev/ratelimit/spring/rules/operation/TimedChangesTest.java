@@ -1,0 +1,224 @@
+package dev.ratelimit.spring.rules.operation;
+
+import static dev.ratelimit.spring.rules.operation.LiveRules.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.spring.HistoryEntry;
+import dev.ratelimit.spring.HistoryEntry.Action;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChangedEvent;
+import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
+import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** Changes with an end and a reason, and their history. */
+@ExtendWith(OutputCaptureExtension.class)
+class TimedChangesTest {
+
+    private static final String CONFIGURED = "100/minute (token-bucket), mode enforce";
+    private static final String CHANGED = "50/minute (token-bucket), mode enforce";
+
+    private final LiveRules live = new LiveRules("p.limit=100/minute", "p.key=user", "p.match.paths=/x");
+
+    private Instant now() {
+        return Instant.EPOCH.plusNanos(live.ticker.epochNanos());
+    }
+
+    private String version() {
+        return live.rules.inForce().version("p").toString();
+    }
+
+    @Test
+    void change_forAnHour_endsByItself_onTheClock(CapturedOutput output) {
+        List<Object> events = new ArrayList<>();
+        List<Map<String, Object>> audited = new ArrayList<>();
+        live.operations.publishTo(new QueuedEvents(events::add, Runnable::run));
+        live.operations.observe((policy, what) -> audited.add(what));
+        live.operations.change(
+                "p", Change.toLimit("50/minute").lasting(Duration.ofHours(1)).because("release"));
+
+        live.ticker.advance(Duration.ofHours(1).minusNanos(1000));
+        assertThat(version()).isEqualTo(CHANGED);
+        live.ticker.advance(Duration.ofNanos(1000));
+
+        assertThat(version()).isEqualTo(CONFIGURED);
+        assertThat(live.operations.isChanged("p")).isFalse();
+        assertThat(events)
+                .containsExactly(
+                        new RateLimitChangedEvent("p", Cause.OPERATOR, null, CONFIGURED, CHANGED),
+                        new RateLimitChangedEvent("p", Cause.EXPIRY, null, CHANGED, CONFIGURED));
+        assertThat(audited.get(0)).containsEntry("reason", "release").containsKey("until");
+        assertThat(audited.get(1)).containsKey("expired");
+        assertThat(output).contains("because of 'release'", "since its change has ended");
+        assertThat(live.ticker.alarms()).isZero();
+    }
+
+    @Test
+    void end_concernsOnlyWhatTheChangeNames_andALaterChangeReplacesIt() {
+        live.operations.change("p", Change.toMode(Mode.SHADOW));
+        live.operations.change("p", Change.toLimit("50/minute").lasting(Duration.ofHours(1)));
+        live.operations.change("p", new Change(null, 10L, null).lasting(Duration.ofHours(1)));
+        live.operations.change("p", new Change(null, 20L, null));
+
+        live.ticker.advance(Duration.ofHours(2));
+
+        assertThat(live.rules.changes()).containsExactly(Map.entry("p", new Change(null, 20L, Mode.SHADOW)));
+    }
+
+    @Test
+    void end_byAClockThatIsSet_isStillTheEnd() {
+        live.operations.change("p", Change.toLimit("50/minute").until(now().plusSeconds(7200)));
+
+        live.ticker.setWallClock(Duration.ofHours(1));
+        live.ticker.advance(Duration.ofMinutes(59));
+        assertThat(version()).isEqualTo(CHANGED);
+        live.ticker.advance(Duration.ofMinutes(1));
+
+        assertThat(version()).isEqualTo(CONFIGURED);
+    }
+
+    @Test
+    void close_endsNothingAnyMore() {
+        live.operations.change("p", Change.toLimit("50/minute").lasting(Duration.ofHours(1)));
+
+        live.operations.close();
+
+        assertThat(live.ticker.alarms()).isZero();
+    }
+
+    @Test
+    void hostileValues_areRefused_andNothingIsChanged() {
+        String many = "1/second;".repeat(30);
+        for (Change change : List.of(
+                Change.toLimit("50/minute").because("x".repeat(201)),
+                Change.toLimit(many),
+                Change.toLimit("50/minute").lasting(Duration.ZERO),
+                Change.toLimit("50/minute").lasting(Duration.ofDays(367)),
+                Change.toLimit("50/minute").until(now()))) {
+            assertThatThrownBy(() -> live.operations.change("p", change)).isInstanceOf(IllegalArgumentException.class);
+        }
+
+        assertThat(version()).isEqualTo(CONFIGURED);
+        assertThat(live.operations.history(10)).isEmpty();
+    }
+
+    @Test
+    void history_tellsWhoWhenFromWhatToWhatAndWhy_ofPoliciesAndKeys() {
+        live.operations.identify(() -> "alice");
+        Instant first = now();
+        live.operations.change("p", Change.toLimit("50/minute").because("release"));
+        live.ticker.advance(Duration.ofSeconds(1));
+        live.operations.override(
+                "p", "bob", KeyOverride.blocked().lasting(Duration.ofMinutes(1)).because("flood"));
+        live.ticker.advance(Duration.ofSeconds(1));
+        live.operations.override("p", "bob", KeyOverride.to("5/minute").lasting(Duration.ofMinutes(1)));
+        live.ticker.advance(Duration.ofMinutes(2));
+        live.operations.override("p", "eve", KeyOverride.unlimited());
+        live.operations.removeOverride("p", "eve");
+        live.ticker.advance(Duration.ofSeconds(1));
+        live.operations.identify(() -> null);
+        live.operations.restore("p");
+
+        Instant t = first;
+        assertThat(live.operations.history(10))
+                .containsExactly(
+                        entry(
+                                t.plusSeconds(123),
+                                Action.RESTORE,
+                                null,
+                                CHANGED,
+                                CONFIGURED,
+                                null,
+                                null,
+                                "the application"),
+                        entry(
+                                t.plusSeconds(122),
+                                Action.REMOVE_OVERRIDE,
+                                "eve",
+                                "unlimited",
+                                null,
+                                null,
+                                null,
+                                "alice"),
+                        entry(t.plusSeconds(122), Action.OVERRIDE, "eve", null, "unlimited", null, null, "alice"),
+                        entry(t.plusSeconds(62), Action.EXPIRY, "bob", "5/minute", null, null, null, null),
+                        entry(
+                                t.plusSeconds(2),
+                                Action.OVERRIDE,
+                                "bob",
+                                "blocked",
+                                "5/minute",
+                                t.plusSeconds(62),
+                                null,
+                                "alice"),
+                        entry(
+                                t.plusSeconds(1),
+                                Action.OVERRIDE,
+                                "bob",
+                                null,
+                                "blocked",
+                                t.plusSeconds(61),
+                                "flood",
+                                "alice"),
+                        entry(t, Action.CHANGE, null, CONFIGURED, CHANGED, null, "release", "alice"));
+        assertThat(live.operations.history("p", 2))
+                .isEqualTo(live.operations.history(2))
+                .hasSize(2);
+    }
+
+    private static HistoryEntry entry(
+            Instant time, Action action, String key, String from, String to, Instant until, String reason, String by) {
+        return new HistoryEntry(time, action, "p", key, from, to, until, reason, by);
+    }
+
+    @Test
+    void history_ofNoSuchPolicy_orWithAnotherLimit_isRefused() {
+        assertThatThrownBy(() -> live.operations.history("q", 1)).isInstanceOf(UnknownPolicyException.class);
+        for (int limit : List.of(0, -1, 1001)) {
+            assertThatThrownBy(() -> live.operations.history(limit))
+                    .hasMessage("limit must be from 1 to 1000 but was " + limit);
+        }
+    }
+
+    @Test
+    void report_tellsTheDetailsOfEachChange() {
+        live.operations.change(
+                "p", Change.toMode(Mode.SHADOW).lasting(Duration.ofHours(1)).because("why"));
+
+        assertThat(live.operations.report("p", null, false))
+                .containsEntry(
+                        "changes",
+                        List.of(Map.of(
+                                "property", "mode",
+                                "to", "shadow",
+                                "by", "the application",
+                                "since", now().toString(),
+                                "until", now().plusSeconds(3600).toString(),
+                                "reason", "why",
+                                "configured", "enforce")));
+        assertThat(live.operations.report(false).get(0)).containsKey("changes");
+        live.operations.restore("p");
+        assertThat(live.operations.report("p", null, false)).doesNotContainKey("changes");
+    }
+
+    @Test
+    void request_isChargedToTheConfiguredLimitAgain() {
+        live.operations.change("p", Change.toMode(Mode.OFF).lasting(Duration.ofSeconds(10)));
+        assertThat(live.admitted(200, get("/x"))).isEqualTo(200);
+
+        live.ticker.advance(Duration.ofSeconds(10));
+
+        assertThat(live.admitted(200, get("/x"))).isEqualTo(100);
+    }
+}
