@@ -59,7 +59,7 @@ final class Hall {
             if (wait > 0) {
                 Room room = rooms.get(status.policy().name());
                 long certain = status.limit().concurrency() ? 0 : wait;
-                if (room == null || wait == LimitAlgorithm.NEVER || certain > room.maxWaitNanos) {
+                if (room == null || wait == LimitAlgorithm.NEVER || certain > room.maxWaitNanos()) {
                     return null;
                 }
                 at = wait > longest ? status.charge() : at;
@@ -313,7 +313,20 @@ final class Hall {
 
     /** How long callers may wait for this policy, which must have a room. */
     long maxWaitNanos(Charge charge) {
-        return room(charge).maxWaitNanos;
+        return room(charge).maxWaitNanos();
+    }
+
+    /**
+     * From now on, callers may wait for a policy for this long.
+     *
+     * @throws IllegalArgumentException if nobody may wait for it
+     */
+    synchronized void maxWaitNanos(String policy, long nanos) {
+        Room room = rooms.get(policy);
+        if (room == null) {
+            throw new IllegalArgumentException("no callers wait for policy " + policy);
+        }
+        room.maxWaitNanos(nanos);
     }
 
     /** Permits of a budget were refunded. Returns whether anybody is to be asked for. */

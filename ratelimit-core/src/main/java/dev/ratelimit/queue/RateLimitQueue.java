@@ -306,6 +306,19 @@ public final class RateLimitQueue implements AutoCloseable {
     }
 
     /**
+     * Changes how long callers may wait for permits of a policy from now on. Those who already wait keep the time that
+     * they have, unless they are asked for again, such as after {@link #wake(String)}, and their own permits take longer than
+     * the new one.
+     *
+     * @param policy its name
+     * @param maxWait from zero to one day; zero refuses at once
+     * @throws IllegalArgumentException if {@code maxWait} is out of range, or the queue was built without this policy
+     */
+    public void maxWait(String policy, Duration maxWait) {
+        hall.maxWaitNanos(policy, Waiting.of(maxWait, 0).maxWait().toNanos());
+    }
+
+    /**
      * {@return the number of callers who wait for permits of a policy, over all keys}
      *
      * @param policy its name

@@ -17,9 +17,11 @@ final class Room {
     private static final Comparator<Waiter> NEWEST_FIRST = (one, other) -> Long.compare(other.number, one.number);
 
     final String policy;
-    final long maxWaitNanos;
 
     private final Waiting waiting;
+
+    /** Of those who come from now on. Written under the lock, and read at any time. */
+    private volatile long maxWaitNanos;
 
     private final Map<String, Line> lines = new HashMap<>();
 
@@ -44,6 +46,14 @@ final class Room {
 
     private boolean isNewestFirst() {
         return waiting.order() == Order.NEWEST_FIRST;
+    }
+
+    long maxWaitNanos() {
+        return maxWaitNanos;
+    }
+
+    void maxWaitNanos(long nanos) {
+        maxWaitNanos = nanos;
     }
 
     /** How many wait. */

@@ -4,12 +4,16 @@ import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -180,96 +184,39 @@ public interface RateLimitPolicies {
             String by,
             Instant since) {}
 
-    /** The limits of a single key, until when, and why. Immutable. */
-    final class KeyOverride {
-
-        private final String limit;
-        private final @Nullable Duration duration;
-        private final @Nullable Instant until;
-        private final @Nullable String reason;
-
-        private KeyOverride(
-                String limit, @Nullable Duration duration, @Nullable Instant until, @Nullable String reason) {
-            this.limit = limit;
-            this.duration = duration;
-            this.until = until;
-            this.reason = reason;
-        }
-
-        /**
-         * {@return an override with these limits, without an end}
-         *
-         * @param limit as in the configuration, such as {@code 50/minute}, {@code blocked} or {@code unlimited}
-         */
-        public static KeyOverride to(String limit) {
-            return new KeyOverride(limit, null, null, null);
-        }
-
-        /** {@return an override that refuses all requests, without an end} */
-        public static KeyOverride blocked() {
-            return to("blocked");
-        }
-
-        /** {@return an override that admits all requests, without an end} */
-        public static KeyOverride unlimited() {
-            return to("unlimited");
-        }
-
-        /**
-         * {@return the same override for some time}
-         *
-         * @param time more than 0 and at most 366 days, from when it is set
-         */
-        public KeyOverride lasting(Duration time) {
-            return new KeyOverride(limit, time, null, reason);
-        }
-
-        /**
-         * {@return the same override until a moment}
-         *
-         * @param end later than now, by at most 366 days; exact to a microsecond
-         */
-        public KeyOverride until(Instant end) {
-            return new KeyOverride(limit, null, end, reason);
-        }
-
-        /**
-         * {@return the same override with a reason, for those who see it}
-         *
-         * @param why at most 200 characters
-         */
-        public KeyOverride because(String why) {
-            return new KeyOverride(limit, duration, until, why);
-        }
-
-        /** {@return the limits as in the configuration} */
-        public String limit() {
-            return limit;
-        }
-
-        /** {@return how long it lasts; {@code null} if it has a fixed end or none} */
-        public @Nullable Duration duration() {
-            return duration;
-        }
-
-        /** {@return when it ends; {@code null} if it has a duration or no end} */
-        public @Nullable Instant until() {
-            return until;
-        }
-
-        /** {@return why; {@code null} if nobody has said that} */
-        public @Nullable String reason() {
-            return reason;
-        }
-    }
-
     /** What to change. Immutable. */
     final class Change {
 
         private final @Nullable String limit;
         private final @Nullable Long burst;
         private final @Nullable Mode mode;
+        private final @Nullable Duration penalty;
+        private final @Nullable Duration maxWait;
+        private final Map<String, OfPlan> plans;
         private final Terms terms;
+
+        /**
+         * What to change of a plan. Immutable.
+         *
+         * @param limit as in the configuration, such as {@code 100/minute}, {@code unlimited} or {@code blocked};
+         *     {@code null} to leave it
+         * @param burst the maximum number of permits in a token bucket; {@code null} to leave it, 0 for the permits of one
+         *     period
+         */
+        public record OfPlan(
+                @Nullable String limit, @Nullable Long burst) {
+
+            OfPlan after(OfPlan earlier) {
+                return new OfPlan(limit == null ? earlier.limit : limit, burst == null ? earlier.burst : burst);
+            }
+
+            @Override
+            public String toString() {
+                return burst == null
+                        ? String.valueOf(limit)
+                        : limit == null ? "burst " + burst : limit + " burst " + burst;
+            }
+        }
 
         /** Until when, and why. */
         private record Terms(
@@ -289,13 +236,44 @@ public interface RateLimitPolicies {
          * @param mode whether the policy is applied; {@code null} to leave it
          */
         public Change(@Nullable String limit, @Nullable Long burst, @Nullable Mode mode) {
-            this(limit, burst, mode, Terms.NONE);
+            this(limit, burst, mode, null, null, Map.of());
         }
 
-        private Change(@Nullable String limit, @Nullable Long burst, @Nullable Mode mode, Terms terms) {
+        /**
+         * Creates a change of everything that can be changed.
+         *
+         * @param limit as in the configuration, such as {@code 100/minute}; {@code null} to leave it
+         * @param burst the maximum number of permits in a token bucket; {@code null} to leave it, 0 for the permits of
+         *     one period
+         * @param mode whether the policy is applied; {@code null} to leave it
+         * @param penalty how long a key that the policy has refused stays refused; {@code null} to leave it, zero for
+         *     none
+         * @param maxWait how long a request may wait, above 0 and at most one hour; {@code null} to leave it
+         * @param plans what to change of plans of the configuration, by name
+         */
+        public Change(
+                @Nullable String limit,
+                @Nullable Long burst,
+                @Nullable Mode mode,
+                @Nullable Duration penalty,
+                @Nullable Duration maxWait,
+                Map<String, OfPlan> plans) {
             this.limit = limit;
             this.burst = burst;
             this.mode = mode;
+            this.penalty = penalty;
+            this.maxWait = maxWait;
+            this.plans = Collections.unmodifiableMap(new TreeMap<>(plans));
+            this.terms = Terms.NONE;
+        }
+
+        private Change(Change values, Terms terms) {
+            this.limit = values.limit;
+            this.burst = values.burst;
+            this.mode = values.mode;
+            this.penalty = values.penalty;
+            this.maxWait = values.maxWait;
+            this.plans = values.plans;
             this.terms = terms;
         }
 
@@ -309,6 +287,15 @@ public interface RateLimitPolicies {
         }
 
         /**
+         * {@return a change of the burst alone}
+         *
+         * @param burst the maximum number of permits in a token bucket; 0 for the permits of one period
+         */
+        public static Change toBurst(long burst) {
+            return new Change(null, burst, null);
+        }
+
+        /**
          * {@return a change of the mode alone}
          *
          * @param mode whether the policy is applied
@@ -318,13 +305,43 @@ public interface RateLimitPolicies {
         }
 
         /**
+         * {@return a change of the penalty alone}
+         *
+         * @param penalty how long a key that the policy has refused stays refused: from one second to 365 days, or zero for
+         *     none
+         */
+        public static Change toPenalty(Duration penalty) {
+            return new Change(null, null, null, penalty, null, Map.of());
+        }
+
+        /**
+         * {@return a change of the longest wait alone, for a policy that lets requests wait} Those who already wait keep
+         * the time that they have, unless their permits take longer than the new one.
+         *
+         * @param maxWait how long a request may wait, above 0 and at most one hour
+         */
+        public static Change toMaxWait(Duration maxWait) {
+            return new Change(null, null, null, null, maxWait, Map.of());
+        }
+
+        /**
+         * {@return a change of the limit of a plan alone}
+         *
+         * @param plan a plan of the policy's configuration
+         * @param limit as in the configuration, such as {@code 100/minute}, {@code unlimited} or {@code blocked}
+         */
+        public static Change toPlan(String plan, String limit) {
+            return new Change(null, null, null, null, null, Map.of(plan, new OfPlan(limit, null)));
+        }
+
+        /**
          * {@return the same change for some time} Then what it has changed returns to the configuration, unless it was
          * changed again.
          *
          * @param time more than 0 and at most 366 days, from when the change is made
          */
         public Change lasting(Duration time) {
-            return new Change(limit, burst, mode, new Terms(time, null, terms.reason));
+            return new Change(this, new Terms(time, null, terms.reason));
         }
 
         /**
@@ -334,7 +351,7 @@ public interface RateLimitPolicies {
          * @param end later than now, by at most 366 days; exact to a microsecond
          */
         public Change until(Instant end) {
-            return new Change(limit, burst, mode, new Terms(null, end, terms.reason));
+            return new Change(this, new Terms(null, end, terms.reason));
         }
 
         /**
@@ -343,7 +360,7 @@ public interface RateLimitPolicies {
          * @param why at most 200 characters
          */
         public Change because(String why) {
-            return new Change(limit, burst, mode, new Terms(terms.duration, terms.until, why));
+            return new Change(this, new Terms(terms.duration, terms.until, why));
         }
 
         /** {@return how long it lasts; {@code null} if it has a fixed end or none} */
@@ -379,16 +396,36 @@ public interface RateLimitPolicies {
             return mode;
         }
 
+        /** {@return how long a key that the policy has refused stays refused; {@code null} to leave it, zero for none} */
+        public @Nullable Duration penalty() {
+            return penalty;
+        }
+
+        /** {@return how long a request may wait; {@code null} to leave it} */
+        public @Nullable Duration maxWait() {
+            return maxWait;
+        }
+
+        /** {@return what to change of plans, by name} */
+        public Map<String, OfPlan> plans() {
+            return plans;
+        }
+
         /**
          * {@return both changes in one, without their ends and reasons: what this one leaves is that of the earlier one}
          *
          * @param earlier a change to the same policy
          */
         public Change after(Change earlier) {
+            Map<String, OfPlan> both = new TreeMap<>(earlier.plans);
+            plans.forEach((plan, change) -> both.merge(plan, change, (before, now) -> now.after(before)));
             return new Change(
                     limit == null ? earlier.limit : limit,
                     burst == null ? earlier.burst : burst,
-                    mode == null ? earlier.mode : mode);
+                    mode == null ? earlier.mode : mode,
+                    penalty == null ? earlier.penalty : penalty,
+                    maxWait == null ? earlier.maxWait : maxWait,
+                    both);
         }
 
         @Override
@@ -397,22 +434,32 @@ public interface RateLimitPolicies {
                     && Objects.equals(limit, change.limit)
                     && Objects.equals(burst, change.burst)
                     && mode == change.mode
+                    && Objects.equals(penalty, change.penalty)
+                    && Objects.equals(maxWait, change.maxWait)
+                    && plans.equals(change.plans)
                     && terms.equals(change.terms);
         }
 
         @Override
         public int hashCode() {
-            return Objects.hash(limit, burst, mode, terms);
+            return Objects.hash(limit, burst, mode, penalty, maxWait, plans, terms);
         }
 
-        /** For logs: {@code limit 100/minute, mode off}. */
+        /** For logs: {@code limit 100/minute, mode off, plan pro 600/minute}; empty if it changes nothing. */
         @Override
         public String toString() {
             StringBuilder text = new StringBuilder();
             append(text, "limit ", limit);
             append(text, "burst ", burst);
             append(text, "mode ", mode == null ? null : mode.name().toLowerCase(Locale.ROOT));
+            append(text, "penalty ", penalty == null ? null : notation(penalty));
+            append(text, "max-wait ", maxWait == null ? null : notation(maxWait));
+            plans.forEach((plan, change) -> append(text, "plan " + plan + " ", change));
             return text.toString();
+        }
+
+        private static String notation(Duration time) {
+            return time.isZero() ? "none" : Rate.notation(time);
         }
 
         private static void append(StringBuilder text, String name, @Nullable Object value) {

@@ -36,6 +36,7 @@ class ArchitectureTest {
             "mistake",
             "decision",
             "history",
+            "override",
             "operation");
 
     @ArchTest

@@ -3,6 +3,7 @@ package dev.ratelimit.queue;
 import static dev.ratelimit.queue.QueueScene.admitted;
 import static dev.ratelimit.queue.QueueScene.refused;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Policy;
@@ -41,6 +42,26 @@ class RateLimitQueueBoundsTest {
 
             assertThat(refused(scene.ask(bucket.charge("k", 3)))).isTrue();
             assertThat(scene.ask(bucket.charge("k", 2))).isNotDone();
+        }
+    }
+
+    @Test
+    void maxWait_thatIsChanged_isThatOfNewcomers_andThoseWhoWaitKeepTheirs() {
+        try (QueueScene scene = new QueueScene("one", Waiting.of(Duration.ofSeconds(3), 100))) {
+            scene.ask(ONE.charge("k"));
+            List<CompletableFuture<Decision>> waiting = scene.ask(3, ONE.charge("k"));
+
+            scene.queue.maxWait("one", Duration.ofSeconds(4));
+            waiting.add(scene.ask(ONE.charge("k")));
+            scene.queue.maxWait("one", Duration.ofSeconds(1));
+
+            assertThat(waiting).noneMatch(CompletableFuture::isDone);
+            assertThat(refused(scene.ask(ONE.charge("k")))).isTrue();
+            scene.ticker.advance(Duration.ofSeconds(4));
+            assertThat(waiting).allMatch(CompletableFuture::isDone);
+            assertThat(waiting).allMatch(one -> admitted(one));
+            assertThatIllegalArgumentException().isThrownBy(() -> scene.queue.maxWait("two", Duration.ofSeconds(1)));
+            assertThatIllegalArgumentException().isThrownBy(() -> scene.queue.maxWait("one", Duration.ofDays(2)));
         }
     }
 

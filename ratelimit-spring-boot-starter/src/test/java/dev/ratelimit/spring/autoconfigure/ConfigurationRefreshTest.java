@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.spring.AppPerTest;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
@@ -327,8 +328,8 @@ class ConfigurationRefreshTest extends AppPerTest {
         MeterRegistry registry = app.bean(MeterRegistry.class);
         RateLimitPolicies policies = app.bean(RateLimitPolicies.class);
 
-        policies.override("p", "a", RateLimitPolicies.KeyOverride.blocked());
-        policies.override("p", "b", RateLimitPolicies.KeyOverride.blocked().lasting(Duration.ofMinutes(1)));
+        policies.override("p", "a", KeyOverride.blocked());
+        policies.override("p", "b", KeyOverride.blocked().lasting(Duration.ofMinutes(1)));
 
         assertThat(overrides(registry, "p")).isEqualTo(2);
         assertThat(overrides(registry, "q")).isZero();

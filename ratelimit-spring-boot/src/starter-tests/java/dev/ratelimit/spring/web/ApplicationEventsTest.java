@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.spring.AppPerTest;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
+import dev.ratelimit.spring.RateLimitOverrideEvent;
+import dev.ratelimit.spring.RateLimitOverrideEvent.Action;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimitRefusedEvent;
 import dev.ratelimit.spring.TestApi;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -39,6 +43,11 @@ class ApplicationEventsTest extends AppPerTest {
 
         @EventListener
         void changed(RateLimitChangedEvent event) {
+            heard.add(event);
+        }
+
+        @EventListener
+        void overridden(RateLimitOverrideEvent event) {
             heard.add(event);
         }
     }
@@ -108,6 +117,21 @@ class ApplicationEventsTest extends AppPerTest {
             assertThat(event.from()).startsWith("1/hour");
             assertThat(event.to()).startsWith("5/hour");
         });
+    }
+
+    @Test
+    void overrides_areHeard_andTheirEnds() {
+        start(List.of(TestApi.class, Listeners.class), "p.limit=1/hour", "p.key=header:X-Id");
+
+        app.bean(RateLimitPolicies.class)
+                .override("p", "a", KeyOverride.blocked().lasting(Duration.ofHours(1)));
+        heard(1);
+        app.ticker().advance(Duration.ofHours(1));
+
+        assertThat(heard(2))
+                .extracting(event -> ((RateLimitOverrideEvent) event).action())
+                .containsExactly(Action.SET, Action.EXPIRED);
+        assertThat(((RateLimitOverrideEvent) heard(2).get(0)).key()).startsWith("#");
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -3,8 +3,8 @@ package dev.ratelimit.spring.boot.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.spring.HistoryEntry;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
-import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
 import dev.ratelimit.spring.rules.history.History;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.test.FakeTicker;

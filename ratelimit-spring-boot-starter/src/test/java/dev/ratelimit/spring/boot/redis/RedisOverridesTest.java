@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Seeds;
-import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
-import dev.ratelimit.spring.rules.operation.Overrides;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.override.Overrides;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.time.Instant;

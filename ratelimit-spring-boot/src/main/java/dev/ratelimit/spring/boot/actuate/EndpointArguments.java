@@ -92,10 +92,13 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         if (type == OperationType.READ && RateLimitsEndpoint.YAML.equals(name)) {
             return endpoint.get().yaml(securityOf(context), arguments);
         }
-        String policy = type == OperationType.WRITE ? RateLimitsEndpoint.policyOfOverrides(name) : null;
+        if (type != OperationType.WRITE || name == null) {
+            return invoker.invoke(context);
+        }
+        String policy = RateLimitsEndpoint.policyOfOverrides(name);
         return policy != null
                 ? endpoint.get().override(securityOf(context), policy, arguments)
-                : invoker.invoke(context);
+                : endpoint.get().change(name, arguments);
     }
 
     private static SecurityContext securityOf(InvocationContext context) {
@@ -117,16 +120,21 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         Set<String> known = new TreeSet<>(
                 type == OperationType.READ
                         ? RateLimitsEndpoint.parametersOf(name)
-                        : type == OperationType.WRITE && RateLimitsEndpoint.policyOfOverrides(name) != null
-                                ? RateLimitsEndpoint.OVERRIDE_FIELDS
-                                : declared);
+                        : type == OperationType.WRITE ? RateLimitsEndpoint.fieldsOf(name) : declared);
         known.remove(RateLimitsEndpoint.POLICY);
         Set<String> unknown = new TreeSet<>(arguments.keySet());
         unknown.removeAll(known);
         unknown.remove(RateLimitsEndpoint.POLICY);
         unknown.remove(type == OperationType.READ ? AFTER_LOGIN : "");
-        return unknown.isEmpty()
-                ? null
+        String fixed = type == OperationType.WRITE && RateLimitsEndpoint.policyOfOverrides(name) == null
+                ? unknown.stream()
+                        .map(WrittenChange::whyFixed)
+                        .filter(Objects::nonNull)
+                        .findFirst()
+                        .orElse(null)
+                : null;
+        return unknown.isEmpty() || fixed != null
+                ? fixed
                 : "there is no " + (type == OperationType.WRITE ? "field " : "parameter ") + quoted(unknown)
                         + (known.isEmpty() ? "" : "; write " + String.join(", ", known));
     }

@@ -1,10 +1,8 @@
 package dev.ratelimit.spring.boot.actuate;
 
 import dev.ratelimit.StoreUnavailableException;
-import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
-import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.RequestFacts;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
@@ -16,10 +14,6 @@ import dev.ratelimit.spring.rules.text.Quotation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
-import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -29,7 +23,6 @@ import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
@@ -38,7 +31,6 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
-import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.http.HttpStatus;
 import org.springframework.lang.Nullable;
@@ -74,9 +66,6 @@ public final class RateLimitsEndpoint {
 
     /** The rest of the path, which names a policy; a name may contain slashes. */
     static final String POLICY = "policy";
-
-    /** Of an override, in the body. */
-    static final Set<String> OVERRIDE_FIELDS = Set.of("key", "limit", "duration", "until", "reason");
 
     private static final Set<String> EXPLAINED = Set.of("method", "path", "user", "address", "header");
 
@@ -147,6 +136,11 @@ public final class RateLimitsEndpoint {
             case CALLER -> CALLING;
             default -> Set.of("key");
         };
+    }
+
+    /** The fields of a change of this. */
+    static Set<String> fieldsOf(@Nullable String name) {
+        return policyOfOverrides(name) == null ? WrittenChange.FIELDS : WrittenOverride.FIELDS;
     }
 
     /** Whether the rest of the path names the history of a policy, or of all. */
@@ -237,11 +231,9 @@ public final class RateLimitsEndpoint {
     /** The policies in force as YAML: those that differ from their configuration, or all. */
     WebEndpointResponse<Object> yaml(SecurityContext security, Map<String, Object> arguments) {
         WebEndpointResponse<Object> answer = answer(() -> {
-            String all = only(arguments, "all");
+            boolean all = new WrittenChange(field -> only(arguments, field)).isTrue("all");
             boolean plain = showsKeys(security);
-            return operations
-                    .history()
-                    .yaml(all != null && isTrue("all", all), operations::overrides, operations.shownKeys(plain), plain);
+            return operations.history().yaml(all, operations::overrides, operations.shownKeys(plain), plain);
         });
         return answer.getStatus() == WebEndpointResponse.STATUS_OK
                 ? new WebEndpointResponse<>(answer.getBody(), APPLICATION_YAML)
@@ -265,123 +257,40 @@ public final class RateLimitsEndpoint {
      * Changes a policy.
      *
      * @param policy its name
-     * @param limit as in the configuration, such as 100/minute
-     * @param burst the maximum number of permits in a token bucket; 0 for the permits of one period
-     * @param mode enforce, shadow or off
-     * @param restore true to return to the configuration before anything else is changed
-     * @param version what is changed, as it was read; whatever is in force if it is left out
-     * @param duration how long it lasts; until it is restored if this and the end are left out
-     * @param until when it ends
-     * @param reason why, for those who read the history
+     * @param fields of {@link WrittenChange}
      */
-    @WriteOperation
-    WebEndpointResponse<Object> change(
-            @Selector(match = Selector.Match.ALL_REMAINING) String[] policy,
-            @Nullable String limit,
-            @Nullable String burst,
-            @Nullable String mode,
-            @Nullable String restore,
-            @Nullable String version,
-            @Nullable String duration,
-            @Nullable String until,
-            @Nullable String reason) {
+    WebEndpointResponse<Object> change(String policy, Map<String, Object> fields) {
         return answer(() -> {
-            checkEnd(duration, until);
-            Change change = new Change(
-                    limit == null ? null : limit.strip(),
-                    burst == null ? null : burstOf(burst),
-                    mode == null ? null : modeOf(mode));
-            boolean restored = restore != null && isTrue("restore", restore);
-            if (!restored && limit == null && burst == null && mode == null) {
-                throw new IllegalArgumentException("nothing to change; write limit, burst, mode or restore");
-            }
-            change = duration == null ? change : change.lasting(durationOf(duration));
-            change = until == null ? change : change.until(momentOf(until));
-            change = reason == null ? change : change.because(reason);
-            return operations.edit(String.join("/", policy), change, restored, version);
+            WrittenChange written = new WrittenChange(field -> only(fields, field));
+            Change change = written.change();
+            return written.isTrue("dryRun")
+                    ? operations.preview(policy, change, written.isTrue("restore"), written.version())
+                    : operations.edit(policy, change, written.isTrue("restore"), written.version());
         });
     }
 
     /**
-     * Sets the override of a key. Its fields are not those of a change, although the operation of the actuator is.
+     * Sets the override of a key.
      *
      * @param policy its name
-     * @param fields key, limit, and optionally duration or until, and reason
+     * @param fields of {@link WrittenOverride}
      */
     WebEndpointResponse<Object> override(SecurityContext security, String policy, Map<String, Object> fields) {
         return answer(() -> {
-            String key = first(fields, "key");
-            String limit = first(fields, "limit");
-            if (key == null || limit == null) {
-                throw new IllegalArgumentException(
-                        "an override needs a key and a limit; write key, and as limit 50/minute, blocked or unlimited");
-            }
-            KeyOverride override = KeyOverride.to(limit);
-            String duration = first(fields, "duration");
-            String until = first(fields, "until");
-            String reason = first(fields, "reason");
-            checkEnd(duration, until);
-            override = duration == null ? override : override.lasting(durationOf(duration));
-            override = until == null ? override : override.until(momentOf(until));
-            override = reason == null ? override : override.because(reason);
-            return operations.override(policy, key, override, showsKeys(security));
+            WrittenOverride written = new WrittenOverride(field -> only(fields, field));
+            return operations.override(policy, written.key(), written.override(), showsKeys(security));
         });
     }
 
-    private static void checkEnd(@Nullable String duration, @Nullable String until) {
-        if (duration != null && until != null) {
-            throw new IllegalArgumentException("it has both a duration and until; write only one of the two");
-        }
-    }
-
-    private static Duration durationOf(String text) {
-        try {
-            if (!text.strip().matches("[+-]?\\d+")) {
-                return DurationStyle.detectAndParse(text.strip());
-            }
-        } catch (IllegalArgumentException e) {
-            // refused below
-        }
-        throw new IllegalArgumentException(
-                "duration must be a time with a unit, such as 2h, 30m or PT90S, but was " + Quotation.of(text));
-    }
-
-    private static Instant momentOf(String text) {
-        try {
-            return OffsetDateTime.parse(text.strip()).toInstant();
-        } catch (DateTimeParseException e) {
-            throw new IllegalArgumentException(
-                    "until must be a moment with its zone, such as 2030-01-31T18:00:00Z, but was " + Quotation.of(text),
-                    e);
-        }
-    }
-
-    private static long burstOf(String text) {
-        try {
-            long burst = Long.parseLong(text.strip());
-            if (burst >= 0) {
-                return burst;
-            }
-        } catch (NumberFormatException e) {
-            // refused below
-        }
-        throw new IllegalArgumentException(
-                "burst must be a whole number, 0 for the permits of one period, but was '" + text + "'");
-    }
-
-    private static boolean isTrue(String name, String text) {
-        if (!text.equals("true") && !text.equals("false")) {
-            throw new IllegalArgumentException(name + " must be true or false but was " + Quotation.of(text));
-        }
-        return text.equals("true");
-    }
-
-    private static Mode modeOf(String text) {
-        return Stream.of(Mode.values())
-                .filter(mode -> mode.name().equalsIgnoreCase(text.strip()))
-                .findFirst()
-                .orElseThrow(() ->
-                        new IllegalArgumentException("mode must be enforce, shadow or off but was '" + text + "'"));
+    /**
+     * Tells the actuator that there are changes; {@link EndpointArguments} hands them to {@link #change} and
+     * {@link #override}, which have more fields than a method should have parameters.
+     *
+     * @param policy its name
+     */
+    @WriteOperation
+    WebEndpointResponse<Object> write(@Selector(match = Selector.Match.ALL_REMAINING) String[] policy) {
+        return mistake("nothing to change under " + String.join("/", policy));
     }
 
     /**

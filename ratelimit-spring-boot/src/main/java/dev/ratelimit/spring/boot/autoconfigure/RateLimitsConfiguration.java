@@ -19,7 +19,7 @@ import dev.ratelimit.spring.rules.mistake.WrittenProperties;
 import dev.ratelimit.spring.rules.operation.QueuedEvents;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.operation.SharedChanges;
-import dev.ratelimit.spring.rules.operation.SharedOverrides;
+import dev.ratelimit.spring.rules.override.SharedOverrides;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -99,8 +99,8 @@ public class RateLimitsConfiguration {
             RateLimitProperties properties,
             Operator operator,
             ApplicationContext context) {
-        Ticker ticker = context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system);
         RequestRules active = properties.enabled() ? rules.getIfAvailable() : null;
+        Ticker ticker = context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system);
         RateLimitOperations operations = new RateLimitOperations(
                 active != null
                         ? active
@@ -113,7 +113,9 @@ public class RateLimitsConfiguration {
                 ticker,
                 context.getBeanProvider(Scheduler.class).getIfAvailable(() -> Scheduler.of(ticker)));
         operations.identify(operator::name);
-        operations.publishTo(context.getBean(QueuedEvents.class));
+        operations.publishTo(
+                context.getBean(QueuedEvents.class),
+                RequestRulesConfiguration.showsKeysToAll(context.getEnvironment()));
         context.getBeanProvider(WaitingRequests.class).ifAvailable(operations::watch);
         context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
         context.getBeanProvider(SharedChanges.class).ifAvailable(operations::share);

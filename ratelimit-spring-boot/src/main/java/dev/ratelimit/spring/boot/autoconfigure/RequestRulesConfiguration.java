@@ -74,6 +74,11 @@ class RequestRulesConfiguration {
                 handler.getIfAvailable());
     }
 
+    /** Whether events may have keys as their plain values. */
+    static boolean showsKeysToAll(Environment environment) {
+        return BoundProperty.of(environment, SHOW_KEYS, "never").equalsIgnoreCase("always");
+    }
+
     /** Decided by the value at run time, also if code was generated ahead of time. */
     @Bean("dev.ratelimit.refusalEvents")
     OutcomeCounter rateLimitRefusalEvents(
@@ -89,8 +94,7 @@ class RequestRulesConfiguration {
                                 events,
                                 properties.events().maxPerSecond(),
                                 ticker.getIfAvailable(Ticker::system),
-                                BoundProperty.of(environment, SHOW_KEYS, "never")
-                                        .equalsIgnoreCase("always"))
+                                showsKeysToAll(environment))
                 : OutcomeCounter.NONE;
     }
 

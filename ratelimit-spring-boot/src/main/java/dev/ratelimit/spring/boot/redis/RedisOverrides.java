@@ -1,7 +1,7 @@
 package dev.ratelimit.spring.boot.redis;
 
-import dev.ratelimit.spring.rules.operation.Overrides;
-import dev.ratelimit.spring.rules.operation.SharedOverrides;
+import dev.ratelimit.spring.rules.override.Overrides;
+import dev.ratelimit.spring.rules.override.SharedOverrides;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;

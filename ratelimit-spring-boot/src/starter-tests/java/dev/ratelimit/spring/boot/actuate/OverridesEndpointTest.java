@@ -92,6 +92,13 @@ class OverridesEndpointTest extends AppPerTest {
                 .containsEntry("policy", "p")
                 .containsEntry("override", "blocked")
                 .containsEntry("reason", "flood");
+        JsonNode met = actuator.get("/explain?path=/orders/1&header=X-Id:mallory")
+                .json()
+                .get("policies")
+                .get(1);
+        assertThat(met.get("outcome").asString()).isEqualTo("refused");
+        assertThat(met.get("liveOverride")).isEqualTo(listed);
+        assertThat(actuator.get("/p?key=mallory").json().get("liveOverride")).isEqualTo(listed);
         app.ticker().advance(Duration.ofHours(1));
         assertThat(status("mallory")).isEqualTo(200);
         assertThat(actuator.get("/p/overrides").json().get("overrides").isEmpty())
@@ -184,9 +191,10 @@ class OverridesEndpointTest extends AppPerTest {
     void fieldsOfAnOverride_areNoneOfAChange_norInTheQuery() {
         ActuatorClient actuator = app();
 
-        assertThat(actuator.post("/p", Map.of("limit", "5/hour", "key", "a")).body())
+        assertThat(actuator.post("/p", Map.of("limit", "5/hour", "keys", "a")).body())
                 .contains(
-                        "there is no field 'key'; write burst, duration, limit, mode, reason, restore, until, version");
+                        "there is no field 'keys'; write burst, dryRun, duration, limit, maxWait, mode, penalty, plan,"
+                                + " reason, restore, until, version");
         assertThat(actuator.post("/p/overrides?key=a", Map.of("limit", "blocked"))
                         .status())
                 .isEqualTo(400);

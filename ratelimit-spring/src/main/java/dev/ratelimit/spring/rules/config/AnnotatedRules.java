@@ -289,7 +289,10 @@ public final class AnnotatedRules {
         private Rule inline(String limits, int place) {
             String name = name(place);
             Rule.checkName(name);
-            Change change = context.changeOf(name);
+            Change change = context.changeOfLimit(
+                    name,
+                    "a policy that an annotation writes out has no penalty, no waiting and no plans; write it under"
+                            + " ratelimit.policies, and name it in the annotation");
             if (annotation.permits() == 0 && annotation.mode() != Mode.OFF) {
                 throw mistake("permits = 0 limits nothing; write mode = Mode.OFF, or @RateLimitExempt instead");
             }

@@ -19,7 +19,8 @@ public final class ChangedPolicy {
      * @param own the change of the policy
      * @param concurrency the change of the concurrency limit beside its rate; its mode has no property
      */
-    public static PolicyProperties of(PolicyProperties policy, Change own, Change concurrency) {
+    public static PolicyProperties of(PolicyProperties configured, Change own, Change concurrency) {
+        PolicyProperties policy = configured.with(own);
         WrittenLimit written = WrittenLimit.of(policy, own);
         boolean alone = ConcurrencyParser.isAlone(policy) && !written.insteadOfPlan();
         String number = alone ? own.limit() : concurrency.limit();

@@ -10,6 +10,7 @@ import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.request.Cost;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.text.Quotation;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -142,7 +143,10 @@ final class ConcurrencyParser {
     }
 
     private Policy parse(String half, LimitParser parser) {
-        Change change = context.changeOf(half);
+        Change change = context.changeOfLimit(
+                half,
+                "a limit of requests at once beside a rate has only a limit and a mode of its own; change the policy "
+                        + Quotation.of(name));
         Long burst = change.burst();
         if (burst != null && burst != 0) {
             throw Section.ofPolicy(half).mistake("burst", burst, "a limit of requests at once has no burst; remove it");

@@ -9,6 +9,7 @@ import dev.ratelimit.algorithm.LimitOptions;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.expression.RequestExpression;
 import dev.ratelimit.spring.rules.key.BudgetKey;
 import dev.ratelimit.spring.rules.refusal.RetryJitter;
@@ -28,6 +29,7 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Creates the rule of one configured policy; a mistake is reported with its property. */
@@ -44,13 +46,15 @@ final class PolicyParser {
     private final WrittenLimit written;
     private final @Nullable Long burst;
 
-    PolicyParser(String name, PolicyProperties properties, RuleContext context) {
+    PolicyParser(String name, PolicyProperties configured, RuleContext context) {
+        Change change = context.changeOf(name);
         this.name = name;
-        this.properties = properties;
+        this.properties = configured.with(change);
         this.context = context;
         this.section = Section.ofPolicy(name);
-        this.concurrency = new ConcurrencyParser(name, properties, context);
-        this.written = WrittenLimit.of(properties, context.changeOf(name));
+        // a plan that is changed to a rate must not make it one
+        this.concurrency = new ConcurrencyParser(name, configured, context);
+        this.written = WrittenLimit.of(properties, change);
         this.burst = written.burst();
     }
 
@@ -64,6 +68,7 @@ final class PolicyParser {
             Rule.checkName(name);
             return name;
         });
+        checkPlans(context.changeOf(name));
         LimitParser limits = limitParser();
         LimitOverride.Limited own = own(limits);
         BudgetKey key = section.checked(
@@ -94,6 +99,28 @@ final class PolicyParser {
                 onExceeded,
                 context.modeOf(name, properties.mode()) == Mode.SHADOW);
         return concurrency.withRule(rule);
+    }
+
+    /** A change may concern only plans that the resolver can name. */
+    private void checkPlans(Change change) {
+        for (String plan : change.plans().keySet()) {
+            if (!properties.plans().containsKey(plan)) {
+                throw section.mistake(
+                        "plans." + plan,
+                        null,
+                        plan.equals(LimitOverrides.NO_PLAN)
+                                ? "callers without a plan have the limit of the policy; change that, without a plan"
+                                : properties.plans().isEmpty()
+                                        ? "the policy has no plans; plans need the configuration"
+                                        : "there is no such plan; the plans are "
+                                                + String.join(
+                                                        ", ",
+                                                        new TreeSet<>(properties
+                                                                .plans()
+                                                                .keySet()))
+                                                + ", and others need the configuration");
+            }
+        }
     }
 
     /** Only annotations have methods; each checks that its method has the parameters. */

@@ -7,11 +7,13 @@ import dev.ratelimit.algorithm.TokenBucket.Refill;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.queue.RateLimitQueue.Order;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.key.MissingKey;
 import dev.ratelimit.spring.rules.rule.OnExceeded.Action;
 import dev.ratelimit.spring.rules.rule.Stage;
 import java.time.Duration;
 import java.time.ZoneId;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -92,6 +94,40 @@ public record PolicyProperties(
                 .get();
     }
 
+    /** The same policy with the penalty, the longest wait and the plans of a change; its limit and mode are read elsewhere. */
+    PolicyProperties with(Change change) {
+        Duration changed = change.penalty();
+        Map<String, Plan> both = new LinkedHashMap<>(plans);
+        both.replaceAll((name, plan) -> plan.with(change.plans().get(name)));
+        return new PolicyProperties(
+                limit,
+                algorithm,
+                concurrency,
+                maxHold,
+                burst,
+                refill,
+                align,
+                zone,
+                rounding,
+                changed == null ? penalty : changed.isZero() ? null : changed,
+                key,
+                missingKey,
+                match,
+                permits,
+                mode,
+                onExceeded.with(change.maxWait()),
+                response,
+                count,
+                free,
+                both,
+                planResolver,
+                overrides,
+                retryJitter,
+                stage,
+                onStoreFailure,
+                maxKeys);
+    }
+
     /**
      * Which requests a policy applies to; by default, all.
      *
@@ -124,6 +160,17 @@ public record PolicyProperties(
         public static Plan of(String limit) {
             return new Plan(limit, null, null);
         }
+
+        private Plan with(Change.@Nullable OfPlan change) {
+            if (change == null) {
+                return this;
+            }
+            Long changed = change.burst();
+            return new Plan(
+                    change.limit() == null ? limit : change.limit(),
+                    changed == null ? burst : changed == 0 ? null : changed,
+                    zone);
+        }
     }
 
     /**
@@ -148,6 +195,10 @@ public record PolicyProperties(
 
         /** If nothing is written. */
         static final OnExceeded DEFAULT = new OnExceeded(Action.REJECT, null, null, null, null, null);
+
+        private OnExceeded with(@Nullable Duration otherWait) {
+            return otherWait == null ? this : new OnExceeded(action, otherWait, queue, order, delay, delayed);
+        }
     }
 
     /**

@@ -2,6 +2,7 @@ package dev.ratelimit.spring.rules.config;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.key.BudgetKey;
 import dev.ratelimit.spring.rules.key.KeyParser;
@@ -41,6 +42,25 @@ record RuleContext(
     /** What replaces the limit and the mode of a policy. */
     Change changeOf(String policy) {
         return changes.getOrDefault(policy, NONE);
+    }
+
+    /**
+     * What replaces the limit and the mode of a policy that has nothing else.
+     *
+     * @param what the policy is, and where the rest is to be changed
+     * @throws RateLimitConfigurationException if a change concerns something else
+     */
+    Change changeOfLimit(String policy, String what) {
+        Change change = changeOf(policy);
+        String foreign = change.penalty() != null
+                ? "penalty"
+                : change.maxWait() != null
+                        ? "on-exceeded.max-wait"
+                        : change.plans().isEmpty() ? null : "plans";
+        if (foreign != null) {
+            throw Section.ofPolicy(policy).mistake(foreign, null, what);
+        }
+        return change;
     }
 
     /** Whether a policy is applied. */

@@ -3,6 +3,8 @@ package dev.ratelimit.spring.rules.decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.rules.rule.LimitOverride;
+import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
@@ -18,10 +20,34 @@ import org.jspecify.annotations.Nullable;
  *
  * @param limits the limits of keys without an override or a plan
  * @param mode whether the policy is applied
+ * @param more what else there is of it, for people, such as {@code , waits up to 4s (at most 100 requests), plan pro
+ *     600/minute}; empty for nothing
  * @param change what operators have changed; {@code null} for nothing
  */
 public record PolicyVersion(
-        List<Limit> limits, Mode mode, @Nullable Change change) {
+        List<Limit> limits,
+        Mode mode,
+        String more,
+        @Nullable Change change) {
+
+    /** What is in force of a rule. */
+    static PolicyVersion of(Rule rule, Mode mode, @Nullable Change change) {
+        StringBuilder more = new StringBuilder(rule.onExceeded().toString());
+        rule.overrides()
+                .plans()
+                .forEach((plan, limits) -> more.append(", plan ")
+                        .append(plan)
+                        .append(" ")
+                        .append(
+                                limits instanceof LimitOverride.Limited limited
+                                        ? text(limited.policy().limits())
+                                        : PropertyName.of((LimitOverride.Fixed) limits)));
+        return new PolicyVersion(rule.policy().limits(), mode, more.toString(), change);
+    }
+
+    private static String text(List<Limit> limits) {
+        return limits.stream().map(Limit::toString).collect(Collectors.joining("; "));
+    }
 
     /** Its identity, eight hexadecimal digits: another one whenever something differs. */
     public String id() {
@@ -45,7 +71,6 @@ public record PolicyVersion(
     /** For people: {@code 100/minute (token-bucket), mode enforce}. */
     @Override
     public String toString() {
-        return limits.stream().map(Limit::toString).collect(Collectors.joining("; ")) + ", mode "
-                + PropertyName.of(mode);
+        return text(limits) + ", mode " + PropertyName.of(mode) + more;
     }
 }

@@ -130,8 +130,8 @@ public record RulesInForce(
 
     /** The limits of a key, whose owner has no plan. */
     public LimitOverride override(Rule rule, PlainKey key) {
-        LimitOverride live = liveOverride(rule, key);
-        return live == null ? rule.overrides().ofKey(key) : live;
+        LiveOverrides.Entry live = liveOverride(rule, key);
+        return live == null ? rule.overrides().ofKey(key) : live.override();
     }
 
     /** The limits of a key by each plan that its owner may have, and without one; empty if it has one of its own. */
@@ -139,9 +139,16 @@ public record RulesInForce(
         return liveOverride(rule, key) == null ? rule.overrides().ofKeyByPlan(key) : Map.of();
     }
 
-    private @Nullable LimitOverride liveOverride(Rule rule, PlainKey key) {
+    /** The override of a key that an operator has set; {@code null} if there is none. */
+    public LiveOverrides.@Nullable Entry liveOverride(Rule rule, PlainKey key) {
         LiveOverrides live = overrides.get(rule.policy().name());
-        return live == null ? null : live.of(key);
+        return live == null ? null : live.entry(key);
+    }
+
+    /** The override of a request that an operator has set; {@code null} if there is none. */
+    public LiveOverrides.@Nullable Entry liveOverride(Rule rule, RequestContext context) {
+        LiveOverrides live = overrides.get(rule.policy().name());
+        return live == null ? null : live.entry(rule.key().of(context), context);
     }
 
     private void add(Rule rule, RequestContext context, AppliedRules to) {
@@ -172,7 +179,7 @@ public record RulesInForce(
      * @throws UnknownPolicyException if there is none
      */
     public PolicyVersion version(String policy) {
-        return new PolicyVersion(rule(policy).policy().limits(), mode(policy), changes.get(policy));
+        return PolicyVersion.of(rule(policy), mode(policy), changes.get(policy));
     }
 
     /** Whether a policy is applied. */

@@ -104,10 +104,16 @@ public final class WaitingRequests implements AutoCloseable {
         return queue.waiting(policy) + (back == null ? 0 : back.size());
     }
 
-    /** Asks again for all who wait for this policy, whose limits or budgets have been changed. */
+    /** Asks again for all who wait for this policy, whose limits or budgets have been changed, and so may its wait. */
     public void wake(String policy) {
-        queue.wake(policy);
-        queue.wake(Rule.concurrencyOf(policy));
+        for (String half : List.of(policy, Rule.concurrencyOf(policy))) {
+            Rule rule = rules.inForce().byPolicy().get(half);
+            OnExceeded then = policies.get(half);
+            if (rule != null && then != null && then.waits()) {
+                queue.maxWait(half, rule.onExceeded().maxWait());
+            }
+            queue.wake(half);
+        }
     }
 
     private void wake(List<Charge> refunded) {
@@ -234,6 +240,7 @@ public final class WaitingRequests implements AutoCloseable {
     public synchronized void open() {
         if (closed) {
             queue = newQueue();
+            policies.keySet().forEach(this::wake);
             closed = false;
         }
     }

@@ -1,9 +1,14 @@
 package dev.ratelimit.spring.rules.history;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.Penalty;
+import dev.ratelimit.Rate;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -25,12 +30,37 @@ public final class ConfiguredValue {
         }
         List<Limit> limits = rule.policy().limits();
         return switch (property) {
-            case "limit" -> limits.stream().map(ConfiguredValue::rate).collect(Collectors.joining("; "));
-            case "burst" ->
-                limits.stream().map(limit -> Long.toString(limit.capacity())).collect(Collectors.joining("; "));
+            case "limit" -> of(limits, false);
+            case "burst" -> of(limits, true);
             case "mode" -> PropertyName.of(configured.mode(policy));
-            default -> "";
+            case "penalty" -> {
+                Penalty penalty = rule.policy().penalty();
+                yield penalty == null ? "none" : Rate.notation(penalty.duration());
+            }
+            case "max-wait" -> Rate.notation(rule.onExceeded().maxWait());
+            default -> ofPlan(rule, property);
         };
+    }
+
+    /** The limit or the burst of a plan, whose encoded name follows a dot. */
+    private static String ofPlan(Rule rule, String property) {
+        String[] parts = property.split("\\.", 2);
+        LimitOverride plan = parts.length < 2
+                ? null
+                : rule.overrides().plans().get(URLDecoder.decode(parts[1], StandardCharsets.UTF_8));
+        if (plan == null) {
+            return "";
+        }
+        if (plan instanceof LimitOverride.Limited limited) {
+            return of(limited.policy().limits(), parts[0].equals("plan-burst"));
+        }
+        return PropertyName.of((LimitOverride.Fixed) plan);
+    }
+
+    private static String of(List<Limit> limits, boolean burst) {
+        return limits.stream()
+                .map(limit -> burst ? Long.toString(limit.capacity()) : rate(limit))
+                .collect(Collectors.joining("; "));
     }
 
     private static String rate(Limit limit) {

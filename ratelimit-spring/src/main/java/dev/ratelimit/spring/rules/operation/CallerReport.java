@@ -37,6 +37,7 @@ final class CallerReport {
     private final RateLimitStore store;
     private final @Nullable Traffic traffic;
     private final KeyDisplay keys;
+    private final MetOverrides met;
     private final boolean plain;
 
     /** The last refusal of all, and when it was. */
@@ -44,11 +45,18 @@ final class CallerReport {
 
     private Instant lastTime = Instant.MIN;
 
-    CallerReport(RulesInForce rules, RateLimitStore store, @Nullable Traffic traffic, KeyDisplay keys, boolean plain) {
+    CallerReport(
+            RulesInForce rules,
+            RateLimitStore store,
+            @Nullable Traffic traffic,
+            KeyDisplay keys,
+            MetOverrides met,
+            boolean plain) {
         this.rules = rules;
         this.store = store;
         this.traffic = traffic;
         this.keys = keys;
+        this.met = met;
         this.plain = plain;
     }
 
@@ -203,6 +211,7 @@ final class CallerReport {
             map.put("remark", "of a request from this address without " + String.join(", ", replaced));
         }
         map.putAll(state(rule, key));
+        met.addTo(map, rule, rules.liveOverride(rule, key));
         if (traffic != null) {
             map.put("refusals", refusals(rule.policy().name(), key.key(), shown, traffic));
         }

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules.operation;
 
+import dev.ratelimit.Rate;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.history.ChangeNote;
@@ -9,6 +10,8 @@ import dev.ratelimit.spring.rules.text.Quotation;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -17,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -45,13 +49,21 @@ public record Changes(Map<Property, Value> values) {
     private static final String LIMIT = "limit";
     private static final String BURST = "burst";
     private static final String MODE = "mode";
+    private static final String PENALTY = "penalty";
+    private static final String MAX_WAIT = "max-wait";
+
+    /** The limit of a plan; the encoded name of the plan follows. */
+    private static final String PLAN_LIMIT = "plan-limit.";
+
+    /** The burst of a plan; the encoded name of the plan follows. */
+    private static final String PLAN_BURST = "plan-burst.";
 
     private static final Pattern LINE = Pattern.compile("(\\S+) (\\S+) (\\d{1,16}) (\\S*)");
 
     /**
      * A property of a policy.
      *
-     * @param name limit, burst or mode
+     * @param name limit, burst, mode, penalty, max-wait, or the limit or the burst of a plan
      * @param policy the name of the policy, encoded
      */
     public record Property(String name, String policy) {}
@@ -86,7 +98,22 @@ public record Changes(Map<Property, Value> values) {
         put(values, LIMIT, policy, change.limit(), fromConfiguration);
         put(values, BURST, policy, change.burst(), fromConfiguration);
         put(values, MODE, policy, change.mode(), fromConfiguration);
+        put(values, PENALTY, policy, change.penalty(), fromConfiguration);
+        put(values, MAX_WAIT, policy, change.maxWait(), fromConfiguration);
+        change.plans().forEach((plan, own) -> {
+            put(values, PLAN_LIMIT + encoded(plan), policy, own.limit(), fromConfiguration);
+            put(values, PLAN_BURST + encoded(plan), policy, own.burst(), fromConfiguration);
+        });
         return new Changes(values);
+    }
+
+    /** A return to the configuration of everything that is known of a policy, which is not accepted yet. */
+    Changes restoring(String policy) {
+        Map<Property, Value> restored = new HashMap<>();
+        values.keySet().stream()
+                .filter(property -> property.policy().equals(encoded(policy)))
+                .forEach(property -> restored.put(property, new Value(0, "")));
+        return new Changes(restored);
     }
 
     private static void put(
@@ -146,7 +173,14 @@ public record Changes(Map<Property, Value> values) {
 
     private static String shown(Property property, Value value) {
         String text = decoded(ChangeNote.valueOf(value.text()));
-        return property.name().equals(MODE) ? PropertyName.of(Mode.valueOf(text)) : text;
+        return switch (property.name()) {
+            case MODE -> PropertyName.of(Mode.valueOf(text));
+            case PENALTY, MAX_WAIT -> {
+                Duration time = Duration.parse(text);
+                yield time.isZero() ? "none" : Rate.notation(time);
+            }
+            default -> text;
+        };
     }
 
     /** The same changes, accepted at this moment. */
@@ -177,49 +211,90 @@ public record Changes(Map<Property, Value> values) {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
+    /** What replaces the configuration of a policy. */
+    public Change of(String policy) {
+        return change(newestFirst(policy));
+    }
+
     /**
-     * What replaces the configuration of a policy: first all of it, then, for instances on which that is not valid, one
-     * alternative after the other, which leave out as few and as old values as possible, and in the end all of them.
+     * What replaces the configuration of a policy on an instance for which not all of that may be valid: as many and as
+     * new values as fit together.
+     *
+     * @param valid whether the instance can apply a change
      */
-    public List<Change> of(String policy) {
-        List<Property> oldestFirst = values.entrySet().stream()
+    Change fitting(String policy, Predicate<Change> valid) {
+        List<Property> left = new ArrayList<>(newestFirst(policy));
+        if (valid.test(change(left))) {
+            return change(left);
+        }
+        List<Property> kept = new ArrayList<>();
+        int before;
+        do {
+            before = left.size();
+            // a value may fit only after an older one does
+            for (Property property : List.copyOf(left)) {
+                List<Property> tried = new ArrayList<>(kept);
+                tried.add(property);
+                if (valid.test(change(tried))) {
+                    kept = tried;
+                    left.remove(property);
+                }
+            }
+        } while (left.size() < before);
+        return change(kept);
+    }
+
+    private List<Property> newestFirst(String policy) {
+        return values.entrySet().stream()
                 .filter(entry -> entry.getKey().policy().equals(encoded(policy)))
                 .filter(entry -> read(entry.getKey(), entry.getValue()) != null)
                 .sorted(Map.Entry.<Property, Value>comparingByValue()
-                        .thenComparing(entry -> entry.getKey().name()))
+                        .thenComparing(entry -> entry.getKey().name())
+                        .reversed())
                 .map(Map.Entry::getKey)
                 .toList();
-        List<Change> alternatives = new ArrayList<>();
-        for (int without = 0; without < 1 << oldestFirst.size(); without++) {
-            Map<String, Object> chosen = new HashMap<>();
-            for (int i = 0; i < oldestFirst.size(); i++) {
-                Property property = oldestFirst.get(i);
-                Object value = read(property, values.get(property));
-                if ((without >> i & 1) == 0 && value != null) {
-                    chosen.put(property.name(), value);
-                }
-            }
-            alternatives.add(new Change((String) chosen.get(LIMIT), (Long) chosen.get(BURST), (Mode) chosen.get(MODE)));
-        }
-        return alternatives;
     }
 
-    /** A value of a property that this version knows; {@code null} for others, and for that of the configuration. */
-    private static @Nullable Object read(Property property, @Nullable Value value) {
+    private Change change(List<Property> properties) {
+        Change change = new Change(null, null, null);
+        for (Property property : properties) {
+            Change one = read(property, values.get(property));
+            change = one == null ? change : one.after(change);
+        }
+        return change;
+    }
+
+    /**
+     * The change of a property that this version knows; {@code null} for others, and for a return to the configuration.
+     */
+    private static @Nullable Change read(Property property, @Nullable Value value) {
         if (value == null || value.text().isEmpty()) {
             return null;
         }
         try {
             String text = decoded(ChangeNote.valueOf(value.text()));
             return switch (property.name()) {
-                case LIMIT -> text;
-                case BURST -> Long.valueOf(text);
-                case MODE -> Mode.valueOf(text);
-                default -> null;
+                case LIMIT -> Change.toLimit(text);
+                case BURST -> Change.toBurst(Long.parseLong(text));
+                case MODE -> Change.toMode(Mode.valueOf(text));
+                case PENALTY -> Change.toPenalty(Duration.parse(text));
+                case MAX_WAIT -> Change.toMaxWait(Duration.parse(text));
+                default -> ofPlan(property.name(), text);
             };
-        } catch (IllegalArgumentException e) {
+        } catch (IllegalArgumentException | DateTimeParseException e) {
             return null;
         }
+    }
+
+    private static @Nullable Change ofPlan(String name, String text) {
+        if (name.startsWith(PLAN_LIMIT)) {
+            return Change.toPlan(decoded(name.substring(PLAN_LIMIT.length())), text);
+        }
+        if (name.startsWith(PLAN_BURST)) {
+            String plan = decoded(name.substring(PLAN_BURST.length()));
+            return new Change(null, null, null, null, null, Map.of(plan, new Change.OfPlan(null, Long.valueOf(text))));
+        }
+        return null;
     }
 
     /**

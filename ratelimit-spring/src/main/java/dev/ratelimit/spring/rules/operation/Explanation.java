@@ -12,6 +12,7 @@ import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.StageCharges;
 import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.rule.Stage;
 import dev.ratelimit.spring.rules.text.PropertyName;
@@ -29,10 +30,23 @@ import org.jspecify.annotations.Nullable;
 final class Explanation {
 
     /** What one policy does with the request. */
-    private record Step(Rule rule, String outcome, @Nullable Charge charge, List<LimitStatus> limits) {
+    private record Step(
+            Rule rule,
+            String outcome,
+            @Nullable Charge charge,
+            List<LimitStatus> limits,
+            LiveOverrides.@Nullable Entry override) {
+
+        Step(Rule rule, String outcome) {
+            this(rule, outcome, null, List.of(), null);
+        }
 
         Step because(String other) {
-            return new Step(rule, other, charge, limits);
+            return new Step(rule, other, charge, limits, override);
+        }
+
+        Step by(LiveOverrides.@Nullable Entry other) {
+            return new Step(rule, outcome, charge, limits, other);
         }
     }
 
@@ -47,15 +61,17 @@ final class Explanation {
 
     private final RulesInForce rules;
     private final RateLimitStore store;
+    private final MetOverrides met;
     private final List<Step> steps = new ArrayList<>();
     private boolean refused;
 
     /** Whether the request passes Spring Security between two stages. */
     private boolean stages;
 
-    Explanation(RulesInForce rules, RateLimitStore store) {
+    Explanation(RulesInForce rules, RateLimitStore store, MetOverrides met) {
         this.rules = rules;
         this.store = new Asking(store);
+        this.met = met;
     }
 
     /** Decides by asking. */
@@ -109,7 +125,7 @@ final class Explanation {
             passNext(rules.applyNamed(context, notMet(named), store), context);
         }
         if (!refused) {
-            rules.of(context).call().forEach(rule -> steps.add(new Step(rule, AT_CALL, null, List.of())));
+            rules.of(context).call().forEach(rule -> steps.add(new Step(rule, AT_CALL)));
         }
         return result(context, rules.isFreeManagement(context) ? FREE_MANAGEMENT : null, keys, plain);
     }
@@ -117,7 +133,7 @@ final class Explanation {
     /** Passes another stage, which may know what the ones before could not. */
     private void passNext(StageCharges stage, RequestContext context) {
         steps.replaceAll(step -> stage.rules().exemption().from().test(step.rule())
-                ? new Step(step.rule(), Outcome.EXEMPT.tag(), null, List.of())
+                ? new Step(step.rule(), Outcome.EXEMPT.tag())
                 : step);
         int before = steps.size();
         pass(stage, context);
@@ -153,9 +169,12 @@ final class Explanation {
                     charge.policy().name(),
                     step(charge, outcomes.get(charge.policy().name()), stage));
         }
-        outcomes.forEach((policy, outcome) ->
-                found.computeIfAbsent(policy, name -> new Step(rules.rule(name), outcome.tag(), null, List.of())));
+        outcomes.forEach(
+                (policy, outcome) -> found.computeIfAbsent(policy, name -> new Step(rules.rule(name), outcome.tag())));
         refused |= !admitted;
+        found.replaceAll((policy, step) -> stage.rules().exemption().from().test(step.rule())
+                ? step
+                : step.by(rules.liveOverride(step.rule(), context)));
         steps.addAll(inOrder(found, context));
     }
 
@@ -166,7 +185,11 @@ final class Explanation {
                 .toList();
         Rule rule = rules.rule(charge.policy().name());
         return new Step(
-                rule, outcome == null ? NOT_CHARGED : outcome.tag(), charge, limits.isEmpty() ? peek(charge) : limits);
+                rule,
+                outcome == null ? NOT_CHARGED : outcome.tag(),
+                charge,
+                limits.isEmpty() ? peek(charge) : limits,
+                null);
     }
 
     /** The limits of a policy that was not asked, because another one refuses whatever is left. */
@@ -226,6 +249,7 @@ final class Explanation {
             map.put("permits", charge.permits());
             map.put("limits", step.limits().stream().map(PolicyReport::status).toList());
         }
+        met.addTo(map, step.rule(), step.override());
         return map;
     }
 }

@@ -43,6 +43,8 @@ final class LiveChanges implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(LiveChanges.class);
 
+    private static final Change NOTHING = new Change(null, null, null);
+
     /** How often another instance may be first. */
     private static final int ATTEMPTS = 20;
 
@@ -182,7 +184,9 @@ final class LiveChanges implements AutoCloseable {
                     case "limit" -> applied.limit() != null;
                     case "burst" -> applied.burst() != null;
                     case "mode" -> applied.mode() != null;
-                    default -> true;
+                    case "penalty" -> applied.penalty() != null;
+                    case "max-wait" -> applied.maxWait() != null;
+                    default -> !applied.plans().isEmpty();
                 };
     }
 
@@ -225,10 +229,7 @@ final class LiveChanges implements AutoCloseable {
             for (int i = 0; i < ATTEMPTS; i++) {
                 PolicyVersion before = rules.inForce().version(policy);
                 before.require(edit.version());
-                Change earlier = rules.changes().get(policy);
-                Change next = edit.change()
-                        .after(earlier == null || edit.fromConfiguration() ? new Change(null, null, null) : earlier);
-                RequestRules.Reread unused = rules.read(with(rules.changes(), policy, next));
+                RequestRules.Reread unused = rules.read(with(rules.changes(), policy, next(policy, edit)));
                 Changes asked = noted(policy, edit, until);
                 SharedChanges others = shared;
                 SharedChanges.Answer answer = others == null ? alone(asked) : others.exchange(known, asked);
@@ -254,7 +255,7 @@ final class LiveChanges implements AutoCloseable {
     private Changes noted(String policy, Edit edit, long until) {
         RulesInForce configured = configured();
         String reason = Objects.requireNonNullElse(edit.change().reason(), "");
-        return Changes.of(policy, edit.change(), edit.fromConfiguration())
+        return asked(policy, edit)
                 .with(property ->
                         new ChangeNote(until, edit.by(), reason, ConfiguredValue.of(configured, policy, property)));
     }
@@ -287,6 +288,37 @@ final class LiveChanges implements AutoCloseable {
                 ended.changed(policy, before.version(policy), version);
             }
         }
+    }
+
+    /**
+     * The rules as they would be after a change, with what this instance knows of others. Nothing is changed.
+     *
+     * @throws RateLimitConfigurationException if the rules would not be valid
+     * @throws UnknownPolicyException if there is no such policy
+     * @throws StaleVersionException if the policy has another version by now
+     */
+    RulesInForce preview(String policy, Edit edit) {
+        rules.inForce().version(policy).require(edit.version());
+        Map<String, Change> changes = with(rules.changes(), policy, next(policy, edit));
+        changes.values().removeIf(LiveChanges::isNothing);
+        return rules.read(changes).rules();
+    }
+
+    /** What is in force of a policy after a change. */
+    private Change next(String policy, Edit edit) {
+        Change earlier = rules.changes().get(policy);
+        return edit.change().after(earlier == null || edit.fromConfiguration() ? NOTHING : earlier);
+    }
+
+    private Changes asked(String policy, Edit edit) {
+        Changes asked = Changes.of(policy, edit.change(), edit.fromConfiguration());
+        if (!edit.fromConfiguration()) {
+            return asked;
+        }
+        Map<Changes.Property, Changes.Value> both =
+                new HashMap<>(known.restoring(policy).values());
+        both.putAll(asked.values());
+        return new Changes(both);
     }
 
     /**
@@ -345,15 +377,16 @@ final class LiveChanges implements AutoCloseable {
             }
         }
         stale.warn(inForce(), configured);
-        for (String policy : known.inForceAt(micros()).policies()) {
-            List<Change> wanted = known.of(policy);
+        Changes applicable = known.inForceAt(micros());
+        for (String policy : applicable.policies()) {
+            Change wanted = applicable.of(policy);
             if (!wanted.equals(knownBefore.of(policy))
-                    && !wanted.get(0).equals(now.changes().get(policy))) {
+                    && !wanted.equals(now.changes().get(policy))) {
                 log.warn(
                         "Rate limit {} was changed by another instance: {}. Not all of it is in force here, because this"
                                 + " instance is configured in another way",
                         Quotation.of(policy),
-                        wanted.get(0));
+                        wanted);
             }
         }
     }
@@ -394,16 +427,18 @@ final class LiveChanges implements AutoCloseable {
             Changes changes, Map<String, PolicyProperties> configured, Set<String> names) {
         Map<String, Change> applicable = new HashMap<>();
         for (String policy : changes.policies()) {
-            List<Change> alternatives = names.contains(policy) ? changes.of(policy) : List.of();
-            for (Change change : alternatives) {
-                Map<String, Change> next = with(applicable, policy, change);
-                if (isValid(configured, next)) {
-                    applicable = next;
-                    break;
-                }
+            if (names.contains(policy)) {
+                Map<String, Change> others = Map.copyOf(applicable);
+                Change fitting = changes.fitting(policy, change -> isValid(configured, with(others, policy, change)));
+                applicable.put(policy, fitting);
             }
         }
+        applicable.values().removeIf(LiveChanges::isNothing);
         return applicable;
+    }
+
+    private static boolean isNothing(Change change) {
+        return change.toString().isEmpty();
     }
 
     /** The same map with another change of this policy. */

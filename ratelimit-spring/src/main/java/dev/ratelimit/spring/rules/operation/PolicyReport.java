@@ -2,11 +2,13 @@ package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.rule.CallRules;
+import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import java.time.Duration;
@@ -42,6 +44,11 @@ record PolicyReport(
             map.put("burst", burst);
         }
         map.put("limits", rule.policy().limits().stream().map(Object::toString).toList());
+        Penalty penalty = rule.policy().penalty();
+        if (penalty != null) {
+            map.put("penalty", seconds(penalty.duration()));
+        }
+        map.putAll(plans(rule.overrides().plans()));
         map.put("key", rule.key().parts().stream().map(Object::toString).toList());
         map.put("applies", rule.match().toString() + rule.overrides());
         map.put("permits", rule.cost().written());
@@ -57,15 +64,49 @@ record PolicyReport(
         if (change != null) {
             map.put("changed", change.toString());
         }
-        if (waiting != null && waiting.policies().contains(name)) {
-            map.put("onExceeded", PropertyName.of(rule.onExceeded().action()));
-            map.put("waiting", waiting.waiting(name));
-        }
+        map.putAll(waits(rule));
         if (traffic != null) {
             map.put("counts", traffic.counts(name));
             map.put("lastHour", traffic.history(name));
             map.put("mostRefused", mostRefused(rule, traffic));
         }
+        return map;
+    }
+
+    /** What happens to refused requests, and how many wait; empty if they are refused at once. */
+    private Map<String, Object> waits(Rule rule) {
+        String name = rule.policy().name();
+        Map<String, Object> map = new LinkedHashMap<>();
+        if (waiting != null && waiting.policies().contains(name)) {
+            map.put("onExceeded", PropertyName.of(rule.onExceeded().action()));
+            map.put("waiting", waiting.waiting(name));
+            if (rule.onExceeded().waits()) {
+                map.put("maxWait", seconds(rule.onExceeded().maxWait()));
+            }
+        }
+        return map;
+    }
+
+    /** The limits of plans as in the configuration, and their bursts; empty without plans. */
+    private static Map<String, Object> plans(Map<String, LimitOverride> limits) {
+        Map<String, String> plans = new LinkedHashMap<>();
+        Map<String, Long> bursts = new LinkedHashMap<>();
+        limits.forEach((plan, override) -> {
+            if (override instanceof LimitOverride.Limited limited) {
+                List<Limit> own = limited.policy().limits();
+                plans.put(plan, rates(own));
+                Long burst = burst(own);
+                if (burst != null) {
+                    bursts.put(plan, burst);
+                }
+            } else {
+                plans.put(plan, PropertyName.of((LimitOverride.Fixed) override));
+            }
+        });
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("plans", plans);
+        map.put("planBursts", bursts);
+        map.values().removeIf(value -> ((Map<?, ?>) value).isEmpty());
         return map;
     }
 

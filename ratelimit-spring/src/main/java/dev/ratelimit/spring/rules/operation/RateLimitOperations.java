@@ -8,6 +8,7 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.HistoryEntry;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
@@ -24,13 +25,14 @@ import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.history.ChangeHistory;
 import dev.ratelimit.spring.rules.history.HistoryReport;
-import dev.ratelimit.spring.rules.rule.LimitOverride;
-import dev.ratelimit.spring.rules.rule.LiveOverrides;
+import dev.ratelimit.spring.rules.override.KeyOverrides;
+import dev.ratelimit.spring.rules.override.OverrideJournal;
+import dev.ratelimit.spring.rules.override.Overrides;
+import dev.ratelimit.spring.rules.override.SharedOverrides;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +42,6 @@ import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,6 +54,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
 
     private final RequestRules rules;
     private final RateLimitStore store;
+    private final KeyBudgets budgets;
     private final LiveChanges live;
     private final KeyOverrides overrides;
     private final ChangeHistory history;
@@ -79,19 +81,21 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     public RateLimitOperations(RequestRules rules, RateLimitStore store, Ticker ticker, Scheduler scheduler) {
         this.rules = rules;
         this.store = store;
+        this.budgets = new KeyBudgets(rules, store);
         this.live = new LiveChanges(rules, ticker, scheduler);
-        this.overrides = new KeyOverrides(rules, ticker);
+        this.overrides = new KeyOverrides(rules, ticker, scheduler);
         this.history = new ChangeHistory(rules, ticker, live::inForce);
-        this.journal = new OverrideJournal(overrides, history, keys, () -> operator.get(), this::tell);
+        this.journal = OverrideJournal.of(overrides, history, keys::hash, () -> operator.get(), this::tell);
         this.refreshed = new RefreshedConfiguration(
                 rules, live, (policy, before, now) -> publish(policy, Cause.CONFIGURATION, before, now));
         live.tellEnded(this::ended);
     }
 
-    /** Ends no changes from now on. */
+    /** Ends no changes, and tells of no ends, from now on. */
     @Override
     public void close() {
         live.close();
+        overrides.close();
     }
 
     @Override
@@ -117,41 +121,20 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
 
     @Override
     public Charge charge(String policy, String... key) {
-        RulesInForce now = rules.inForce();
-        Rule rule = now.rule(policy);
-        PlainKey plain = PlainKey.of(rule, now.sources(), List.of(key));
-        LimitOverride override = now.override(rule, plain);
-        if (now.mode(policy) != Mode.ENFORCE) {
-            return rule.policy().charge(plain.key(), 0);
-        }
-        return override instanceof LimitOverride.Limited limited
-                ? limited.policy().charge(plain.key())
-                : rule.policy().charge(plain.key(), override == LimitOverride.Fixed.BLOCKED ? Long.MAX_VALUE : 0);
+        return budgets.charge(policy, List.of(key));
     }
 
     @Override
     public List<LimitStatus> state(String policy, String... key) {
-        RulesInForce now = rules.inForce();
-        Rule rule = now.rule(policy);
-        return new KeyState(now, store).limits(rule, PlainKey.of(rule, now.sources(), List.of(key)));
+        return budgets.state(policy, List.of(key));
     }
 
     @Override
     public boolean reset(String policy, String... key) {
-        RulesInForce now = rules.inForce();
-        Rule rule = now.rule(policy);
-        PlainKey plain = PlainKey.of(rule, now.sources(), List.of(key));
-        // a plan or an override may have more limits than the policy
-        LiveOverrides own = now.overrides().get(policy);
-        Policy longest = Stream.concat(rule.overrides().all(), own == null ? Stream.empty() : own.all())
-                .filter(LimitOverride.Limited.class::isInstance)
-                .map(override -> ((LimitOverride.Limited) override).policy())
-                .max(Comparator.comparingInt(limited -> limited.limits().size()))
-                .orElse(rule.policy());
-        boolean reset = store.reset(longest, plain.key());
-        String hash = keys.hash(plain.key());
+        KeyBudgets.Reset reset = budgets.reset(policy, List.of(key));
+        String hash = keys.hash(reset.key());
         String who = whoAsks();
-        if (reset) {
+        if (reset.certain()) {
             log.info("Rate limit {}: key {} was reset by {}", Quotation.of(policy), hash, who);
             tell(policy, Map.of("reset", hash));
         } else {
@@ -162,7 +145,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
                     who);
             tell(policy, Map.of("reset", hash, "answered", false));
         }
-        return reset;
+        return reset.certain();
     }
 
     @Override
@@ -204,16 +187,23 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
                 change.reason() == null ? "" : ", because of " + Quotation.of(change.reason()));
         tell(policy, accepted.audited(edit, now));
         publish(policy, Cause.OPERATOR, before.toString(), now.toString());
-        Map<String, Object> report = report(policy, null, false);
-        Long burst = PolicyReport.burst(now.limits());
-        if (change.limit() != null && change.burst() == null && burst != null) {
-            report.put(
-                    "remark",
-                    "the burst is still " + burst
-                            + ", so at most that many requests are admitted at once; change it as well, to 0"
-                            + " for the permits of one period");
-        }
-        return report;
+        return new ChangeReport(policy, change, before, rules.inForce()).addTo(report(policy, null, false));
+    }
+
+    /**
+     * Describes what {@link #edit} would make of a policy, for JSON, with the version of the present policy; takes and throws
+     * the same. Nothing is changed.
+     */
+    public Map<String, Object> preview(
+            String policy, Change change, boolean fromConfiguration, @Nullable String version) {
+        PolicyVersion before = rules.inForce().version(policy);
+        RulesInForce then =
+                live.preview(policy, new LiveChanges.Edit(change, fromConfiguration, version, journal.whoAsks()));
+        Map<String, Object> report = report(then, false).policy(then.rule(policy));
+        report.putAll(reportOverrides(policy, false));
+        report.put("version", before.id());
+        report.put("dryRun", true);
+        return new ChangeReport(policy, change, before, then).addTo(report);
     }
 
     /** Tells of changes that have ended by themselves. */
@@ -368,9 +358,14 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         observers.add(observer);
     }
 
-    /** Publishes an event for each change of a policy, wherever it comes from. */
-    public void publishTo(QueuedEvents queue) {
+    /**
+     * Publishes an event for each change of a policy and of an override, wherever it comes from.
+     *
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     */
+    public void publishTo(QueuedEvents queue, boolean showKeys) {
         events = queue;
+        journal.publishTo(queue::publish, showKeys);
         live.tellAdopted(
                 (policy, before, now) -> publish(policy, Cause.OTHER_INSTANCE, before.toString(), now.toString()));
     }
@@ -469,6 +464,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
             state.put("key", keys.show(rule, plain.key(), showKeys));
         }
         state.putAll(new KeyState(now, store).of(rule, plain));
+        met(showKeys).addTo(state, rule, now.liveOverride(rule, plain));
         return state;
     }
 
@@ -480,7 +476,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      * @throws IllegalArgumentException if a value is none, such as an address
      */
     public Map<String, Object> caller(Caller caller, boolean showKeys) {
-        return new CallerReport(rules.inForce(), store, traffic, keys, showKeys).of(caller);
+        return new CallerReport(rules.inForce(), store, traffic, keys, met(showKeys), showKeys).of(caller);
     }
 
     /**
@@ -495,6 +491,10 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     public Map<String, Object> explain(
             @Nullable WebRequest before, WebRequest after, List<String> named, boolean showKeys) {
         IpAddress unused = PlainKey.address(Objects.toString(after.remoteAddress()));
-        return new Explanation(rules.inForce(), store).of(before, after, named, keys, showKeys);
+        return new Explanation(rules.inForce(), store, met(showKeys)).of(before, after, named, keys, showKeys);
+    }
+
+    private MetOverrides met(boolean showKeys) {
+        return (rule, entry) -> journal.report(rule.policy().name(), entry, showKeys);
     }
 }

@@ -12,6 +12,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -113,6 +114,11 @@ public final class LimitOverrides {
                         byKey.values().stream(),
                         networks.stream().map(Network::override))
                 .flatMap(overrides -> overrides);
+    }
+
+    /** The limits of plans, in alphabetical order. */
+    public SortedMap<String, LimitOverride> plans() {
+        return new TreeMap<>(plans);
     }
 
     /** The networks without a limit; none if another one has a limit, which may lie within them. */

@@ -26,8 +26,9 @@ public final class LiveOverrides {
      *
      * @param override the limits
      * @param untilNanos the wall time in nanoseconds from which on it does not apply, or {@link #NEVER}
+     * @param key whose it is, as people write it
      */
-    public record Entry(LimitOverride override, long untilNanos) {}
+    public record Entry(LimitOverride override, long untilNanos, String key) {}
 
     private final Ticker ticker;
     private final Map<String, Entry> byKey;
@@ -71,9 +72,15 @@ public final class LiveOverrides {
      * @param key of the request; {@code null} if it lacks a part
      */
     public @Nullable LimitOverride of(@Nullable String key, RequestContext context) {
+        Entry entry = entry(key, context);
+        return entry == null ? null : entry.override();
+    }
+
+    /** The override of a request, like {@link #of(String, RequestContext)}. */
+    public @Nullable Entry entry(@Nullable String key, RequestContext context) {
         Entry entry = byKey.isEmpty() || key == null ? null : byKey.get(subject == null ? key : part(subject, context));
         if (entry != null && isInForce(entry)) {
-            return entry.override();
+            return entry;
         }
         IpAddress address = networks.isEmpty() ? null : context.address();
         Entry ofAddress = address == null ? null : networks.find(address, this::isInForce);
@@ -81,7 +88,7 @@ public final class LiveOverrides {
             return null;
         }
         boolean privilege = ofAddress.override() != LimitOverride.Fixed.BLOCKED;
-        return privilege && context.hasProxyAddress() ? null : ofAddress.override();
+        return privilege && context.hasProxyAddress() ? null : ofAddress;
     }
 
     private static String part(KeyPart subject, RequestContext context) {
@@ -89,17 +96,16 @@ public final class LiveOverrides {
         return subject.appendTo(encoder, context) ? encoder.toString() : "";
     }
 
-    /** The limits of a key; {@code null} if those of the configuration apply. */
-    public @Nullable LimitOverride of(PlainKey key) {
+    /** The override of a key; {@code null} if the limits of the configuration apply. */
+    public @Nullable Entry entry(PlainKey key) {
         for (String part : key.parts()) {
             Entry entry = byKey.get(part);
             if (entry != null && isInForce(entry)) {
-                return entry.override();
+                return entry;
             }
         }
         IpAddress address = key.address();
-        Entry ofAddress = address == null ? null : networks.find(address, this::isInForce);
-        return ofAddress == null ? null : ofAddress.override();
+        return address == null ? null : networks.find(address, this::isInForce);
     }
 
     /** The limits of all overrides. */

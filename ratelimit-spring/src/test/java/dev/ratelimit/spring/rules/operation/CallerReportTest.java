@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.CanIgnoreReturnValue;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.KeyResolver;
 import dev.ratelimit.spring.PlanResolver;
-import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
@@ -181,8 +181,8 @@ class CallerReportTest {
     void overrides_thatOperatorsHaveSet_areNamed() {
         Counted app = new Counted("p.limit=2/hour", "p.key=user", "p.overrides.alice=7/minute");
 
-        app.live.operations.override("p", "alice", RateLimitPolicies.KeyOverride.blocked());
-        app.live.operations.override("p", "bob", RateLimitPolicies.KeyOverride.to("9/minute"));
+        app.live.operations.override("p", "alice", KeyOverride.blocked());
+        app.live.operations.override("p", "bob", KeyOverride.to("9/minute"));
 
         assertThat(key(app.report(new Caller("alice", null, List.of(), null)), "p"))
                 .containsEntry("override", "blocked")

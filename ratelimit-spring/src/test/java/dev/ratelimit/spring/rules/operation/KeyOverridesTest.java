@@ -5,20 +5,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitOverrideEvent;
+import dev.ratelimit.spring.RateLimitOverrideEvent.Action;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
-import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
+import dev.ratelimit.spring.rules.override.Overrides;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -356,9 +361,7 @@ class KeyOverridesTest {
         Map<Overrides.Key, Overrides.Value> many = new HashMap<>();
         long end = Math.floorDiv(live.ticker.epochNanos(), 1000) + 1_000_000;
         for (int i = 0; i < 10_000; i++) {
-            many.put(
-                    new Overrides.Key("p", "u" + i),
-                    Overrides.Value.of(end, "blocked", null, "admin").at(i));
+            many.put(new Overrides.Key("p", "u" + i), new Overrides.Value(i, end, "blocked&&admin"));
         }
         live.operations.adopt(new Overrides(many, 0));
         assertThat(live.admits(by("u9999"))).isFalse();
@@ -374,5 +377,137 @@ class KeyOverridesTest {
                 .extracting(OverriddenKey::key)
                 .containsExactly("a", "b", "u1");
         assertThat(live.operations.overridesKnown().values()).hasSize(3);
+    }
+
+    @Test
+    void overrides_areEvents_whenTheyAreSet_removed_andHaveEnded() {
+        List<Object> heard = new ArrayList<>();
+        LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
+        live.operations.identify(() -> "ops");
+        live.operations.publishTo(new QueuedEvents(heard::add, Runnable::run), true);
+
+        live.operations.override(
+                "p", "alice", KeyOverride.blocked().lasting(HOUR).because("flood"));
+        live.operations.override("p", "bob", KeyOverride.to("9/hour").lasting(HOUR.plusHours(1)));
+        live.operations.override("p", "carol", KeyOverride.unlimited().lasting(HOUR));
+        live.operations.removeOverride("p", "carol");
+        live.ticker.advanceNanos(HOUR.toNanos() - 1);
+        assertThat(heard).hasSize(4);
+        live.ticker.advanceNanos(1);
+
+        Instant end = now(live);
+        assertThat(heard)
+                .containsExactly(
+                        new RateLimitOverrideEvent("p", "alice", Action.SET, true, "ops", "blocked", end, "flood"),
+                        new RateLimitOverrideEvent("p", "bob", Action.SET, true, "ops", "9/hour", end.plus(HOUR), null),
+                        new RateLimitOverrideEvent("p", "carol", Action.SET, true, "ops", "unlimited", end, null),
+                        new RateLimitOverrideEvent("p", "carol", Action.REMOVED, true, "ops", "unlimited", end, null),
+                        new RateLimitOverrideEvent("p", "alice", Action.EXPIRED, false, null, "blocked", end, "flood"));
+        live.ticker.advance(HOUR);
+        assertThat(heard).hasSize(6);
+        live.operations.override("p", "dave", KeyOverride.blocked().lasting(HOUR));
+        live.operations.close();
+        live.ticker.advance(HOUR);
+        assertThat(heard).hasSize(7);
+    }
+
+    @Test
+    void overridesOfOthers_areEvents_unlessTheyAreMany_andKeysAreHashes() {
+        List<Object> heard = new ArrayList<>();
+        LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
+        live.operations.publishTo(new QueuedEvents(heard::add, Runnable::run), false);
+        long end = Math.floorDiv(live.ticker.epochNanos(), 1000) + 1_000_000;
+        Overrides.Key alice = new Overrides.Key("p", "alice");
+        Overrides set = new Overrides(Map.of(alice, new Overrides.Value(1, end, "blocked&flood&ops")), 0);
+
+        live.operations.adopt(set);
+        live.operations.adopt(set);
+        live.operations.adopt(new Overrides(Map.of(alice, new Overrides.Value(2, 2, "")), 0));
+        Map<Overrides.Key, Overrides.Value> many = new HashMap<>();
+        for (int i = 0; i < 101; i++) {
+            many.put(new Overrides.Key("p", "u" + i), new Overrides.Value(i, end, "blocked&&ops"));
+        }
+        live.operations.adopt(new Overrides(many, 0));
+        live.ticker.advance(HOUR);
+
+        assertThat(heard)
+                .extracting(event -> ((RateLimitOverrideEvent) event).action())
+                .containsExactly(Action.SET, Action.REMOVED);
+        assertThat(heard.get(0)).isInstanceOfSatisfying(RateLimitOverrideEvent.class, event -> {
+            assertThat(event.key()).startsWith("#");
+            assertThat(event.here()).isFalse();
+            assertThat(event.by()).isEqualTo("ops");
+            assertThat(event.reason()).isEqualTo("flood");
+        });
+    }
+
+    @Test
+    void explanation_state_andCaller_nameTheOverrideThatDecides() {
+        LiveRules live =
+                new LiveRules("p.limit=3/hour", "p.key=ip", "p.concurrency=5", "ratelimit.exempt.addresses=10.0.0.9");
+        live.operations.override(
+                "p", "10.0.0.0/8", KeyOverride.blocked().lasting(HOUR).because("flood"));
+        live.operations.override("p", "10.0.0.8", KeyOverride.to("99/hour"));
+        Map<String, Object> blocked = Map.of(
+                "key",
+                "10.0.0.0/8",
+                "limit",
+                "blocked",
+                "until",
+                now(live).plus(HOUR).toString(),
+                "reason",
+                "flood",
+                "by",
+                "the application",
+                "since",
+                live.operations.overrides("p").get(0).since().toString());
+
+        assertThat(policies(live, "10.0.0.7"))
+                .allSatisfy(policy -> assertThat(policy).containsEntry("liveOverride", blocked))
+                .hasSize(2);
+        assertThat(policies(live, "10.0.0.8"))
+                .extracting(policy -> policy.get("liveOverride"))
+                .satisfiesExactly(
+                        own -> assertThat(own).asString().contains("99/hour"),
+                        // the concurrency limit is only blocked by the network
+                        own -> assertThat(own).isEqualTo(blocked));
+        assertThat(policies(live, "10.0.0.9"))
+                .allSatisfy(policy -> assertThat(policy).doesNotContainKey("liveOverride"));
+        assertThat(policies(live, "192.0.2.1"))
+                .allSatisfy(policy -> assertThat(policy).doesNotContainKey("liveOverride"));
+        assertThat(live.operations.report("p", List.of("10.0.0.7"), true)).containsEntry("liveOverride", blocked);
+        assertThat(live.operations
+                        .caller(new Caller(null, "10.0.0.7", List.of(), null), true)
+                        .get("policies"))
+                .asString()
+                .contains("liveOverride={key=10.0.0.0/8, limit=blocked");
+        live.ticker.advance(HOUR);
+        assertThat(policies(live, "10.0.0.7"))
+                .allSatisfy(policy -> assertThat(policy).doesNotContainKey("liveOverride"));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<Map<String, Object>> policies(LiveRules live, String address) {
+        return (List<Map<String, Object>>) Objects.requireNonNull(
+                live.operations.explain(null, from(address), List.of(), true).get("policies"));
+    }
+
+    @Test
+    void endedOverrides_areForgottenEarly_ifTheyAreTooMany_theOldestFirst() {
+        LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
+        long now = Math.floorDiv(live.ticker.epochNanos(), 1000);
+        Map<Overrides.Key, Overrides.Value> many = new HashMap<>();
+        for (int i = 0; i < 10_001; i++) {
+            many.put(new Overrides.Key("p", "u" + i), new Overrides.Value(now - i, now - i, ""));
+        }
+        many.put(new Overrides.Key("p", "alice"), new Overrides.Value(1, now + 1_000_000, "blocked&&a"));
+        live.operations.adopt(new Overrides(many, 0));
+
+        live.operations.forgetOverrides(now);
+
+        assertThat(live.operations.overridesKnown().values()).hasSize(9_001);
+        assertThat(live.operations.overridesKnown().values()).containsKey(new Overrides.Key("p", "u8999"));
+        assertThat(live.operations.overridesKnown().forgotten()).isEqualTo(now - 9_000);
+        assertThat(live.operations.overrides("p")).hasSize(1);
     }
 }

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -63,8 +64,8 @@ class LiveChangesTest {
         LiveRules first = instance("p.limit=100/minute");
         LiveRules second = instance("p.limit=100/minute");
         first.operations.identify(() -> "alice");
-        first.operations.publishTo(new QueuedEvents(here::add, Runnable::run));
-        second.operations.publishTo(new QueuedEvents(there::add, Runnable::run));
+        first.operations.publishTo(new QueuedEvents(here::add, Runnable::run), false);
+        second.operations.publishTo(new QueuedEvents(there::add, Runnable::run), false);
 
         first.operations.change("p", Change.toLimit("50/minute"));
         first.operations.change("p", Change.toLimit("50/minute"));
@@ -111,7 +112,7 @@ class LiveChangesTest {
     @SuppressWarnings("unchecked")
     private static List<Map<String, Object>> changes(LiveRules live) {
         return (List<Map<String, Object>>)
-                live.operations.report("p", null, false).get("changes");
+                Objects.requireNonNull(live.operations.report("p", null, false).get("changes"));
     }
 
     @Test
@@ -373,13 +374,13 @@ class LiveChangesTest {
         other.operations.change("p", Change.toLimit("6/hour"));
 
         assertThat(register.shared.policies()).containsExactly("gone", "p", "w");
-        assertThat(register.shared.of("w").get(0)).isEqualTo(new Change(null, 20L, Mode.SHADOW));
+        assertThat(register.shared.of("w")).isEqualTo(new Change(null, 20L, Mode.SHADOW));
     }
 
     @Test
     void propertyOfANewerVersion_isKeptForOthers() {
         LiveRules one = instance("p.limit=10/hour");
-        Changes foreign = Changes.parse("penalty p 7 5m\nburst p 8 much\n");
+        Changes foreign = Changes.parse("weight p 7 5\nburst p 8 much\npenalty p 9 soon\n");
 
         one.operations.adopt(foreign);
         one.operations.change("p", Change.toLimit("6/hour"));
@@ -402,7 +403,7 @@ class LiveChangesTest {
                 .and(Changes.of("p", new Change(null, null, null), true).at(1_764_000_000_000_000L));
 
         assertThat(Changes.parse(changes.toString())).isEqualTo(changes);
-        assertThat(changes.of("a b:%\n").get(0)).isEqualTo(new Change(" 5 per\tminute ", 0L, Mode.OFF));
+        assertThat(changes.of("a b:%\n")).isEqualTo(new Change(" 5 per\tminute ", 0L, Mode.OFF));
         assertThatThrownBy(() -> Changes.parse("garbage")).isInstanceOf(IllegalArgumentException.class);
     }
 

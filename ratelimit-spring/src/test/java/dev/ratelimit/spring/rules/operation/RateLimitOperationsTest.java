@@ -245,13 +245,24 @@ class RateLimitOperationsTest {
         assertThat(live.operations.report("p", null, false)).containsEntry("burst", 800L);
 
         assertThat(live.operations.edit("p", Change.toLimit("50/minute"), false, null))
+                .containsEntry("from", "600/minute (token-bucket, burst 800), mode enforce")
+                .containsEntry("to", "50/minute (token-bucket, burst 800), mode enforce")
                 .containsEntry(
                         "remark",
-                        "the burst is still 800, so at most that many requests are admitted at once; change it as well, to 0 for"
-                                + " the permits of one period");
+                        "the burst is still 800, so a key with a full bucket is admitted 800 at once, and only then"
+                                + " 50/minute; change it as well, to 0 for the permits of one period");
+        assertThat(live.operations.edit("p", Change.toLimit("3000/minute"), false, null))
+                .containsEntry(
+                        "remark",
+                        "the burst is still 800, so at most that many are admitted at once, although the limit is"
+                                + " 3000/minute; change it as well, to 0 for the permits of one period");
         assertThat(live.operations.edit("p", new Change("50/minute", 0L, null), false, null))
-                .doesNotContainKeys("remark", "burst");
-        assertThat(live.operations.edit("p", Change.toLimit("40/minute"), false, null))
+                .containsEntry(
+                        "remark",
+                        "a key with a full budget is admitted 50 at once, before 800; what keys have used stays used, in"
+                                + " proportion")
+                .doesNotContainKey("burst");
+        assertThat(live.operations.edit("p", Change.toMode(Mode.SHADOW), false, null))
                 .doesNotContainKey("remark");
     }
 

@@ -6,17 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.HistoryEntry.Action;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
-import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -43,7 +44,7 @@ class TimedChangesTest {
     void change_forAnHour_endsByItself_onTheClock(CapturedOutput output) {
         List<Object> events = new ArrayList<>();
         List<Map<String, Object>> audited = new ArrayList<>();
-        live.operations.publishTo(new QueuedEvents(events::add, Runnable::run));
+        live.operations.publishTo(new QueuedEvents(events::add, Runnable::run), false);
         live.operations.observe((policy, what) -> audited.add(what));
         live.operations.change(
                 "p", Change.toLimit("50/minute").lasting(Duration.ofHours(1)).because("release"));
@@ -178,7 +179,14 @@ class TimedChangesTest {
     }
 
     private static HistoryEntry entry(
-            Instant time, Action action, String key, String from, String to, Instant until, String reason, String by) {
+            Instant time,
+            Action action,
+            @Nullable String key,
+            @Nullable String from,
+            @Nullable String to,
+            @Nullable Instant until,
+            @Nullable String reason,
+            @Nullable String by) {
         return new HistoryEntry(time, action, "p", key, from, to, until, reason, by);
     }
 

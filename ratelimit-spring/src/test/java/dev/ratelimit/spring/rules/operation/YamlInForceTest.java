@@ -1,11 +1,12 @@
 package dev.ratelimit.spring.rules.operation;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
-import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
@@ -140,12 +141,19 @@ class YamlInForceTest {
         live.operations.change("b/c", new Change(null, 0L, null));
         live.operations.change("D", Change.toLimit("3/minute"));
         live.operations.change("e", Change.toLimit("4"));
+        live.operations.change("a", Change.toPenalty(Duration.ofMinutes(7)));
+        live.operations.change("b/c", Change.toMaxWait(Duration.ofSeconds(9)));
+        live.operations.change("D", Change.toPlan("Pro Plus", "5/day"));
 
         RateLimitProperties pasted = bind(yaml(live, false));
 
         assertThat(pasted.policies()).containsOnlyKeys("a", "b/c", "D", "e");
         assertThat(versions(live, pasted)).isEqualTo(versions(live.rules.inForce()));
-        assertThat(pasted.policies().get("D").plans().get("default").limit()).isEqualTo("3/minute");
+        assertThat(requireNonNull(requireNonNull(pasted.policies().get("D"))
+                                .plans()
+                                .get("default"))
+                        .limit())
+                .isEqualTo("3/minute");
     }
 
     @Test

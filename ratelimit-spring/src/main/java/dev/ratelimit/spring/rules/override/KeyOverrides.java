@@ -1,9 +1,11 @@
-package dev.ratelimit.spring.rules.operation;
+package dev.ratelimit.spring.rules.override;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
+import dev.ratelimit.spring.RateLimitOverrideEvent.Action;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
@@ -14,6 +16,7 @@ import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.OverrideKey;
 import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.time.Instant;
 import java.util.Comparator;
@@ -31,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * The overrides of single keys that operators set while the application runs, on this instance or on all that share them.
  * Requests do not wait for it. Thread-safe.
  */
-final class KeyOverrides {
+public final class KeyOverrides implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(KeyOverrides.class);
 
@@ -41,6 +44,12 @@ final class KeyOverrides {
     private static final int MAX_KEY = 256;
     private static final int MAX_REASON = 200;
     private static final int MAX_LIMIT = 100;
+
+    /** How many overrides that have ended are remembered, before the oldest of them are forgotten early. */
+    static final int MAX_ENDED = 10_000;
+
+    /** How many are then forgotten at once, since each time costs instances a comparison. */
+    private static final int ENDED_STEP = 1_000;
 
     /** How long an override that has ended is remembered if there are others who might not know that. */
     private static final long REMEMBERED_MICROS = 24 * 3600 * 1_000_000L;
@@ -58,20 +67,50 @@ final class KeyOverrides {
     private volatile Overrides known = Overrides.NONE;
     private volatile @Nullable SharedOverrides shared;
 
+    private final EndedOverrides ends;
+
+    /** Is told what happens to overrides without anybody asking here. */
+    private volatile Observer observer = (policy, override, action) -> {};
+
     /** Those that were logged because they do not fit the rules. Used under the lock of the rules. */
     private Set<Overrides.Key> unfit = Set.of();
 
-    KeyOverrides(RequestRules rules, Ticker ticker) {
-        this.rules = rules;
-        this.ticker = ticker;
+    /** Is told what happens to an override. */
+    @FunctionalInterface
+    interface Observer {
+
+        void changed(String policy, OverriddenKey override, Action action);
     }
 
-    void share(SharedOverrides with) {
+    /**
+     * No overrides.
+     *
+     * @param scheduler tells when overrides end
+     */
+    public KeyOverrides(RequestRules rules, Ticker ticker, Scheduler scheduler) {
+        this.rules = rules;
+        this.ticker = ticker;
+        this.ends = new EndedOverrides(scheduler, ticker, ended -> tell(ended, Action.EXPIRED));
+    }
+
+    /** From now on, shares overrides with other instances. */
+    public void share(SharedOverrides with) {
         shared = with;
     }
 
-    Overrides known() {
+    /** What this instance knows, overrides that have ended included. */
+    public Overrides known() {
         return known;
+    }
+
+    void observe(Observer by) {
+        observer = by;
+    }
+
+    /** Tells of nothing that ends from now on. */
+    @Override
+    public void close() {
+        ends.close();
     }
 
     /** Where overrides hold, and how long those without an end last, for people. */
@@ -214,7 +253,7 @@ final class KeyOverrides {
 
     /** Puts the overrides of other instances in force, unless they are known already; returns whether there are others. */
     @SuppressWarnings("ReferenceEquality") // fast, for thousands
-    boolean adopt(Overrides others) {
+    public boolean adopt(Overrides others) {
         if (others == known) {
             return false;
         }
@@ -224,27 +263,40 @@ final class KeyOverrides {
             if (all.equals(known)) {
                 return false;
             }
-            long before = count();
+            Overrides before = inForce(known);
+            Overrides now = inForce(all);
             learn(all);
             log.warn(
                     "Other instances have changed overrides of single keys under rate limits; there were {}, and are {}",
-                    before,
-                    count());
+                    before.values().size(),
+                    now.values().size());
+            tell(now.where((key, value) -> !value.equals(before.values().get(key))), Action.SET);
+            tell(before.where((key, value) -> !now.values().containsKey(key)), Action.REMOVED);
             return true;
         } finally {
             lock.unlock();
         }
     }
 
-    private long count() {
+    /** Those that have not ended. */
+    private Overrides inForce(Overrides all) {
         long now = ticker.epochNanos();
-        return known.values().values().stream()
-                .filter(value -> value.isInForceAt(now))
-                .count();
+        return all.where((key, value) -> value.isInForceAt(now));
+    }
+
+    private void tell(Overrides some, Action action) {
+        if (some.values().size() <= OverrideEvents.MAX_AT_ONCE) {
+            some.values().forEach((key, value) -> observer.changed(key.policy(), describe(key, value), action));
+        } else {
+            log.info(
+                    "{} overrides of single keys under rate limits are {}",
+                    some.values().size(),
+                    PropertyName.of(action));
+        }
     }
 
     /** How many of a policy are in force. */
-    long count(String policy) {
+    public long count(String policy) {
         long now = ticker.epochNanos();
         return known.values().entrySet().stream()
                 .filter(entry -> entry.getKey().policy().equals(policy))
@@ -254,17 +306,20 @@ final class KeyOverrides {
 
     private void learn(Overrides all) {
         known = all;
-        rules.override(this::inForce);
+        rules.override(this::tables);
+        ends.watch(all);
     }
 
     /**
-     * Forgets what ended a day ago, also by the clock of this instance, so that others need not be told.
+     * Forgets what ended a day ago, also by the clock of this instance, so that others need not be told; and, if too many
+     * have ended since, the oldest of these.
      *
      * @param nowMicros the time that all instances share
      */
-    void forget(long nowMicros) {
+    public void forget(long nowMicros) {
         long now = Math.min(nowMicros, Math.floorDiv(ticker.epochNanos(), 1000));
-        long horizon = Math.floorDiv(now - REMEMBERED_MICROS, STEP_MICROS) * STEP_MICROS;
+        long day = Math.floorDiv(now - REMEMBERED_MICROS, STEP_MICROS) * STEP_MICROS;
+        long horizon = Math.max(day, endOfTooMany(now));
         if (known.values().values().stream().anyMatch(value -> value.until() <= horizon)) {
             lock.lock();
             try {
@@ -275,8 +330,21 @@ final class KeyOverrides {
         }
     }
 
+    /** When the last one ended of those that are too many to be remembered; 0 if there are none. */
+    private long endOfTooMany(long now) {
+        if (known.values().size() <= MAX_ENDED) {
+            return 0;
+        }
+        long[] ends = known.values().values().stream()
+                .mapToLong(Overrides.Value::until)
+                .filter(until -> until <= now)
+                .sorted()
+                .toArray();
+        return ends.length <= MAX_ENDED ? 0 : ends[ends.length - (MAX_ENDED - ENDED_STEP) - 1];
+    }
+
     /** What applies under these rules, by policy; what does not fit them is left out. */
-    private Map<String, LiveOverrides> inForce(RulesInForce now) {
+    private Map<String, LiveOverrides> tables(RulesInForce now) {
         Map<String, Map<OverrideKey, LiveOverrides.Entry>> byPolicy = new HashMap<>();
         Map<String, Map<String, LimitOverride>> read = new HashMap<>();
         Set<Overrides.Key> doNotFit = new HashSet<>();
@@ -294,7 +362,7 @@ final class KeyOverrides {
                         .computeIfAbsent(value.limit(), rule.overrides()::read);
                 long until = value.until() == Overrides.NEVER ? LiveOverrides.NEVER : value.until() * 1000;
                 byPolicy.computeIfAbsent(key.policy(), policy -> new HashMap<>())
-                        .put(keyOf(now, rule, key.key()), new LiveOverrides.Entry(override, until));
+                        .put(keyOf(now, rule, key.key()), new LiveOverrides.Entry(override, until, key.key()));
             } catch (IllegalArgumentException | RateLimitConfigurationException e) {
                 doNotFit.add(key);
                 if (!unfit.contains(key)) {
@@ -329,11 +397,27 @@ final class KeyOverrides {
     }
 
     /**
+     * The override that a request or a key has met; {@code null} if it is no longer there.
+     *
+     * @param policy of the rule, which may be that of the concurrency limit beside a rate
+     */
+    public @Nullable OverriddenKey find(String policy, LiveOverrides.Entry entry) {
+        for (String name : List.of(policy, Rule.withoutConcurrency(policy))) {
+            Overrides.Key key = new Overrides.Key(name, entry.key());
+            Overrides.Value value = known.values().get(key);
+            if (value != null && value.isInForceAt(ticker.epochNanos())) {
+                return describe(key, value);
+            }
+        }
+        return null;
+    }
+
+    /**
      * The overrides of a policy that are in force, by key.
      *
      * @throws UnknownPolicyException if there is no such policy
      */
-    List<OverriddenKey> of(String policy) {
+    public List<OverriddenKey> of(String policy) {
         Rule unused = rules.inForce().rule(policy);
         long now = ticker.epochNanos();
         return known.values().entrySet().stream()

@@ -1,4 +1,4 @@
-package dev.ratelimit.spring.rules.operation;
+package dev.ratelimit.spring.rules.override;
 
 /** Where instances share the overrides of keys that operators set. Called by one thread at a time. */
 @FunctionalInterface

@@ -1,17 +1,20 @@
-package dev.ratelimit.spring.rules.operation;
+package dev.ratelimit.spring.rules.override;
 
 import dev.ratelimit.spring.HistoryEntry;
-import dev.ratelimit.spring.HistoryEntry.Action;
-import dev.ratelimit.spring.RateLimitPolicies.KeyOverride;
+import dev.ratelimit.spring.KeyOverride;
+import dev.ratelimit.spring.RateLimitOverrideEvent.Action;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.rules.history.ChangeHistory;
 import dev.ratelimit.spring.rules.history.ChangeNote;
+import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,16 +24,18 @@ import org.slf4j.LoggerFactory;
  *
  * @param overrides what is set
  * @param history gets an entry for each
- * @param keys shows keys
+ * @param keys the hash of an encoded key
  * @param operator the name of whoever asks at the moment; {@code null} for the application itself
  * @param observer is told the policy and what was done
+ * @param events publishes what becomes of overrides
  */
-record OverrideJournal(
+public record OverrideJournal(
         KeyOverrides overrides,
         ChangeHistory history,
-        KeyDisplay keys,
+        UnaryOperator<String> keys,
         Supplier<@Nullable String> operator,
-        BiConsumer<String, Map<String, Object>> observer) {
+        BiConsumer<String, Map<String, Object>> observer,
+        OverrideEvents events) {
 
     private static final Logger log = LoggerFactory.getLogger(OverrideJournal.class);
 
@@ -39,8 +44,33 @@ record OverrideJournal(
     /** What an entry of the history for a key has changed: an override replaces another one as a whole. */
     private static final Set<String> OVERRIDE = Set.of("override");
 
+    /** A journal that publishes no events yet. */
+    public static OverrideJournal of(
+            KeyOverrides overrides,
+            ChangeHistory history,
+            UnaryOperator<String> keys,
+            Supplier<@Nullable String> operator,
+            BiConsumer<String, Map<String, Object>> observer) {
+        OverrideEvents events = new OverrideEvents((policy, key) -> keys.apply(overrides.encoded(policy, key)));
+        overrides.observe((policy, override, action) -> {
+            boolean known = action == Action.SET && !override.by().equals(APPLICATION);
+            events.publish(policy, override, action, false, known ? override.by() : null);
+        });
+        return new OverrideJournal(overrides, history, keys, operator, observer, events);
+    }
+
+    /**
+     * From now on, publishes what becomes of overrides as events.
+     *
+     * @param to hands an event to listeners
+     * @param plain whether events show keys as their plain values, not as hashes
+     */
+    public void publishTo(Consumer<Object> to, boolean plain) {
+        events.publishTo(to, plain);
+    }
+
     /** Sets an override, and describes it for JSON; {@code plain} if with its key. */
-    Map<String, Object> set(String policy, String key, KeyOverride override, boolean plain) {
+    public Map<String, Object> set(String policy, String key, KeyOverride override, boolean plain) {
         String name = operator.get();
         Overrides before = overrides.known();
         OverriddenKey set = overrides.set(policy, key, override, whoAsks());
@@ -54,13 +84,14 @@ record OverrideJournal(
                 set.until() == null ? overrides.duration() : "until " + set.until(),
                 set.reason() == null ? "" : ", because of " + Quotation.of(set.reason()));
         tell("override", policy, set);
+        events.publish(policy, set, Action.SET, true, name);
         Map<String, Object> report = describe(policy, set, plain);
         report.put("holds", overrides.duration());
         return report;
     }
 
     /** Removes an override; returns whether there was one. */
-    boolean remove(String policy, String key) {
+    public boolean remove(String policy, String key) {
         OverriddenKey removed = overrides.remove(policy, key);
         if (removed == null) {
             return false;
@@ -74,7 +105,7 @@ record OverrideJournal(
         history.add(
                 new HistoryEntry(
                         history.now(),
-                        Action.REMOVE_OVERRIDE,
+                        HistoryEntry.Action.REMOVE_OVERRIDE,
                         policy,
                         removed.key(),
                         removed.limit(),
@@ -84,6 +115,7 @@ record OverrideJournal(
                         whoAsks()),
                 OVERRIDE);
         tell("removedOverride", policy, removed);
+        events.publish(policy, removed, Action.REMOVED, true, operator.get());
         return true;
     }
 
@@ -91,7 +123,7 @@ record OverrideJournal(
         history.add(
                 new HistoryEntry(
                         set.since(),
-                        Action.OVERRIDE,
+                        HistoryEntry.Action.OVERRIDE,
                         policy,
                         set.key(),
                         earlier,
@@ -109,18 +141,18 @@ record OverrideJournal(
     }
 
     /** The name of whoever asks. */
-    String whoAsks() {
+    public String whoAsks() {
         String name = operator.get();
         return name == null ? APPLICATION : name;
     }
 
     /** A key, as its plain value or as a hash. */
-    String show(String policy, String key, boolean plain) {
-        return plain ? key : keys.hash(overrides.encoded(policy, key));
+    public String show(String policy, String key, boolean plain) {
+        return plain ? key : keys.apply(overrides.encoded(policy, key));
     }
 
     /** Describes those of a policy, for JSON. */
-    Map<String, Object> report(String policy, boolean plain) {
+    public Map<String, Object> report(String policy, boolean plain) {
         return Map.of(
                 "overrides",
                 overrides.of(policy).stream()
@@ -128,12 +160,22 @@ record OverrideJournal(
                         .toList());
     }
 
+    /**
+     * Describes the override that a request or a key has met, for JSON; {@code null} if it is no longer there.
+     *
+     * @param policy of the rule
+     */
+    public @Nullable Map<String, Object> report(String policy, LiveOverrides.Entry entry, boolean plain) {
+        OverriddenKey found = overrides.find(policy, entry);
+        return found == null ? null : describe(policy, found, plain);
+    }
+
     private static String quoted(@Nullable String name) {
         return name == null ? APPLICATION : Quotation.of(name);
     }
 
     private String hash(String policy, OverriddenKey one) {
-        return keys.hash(overrides.encoded(policy, one.key()));
+        return keys.apply(overrides.encoded(policy, one.key()));
     }
 
     private void tell(String event, String policy, OverriddenKey one) {

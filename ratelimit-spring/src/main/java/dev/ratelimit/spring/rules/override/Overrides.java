@@ -1,4 +1,4 @@
-package dev.ratelimit.spring.rules.operation;
+package dev.ratelimit.spring.rules.override;
 
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.net.URLDecoder;
@@ -9,6 +9,7 @@ import java.security.MessageDigest;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.function.BiPredicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -112,6 +113,17 @@ public record Overrides(Map<Key, Value> values, long forgotten) {
     /** When the last of them was accepted, in microseconds; 0 if there are none. */
     public long latest() {
         return values.values().stream().mapToLong(Value::at).max().orElse(0);
+    }
+
+    /** Those of them for which this is true. */
+    Overrides where(BiPredicate<Key, Value> condition) {
+        Map<Key, Value> some = new HashMap<>();
+        values.forEach((key, value) -> {
+            if (condition.test(key, value)) {
+                some.put(key, value);
+            }
+        });
+        return new Overrides(some, forgotten);
     }
 
     /** Both: the later value of each key. */

@@ -1,0 +1,93 @@
+package dev.ratelimit.spring.rules.operation;
+
+import dev.ratelimit.CanIgnoreReturnValue;
+import dev.ratelimit.Limit;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.rules.decision.PolicyVersion;
+import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.rule.LimitOverride;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a change makes of a policy, and what becomes of its bursts and of those who are under way, for JSON.
+ *
+ * @param policy its name
+ * @param change what was asked for
+ * @param before the policy before
+ * @param after the rules with the change
+ */
+record ChangeReport(String policy, Change change, PolicyVersion before, RulesInForce after) {
+
+    /** Adds what the policy was and is, and what is to be known of that, to the description of the policy. */
+    @CanIgnoreReturnValue
+    Map<String, Object> addTo(Map<String, Object> description) {
+        description.put("from", before.toString());
+        description.put("to", after.version(policy).toString());
+        String remark = String.join(". ", remarks());
+        if (!remark.isEmpty()) {
+            description.put("remark", remark);
+        }
+        return description;
+    }
+
+    private List<String> remarks() {
+        List<String> remarks = new ArrayList<>();
+        List<Limit> limits = after.rule(policy).policy().limits();
+        add(remarks, "", burst(limits, change.limit(), change.burst()));
+        if (!limits.equals(before.limits())) {
+            add(remarks, "", atOnce(limits));
+        }
+        change.plans().forEach((plan, own) -> {
+            if (after.rule(policy).overrides().plans().get(plan) instanceof LimitOverride.Limited limited) {
+                add(remarks, "for plan " + plan + ", ", burst(limited.policy().limits(), own.limit(), own.burst()));
+            }
+        });
+        if (change.maxWait() != null) {
+            remarks.add(
+                    "requests that already wait keep the time that they have, unless their permits take longer than the"
+                            + " new one");
+        }
+        return remarks;
+    }
+
+    private static void add(List<String> remarks, String where, @Nullable String remark) {
+        if (remark != null) {
+            remarks.add(where + remark);
+        }
+    }
+
+    /** What becomes of a burst that a change of the limit does not name. */
+    private static @Nullable String burst(List<Limit> limits, @Nullable String limit, @Nullable Long changed) {
+        Long burst = PolicyReport.burst(limits);
+        if (limit == null || changed != null || burst == null) {
+            return null;
+        }
+        String rate = limits.get(0).rate().toString();
+        return "the burst is still " + burst
+                + (burst > limits.get(0).rate().permits()
+                        ? ", so a key with a full bucket is admitted " + burst + " at once, and only then " + rate
+                        : ", so at most that many are admitted at once, although the limit is " + rate)
+                + "; change it as well, to 0 for the permits of one period";
+    }
+
+    /** What a key that has used nothing may do at once, if that is something else than before. */
+    private @Nullable String atOnce(List<Limit> limits) {
+        long was = capacity(before.limits());
+        long is = capacity(limits);
+        if (was == is) {
+            return null;
+        }
+        return limits.get(0).concurrency()
+                ? "a key may have " + is + " requests at once, before " + was
+                        + "; those under way go on, and others are admitted when there are fewer"
+                : "a key with a full budget is admitted " + is + " at once, before " + was
+                        + "; what keys have used stays used, in proportion";
+    }
+
+    private static long capacity(List<Limit> limits) {
+        return limits.stream().mapToLong(Limit::capacity).min().orElseThrow();
+    }
+}

@@ -1,0 +1,68 @@
+package dev.ratelimit.spring.rules.operation;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Policy;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
+import dev.ratelimit.spring.rules.rule.LimitOverride;
+import dev.ratelimit.spring.rules.rule.LiveOverrides;
+import dev.ratelimit.spring.rules.rule.PlainKey;
+import dev.ratelimit.spring.rules.rule.Rule;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The budgets of keys that are written as plain values. All methods throw an {@link UnknownPolicyException} if there is no
+ * such policy, and an {@link IllegalArgumentException} if its key has other parts. Thread-safe.
+ */
+record KeyBudgets(RequestRules rules, RateLimitStore store) {
+
+    /**
+     * What has become of a reset.
+     *
+     * @param key the encoded key
+     * @param certain whether it is certain that the key was reset
+     */
+    record Reset(String key, boolean certain) {}
+
+    /** One permit of a key's budget, at its present limits. */
+    Charge charge(String policy, List<String> key) {
+        RulesInForce now = rules.inForce();
+        Rule rule = now.rule(policy);
+        PlainKey plain = PlainKey.of(rule, now.sources(), key);
+        LimitOverride override = now.override(rule, plain);
+        if (now.mode(policy) != Mode.ENFORCE) {
+            return rule.policy().charge(plain.key(), 0);
+        }
+        return override instanceof LimitOverride.Limited limited
+                ? limited.policy().charge(plain.key())
+                : rule.policy().charge(plain.key(), override == LimitOverride.Fixed.BLOCKED ? Long.MAX_VALUE : 0);
+    }
+
+    /** The status of each limit; empty for keys that are unlimited or blocked. */
+    List<LimitStatus> state(String policy, List<String> key) {
+        RulesInForce now = rules.inForce();
+        Rule rule = now.rule(policy);
+        return new KeyState(now, store).limits(rule, PlainKey.of(rule, now.sources(), key));
+    }
+
+    /** Resets a key to a full budget. */
+    Reset reset(String policy, List<String> key) {
+        RulesInForce now = rules.inForce();
+        Rule rule = now.rule(policy);
+        PlainKey plain = PlainKey.of(rule, now.sources(), key);
+        // a plan or an override may have more limits than the policy
+        LiveOverrides own = now.overrides().get(policy);
+        Policy longest = Stream.concat(rule.overrides().all(), own == null ? Stream.empty() : own.all())
+                .filter(LimitOverride.Limited.class::isInstance)
+                .map(override -> ((LimitOverride.Limited) override).policy())
+                .max(Comparator.comparingInt(limited -> limited.limits().size()))
+                .orElse(rule.policy());
+        return new Reset(plain.key(), store.reset(longest, plain.key()));
+    }
+}

@@ -1,0 +1,258 @@
+package dev.ratelimit.spring.rules.operation;
+
+import static dev.ratelimit.spring.rules.operation.LiveRules.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.PlanResolver;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitPolicies.Change.OfPlan;
+import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter;
+import dev.ratelimit.spring.rules.decision.RequestLimiter;
+import dev.ratelimit.spring.rules.decision.StaleVersionException;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.request.RecordedRequest;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.convert.DurationStyle;
+
+/** Changes of everything besides limit, burst and mode; and what a change would do. */
+class ChangeReportTest {
+
+    private static final PlanResolver BY_NAME =
+            request -> String.valueOf(request.header("X-Plan")).equals("pro") ? "pro" : "none";
+
+    static final class Pages {
+
+        @RateLimited(value = "3/hour", key = "header:X-Id")
+        void page() {}
+    }
+
+    private static LiveRules withPlans() {
+        return new LiveRules(
+                Map.of("planResolver", BY_NAME),
+                "p.limit=2/hour",
+                "p.plans.pro.limit=10/hour",
+                "p.plans.pro.burst=20",
+                "p.plans.partner=unlimited",
+                "p.key=user");
+    }
+
+    private static RecordedRequest pro(String user) {
+        return get("/orders/1").by(user).with("X-Plan", "pro");
+    }
+
+    @Test
+    void plan_isChanged_withItsBurst_andOthersStay_untilThePolicyIsRestored() {
+        LiveRules live = withPlans();
+        assertThat(live.admitted(20, pro("alice"))).isEqualTo(20);
+
+        live.operations.change("p", Change.toPlan("pro", "40/hour"));
+
+        assertThat(live.operations.report("p", null, false))
+                .containsEntry("changed", "plan pro 40/hour")
+                .containsEntry("limit", "2/hour")
+                .containsEntry("plans", Map.of("pro", "40/hour", "partner", "unlimited"))
+                .containsEntry("planBursts", Map.of("pro", 20L));
+        assertThat(live.admitted(99, pro("bob"))).isEqualTo(20);
+        live.operations.change("p", new Change(null, null, null, null, null, Map.of("pro", new OfPlan(null, 0L))));
+        assertThat(live.operations.report("p", null, false))
+                .containsEntry("changed", "plan pro 40/hour burst 0")
+                .doesNotContainKey("planBursts");
+        assertThat(live.admitted(99, pro("carol"))).isEqualTo(40);
+        assertThat(live.admitted(99, get("/orders/1").by("dave"))).isEqualTo(2);
+        live.operations.change("p", Change.toPlan("pro", "blocked"));
+        assertThat(live.admitted(99, pro("erna"))).isZero();
+        live.operations.restore("p");
+        assertThat(live.admitted(99, pro("frank"))).isEqualTo(20);
+        assertThat(live.operations.isChanged("p")).isFalse();
+    }
+
+    @Test
+    void restoredPlan_staysRestored_whateverOlderRegisterReturns() {
+        LiveRules live = withPlans();
+        live.operations.change("p", Change.toPlan("pro", "40/hour"));
+        Changes older = live.operations.changes();
+        live.operations.restore("p");
+
+        live.operations.adopt(older);
+
+        assertThat(live.operations.isChanged("p")).isFalse();
+    }
+
+    @Test
+    void penalty_begins_isShorter_andEnds() {
+        LiveRules live = new LiveRules("p.limit=1/minute", "p.key=user");
+
+        live.operations.change("p", Change.toPenalty(Duration.ofHours(1)));
+
+        assertThat(live.operations.report("p", null, false))
+                .containsEntry("penalty", 3600.0)
+                .containsEntry("changed", "penalty 1h");
+        assertThat(live.admitted(2, get("/orders/1").by("alice"))).isOne();
+        live.ticker.advance(Duration.ofMinutes(10));
+        assertThat(live.admits(get("/orders/1").by("alice"))).isFalse();
+        live.operations.change("p", Change.toPenalty(Duration.ofMinutes(15)));
+        live.ticker.advance(Duration.ofMinutes(5));
+        assertThat(live.admits(get("/orders/1").by("alice"))).isTrue();
+        assertThat(live.admits(get("/orders/1").by("alice"))).isFalse();
+        live.operations.change("p", Change.toPenalty(Duration.ZERO));
+        live.ticker.advance(Duration.ofMinutes(1));
+        assertThat(live.admits(get("/orders/1").by("alice"))).isTrue();
+        assertThat(live.operations.report("p", null, false))
+                .doesNotContainKey("penalty")
+                .containsEntry("changed", "penalty none");
+    }
+
+    @Test
+    void maxWait_isThatOfNewcomers_andOfBothHalves() {
+        LiveRules live = new LiveRules(
+                "p.limit=1/hour", "p.concurrency=50", "p.on-exceeded.action=wait", "p.on-exceeded.max-wait=1m");
+        WaitingRequests waiting = new WaitingRequests(live.rules, live.store, live.ticker, live.ticker);
+        live.operations.watch(waiting);
+        RequestLimiter limiter =
+                new RequestLimiter(live.rules, LiveRules.bind(), waiting, OutcomeCounter.NONE, live.ticker, null);
+        assertThat(limiter.charge(null, get("/"), true).isRefused()).isFalse();
+        assertThat(limiter.charge(null, get("/"), true).isRefused()).isTrue();
+
+        assertThat(live.operations.edit("p", Change.toMaxWait(Duration.ofHours(1)), false, null))
+                .containsEntry("maxWait", 3600.0)
+                .containsEntry(
+                        "remark",
+                        "requests that already wait keep the time that they have, unless their permits take longer than the"
+                                + " new one")
+                .containsEntry("to", "1/hour (token-bucket), mode enforce, waits up to 1h (at most 100 requests)");
+
+        assertThat(limiter.charge(null, get("/"), true).isRefused()).isFalse();
+        assertThat(waiting.waiting("p")).isOne();
+        live.ticker.advance(Duration.ofMinutes(59).plusSeconds(30));
+        assertThat(waiting.waiting("p")).isOne();
+        live.operations.restore("p");
+        // its own permit comes in time for the shorter wait as well
+        assertThat(waiting.waiting("p")).isOne();
+        assertThat(limiter.charge(null, get("/"), true).isRefused()).isTrue();
+        assertThat(live.operations.report("p/concurrency", null, false)).containsEntry("maxWait", 60.0);
+        waiting.close();
+    }
+
+    @Test
+    void preview_tellsWhatAChangeWouldDo_andDoesNothing() {
+        LiveRules live = new LiveRules("p.limit=600/minute", "p.burst=800");
+        String version = String.valueOf(live.operations.report("p", null, false).get("version"));
+
+        Map<String, Object> preview = live.operations.preview("p", Change.toLimit("50/minute"), false, version);
+
+        assertThat(preview)
+                .containsEntry("dryRun", true)
+                .containsEntry("limit", "50/minute")
+                .containsEntry("changed", "limit 50/minute")
+                .containsEntry("version", version)
+                .containsEntry("from", "600/minute (token-bucket, burst 800), mode enforce")
+                .containsEntry("to", "50/minute (token-bucket, burst 800), mode enforce")
+                .hasEntrySatisfying(
+                        "remark", remark -> assertThat(remark).asString().contains("still 800"));
+        assertThat(live.operations.report("p", null, false)).containsEntry("limit", "600/minute");
+        assertThat(live.operations.changes()).isEqualTo(Changes.NONE);
+        assertThat(live.operations.edit("p", Change.toLimit("50/minute"), false, version))
+                .containsEntry("to", preview.get("to"))
+                .containsEntry("remark", preview.get("remark"));
+        assertThatThrownBy(() -> live.operations.preview("p", Change.toMode(Mode.OFF), false, version))
+                .isInstanceOf(StaleVersionException.class);
+        assertThatThrownBy(() -> live.operations.preview("p", Change.toLimit("never"), false, null))
+                .isInstanceOf(RateLimitConfigurationException.class);
+        assertThat(live.operations.preview("p", new Change(null, null, null), true, null))
+                .containsEntry("limit", "600/minute")
+                .doesNotContainKey("changed");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            p             | penalty 500ms      | penalty must be at least 1s
+            p             | penalty 400d       | at most 365 days
+            p             | max-wait 1s        | max-wait belongs to action: wait, but the action is reject
+            p             | plan free 9/hour   | there is no such plan; the plans are partner, pro, and others need the configuration
+            p             | plan default 9/hour| callers without a plan have the limit of the policy
+            p             | plan pro never     | 'never' is not a limit
+            w             | plan pro 9/hour    | the policy has no plans; plans need the configuration
+            w             | max-wait 2h        | max-wait must be above 0 and at most 1h
+            w             | penalty 1m         | requests cannot wait for a policy with a penalty
+            w/concurrency | penalty 1m         | has only a limit and a mode of its own; change the policy 'w'
+            w/concurrency | max-wait 1s        | has only a limit and a mode of its own; change the policy 'w'
+            c             | plan pro 9/hour    | '9/hour' is not a number of requests at once
+            Pages.page    | penalty 1m         | a policy that an annotation writes out has no penalty
+            """)
+    void change_thatCannotBe_isRefused_withTheReason(String policy, String change, String message) {
+        LiveRules live = policy.equals("Pages.page")
+                ? new LiveRules(Pages.class)
+                : new LiveRules(
+                        Map.of("planResolver", BY_NAME),
+                        "p.limit=2/hour",
+                        "p.plans.pro=10/hour",
+                        "p.plans.partner=unlimited",
+                        "ratelimit.policies.c.concurrency=5",
+                        "ratelimit.policies.c.plans.pro=10",
+                        "ratelimit.policies.w.limit=2/hour",
+                        "ratelimit.policies.w.concurrency=5",
+                        "ratelimit.policies.w.on-exceeded.action=wait");
+        List<String> words = List.of(change.strip().split(" "));
+
+        assertThatThrownBy(() -> live.operations.change(policy, changeOf(words)))
+                .isInstanceOf(RateLimitConfigurationException.class)
+                .hasMessageContaining(message);
+
+        assertThat(live.operations.isChanged(policy)).isFalse();
+    }
+
+    private static Change changeOf(List<String> words) {
+        String last = words.get(words.size() - 1);
+        return switch (words.get(0)) {
+            case "penalty" -> Change.toPenalty(time(last));
+            case "max-wait" -> Change.toMaxWait(time(last));
+            default -> Change.toPlan(words.get(1), last);
+        };
+    }
+
+    private static Duration time(String text) {
+        return DurationStyle.detectAndParse(text);
+    }
+
+    @Test
+    void changes_ofEverything_areReadBack_andGoToOtherInstances() {
+        Change all = new Change(
+                "7/hour",
+                3L,
+                Mode.SHADOW,
+                Duration.ofMinutes(10),
+                Duration.ofMillis(1500),
+                Map.of("a b.c%", new OfPlan("9/hour; 20/day", null), "d", new OfPlan(null, 0L)));
+
+        Changes changes = Changes.parse(Changes.of("p", all, false).at(7).toString());
+
+        assertThat(changes.of("p")).isEqualTo(all);
+        assertThat(all.toString())
+                .isEqualTo(
+                        "limit 7/hour, burst 3, mode shadow, penalty 10m, max-wait 1500ms, plan a b.c% 9/hour; 20/day,"
+                                + " plan d burst 0");
+        assertThat(changes.restoring("p").at(8).and(changes).policies()).isEmpty();
+    }
+
+    @Test
+    void fitting_keepsAsManyAndAsNewValuesAsFitTogether_alsoIfOneNeedsAnOlderOne() {
+        Changes changes = Changes.of("p", Change.toBurst(0), false)
+                .at(1)
+                .and(Changes.of("p", Change.toPlan("x", "1/hour"), false).at(2))
+                .and(Changes.of("p", Change.toLimit("1/hour; 2/day"), false).at(3));
+
+        Change fitting = changes.fitting(
+                "p", change -> change.plans().isEmpty() && (change.limit() == null || change.burst() != null));
+
+        assertThat(fitting).isEqualTo(new Change("1/hour; 2/day", 0L, null));
+    }
+}
