@@ -5,7 +5,6 @@ import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.RequestFacts;
-import dev.ratelimit.spring.boot.spi.StoreReport;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.operation.Caller;
@@ -81,37 +80,37 @@ public final class RateLimitsEndpoint {
     private final RateLimitOperations operations;
     private final RequestExplainer explainer;
     private final TrialsEndpoint trials;
-    private final StoreReport store;
+    private final EndpointSurroundings surroundings;
     private final RateLimitsEndpointProperties properties;
-
-    /** Whether changes are possible, for the page. */
-    private final boolean writable;
 
     public RateLimitsEndpoint(
             RateLimitOperations operations,
             RequestExplainer explainer,
-            StoreReport store,
-            RateLimitsEndpointProperties properties,
-            boolean writable) {
+            EndpointSurroundings surroundings,
+            RateLimitsEndpointProperties properties) {
         this.operations = operations;
         this.trials = new TrialsEndpoint(operations.trials());
         this.explainer = explainer;
-        this.store = store;
+        this.surroundings = surroundings;
         this.properties = properties;
-        this.writable = writable;
     }
 
     /** All policies. */
     @ReadOperation
     Map<String, Object> list(SecurityContext security) {
         Map<String, Object> all = new LinkedHashMap<>();
-        all.put("writable", writable);
+        all.put("instance", surroundings.instance());
+        all.put("writable", surroundings.writable());
         all.put("changesLast", operations.changesLast());
+        Map<String, Object> recorded = operations.recorded();
+        if (recorded != null) {
+            all.put("recorded", recorded);
+        }
         Map<String, Object> refused = operations.refusedConfiguration();
         if (refused != null) {
             all.put("refusedConfiguration", refused);
         }
-        all.put("store", store.get());
+        all.put("store", surroundings.store().get());
         all.put("policies", operations.report(showsKeys(security)));
         return all;
     }

@@ -33,6 +33,7 @@ import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
+import dev.ratelimit.spring.rules.traffic.Traffic;
 import dev.ratelimit.spring.rules.trial.Trials;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -411,11 +412,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         observers.forEach(observer -> observer.accept(policy, what));
     }
 
-    /**
-     * Describes all policies, for JSON.
-     *
-     * @param showKeys whether to show keys as their plain values, not as hashes
-     */
+    /** Describes all policies, for JSON, with keys as their plain values if they may be shown, otherwise as hashes. */
     public List<Map<String, Object>> report(boolean showKeys) {
         RulesInForce now = rules.inForce();
         PolicyReport report = report(now, showKeys);
@@ -425,6 +422,12 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
                         .map(rule ->
                                 HistoryReport.with(changes.get(rule.policy().name()), report.policy(rule)))
                         .toList();
+    }
+
+    /** The times of the counts in {@link #report}, for JSON; {@code null} if requests are not counted. */
+    public @Nullable Map<String, Object> recorded() {
+        Traffic recorded = observations.traffic();
+        return recorded == null ? null : recorded.times();
     }
 
     private PolicyReport report(RulesInForce now, boolean showKeys) {

@@ -4,6 +4,7 @@ import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.request.RequestContext;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -40,6 +41,9 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
     /** Changed by the alarm, with the lock. */
     private volatile int minute;
 
+    /** When the current minute began. */
+    private volatile Instant minuteStart;
+
     private Scheduler.@Nullable Alarm alarm;
 
     /**
@@ -52,12 +56,14 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
         this.scheduler = scheduler;
         this.ticker = ticker;
         this.start = RefusedKeys.now(() -> 0, ticker);
+        this.minuteStart = start.time();
         this.alarm = scheduler.schedule(this::endMinute, MINUTE_NANOS);
     }
 
     private synchronized void endMinute() {
         if (alarm != null) {
             minute++;
+            minuteStart = time();
             policies.values().forEach(policy -> policy.note(minute));
             alarm = scheduler.schedule(this::endMinute, MINUTE_NANOS);
         }
@@ -105,6 +111,19 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
         return known != null
                 ? known
                 : policies.computeIfAbsent(policy, name -> new OfPolicy(new RefusedKeys(start, () -> minute, ticker)));
+    }
+
+    private Instant time() {
+        return RefusedKeys.now(() -> minute, ticker).time();
+    }
+
+    /** The time now, since when requests are counted, and when the current minute of histories began, for JSON. */
+    public Map<String, Object> times() {
+        Map<String, Object> times = new LinkedHashMap<>();
+        times.put("time", time().toString());
+        times.put("since", start.time().toString());
+        times.put("minute", minuteStart.toString());
+        return times;
     }
 
     /** The requests under a policy since the start, by outcome. */
