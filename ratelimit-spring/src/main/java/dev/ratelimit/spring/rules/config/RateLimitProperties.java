@@ -111,7 +111,7 @@ public record RateLimitProperties(
                     policy.onStoreFailure());
             PolicyProperties.OnExceeded onExceeded =
                     before == null ? PolicyProperties.OnExceeded.DEFAULT : before.onExceeded();
-            if (!policy.onExceeded().equals(onExceeded)) {
+            if (!policy.onExceeded().isLike(onExceeded)) {
                 throw fixed(
                         name, "on-exceeded", PropertyName.of(policy.onExceeded().action()));
             }

@@ -135,19 +135,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     @Override
     public boolean reset(String policy, String... key) {
         KeyBudgets.Reset reset = budgets.reset(policy, List.of(key));
-        String hash = keys.hash(reset.key());
-        String who = whoAsks();
-        if (reset.certain()) {
-            log.info("Rate limit {}: key {} was reset by {}", Quotation.of(policy), hash, who);
-            tell(policy, Map.of("reset", hash));
-        } else {
-            log.warn(
-                    "Rate limit {}: the store did not answer when key {} was to be reset by {}",
-                    Quotation.of(policy),
-                    hash,
-                    who);
-            tell(policy, Map.of("reset", hash, "answered", false));
-        }
+        tell(policy, reset.logged(policy, keys.hash(reset.key()), whoAsks()));
         return reset.certain();
     }
 
@@ -315,7 +303,9 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      * mistake, none. A mistake is logged as at the start.
      */
     public boolean refresh(Environment environment) {
-        return refreshed.refresh(environment);
+        boolean changed = refreshed.refresh(environment);
+        wakeAll();
+        return changed;
     }
 
     /** The configuration that is not applied: since when, and why; {@code null} if the last one is in force. */
@@ -347,9 +337,8 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     public void adopt(Changes others) {
         Changes before = live.changes();
         live.adopt(others);
-        WaitingRequests requests = observations.waiting();
-        if (requests != null && !before.equals(live.changes())) {
-            requests.policies().forEach(requests::wake);
+        if (!before.equals(live.changes())) {
+            wakeAll();
         }
     }
 
@@ -370,8 +359,14 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
 
     /** Puts those overrides of other instances in force that this instance does not know yet. */
     public void adopt(Overrides others) {
+        if (overrides.adopt(others)) {
+            wakeAll();
+        }
+    }
+
+    private void wakeAll() {
         WaitingRequests requests = observations.waiting();
-        if (overrides.adopt(others) && requests != null) {
+        if (requests != null) {
             requests.policies().forEach(requests::wake);
         }
     }
