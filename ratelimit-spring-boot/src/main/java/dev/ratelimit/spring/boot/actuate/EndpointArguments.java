@@ -135,7 +135,7 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         unknown.removeAll(known);
         unknown.remove(RateLimitsEndpoint.POLICY);
         unknown.remove(type == OperationType.READ ? AFTER_LOGIN : "");
-        String fixed = type == OperationType.WRITE && RateLimitsEndpoint.policyOfOverrides(name) == null
+        String fixed = type == OperationType.WRITE && known.containsAll(WrittenChange.FIELDS)
                 ? unknown.stream()
                         .map(WrittenChange::whyFixed)
                         .filter(Objects::nonNull)
