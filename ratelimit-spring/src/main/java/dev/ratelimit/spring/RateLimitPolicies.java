@@ -147,6 +147,35 @@ public interface RateLimitPolicies {
     List<OverriddenKey> overrides(String policy);
 
     /**
+     * Tries another limit beside the one in force, in place of the last trial of the policy: whom it would refuse, and how
+     * many more than now. It refuses nobody; {@link RateLimitTrial} says what it sees.
+     *
+     * @param policy its name
+     * @param trial the limit, and for how long; without a burst, the burst stays as it is, as with {@link #change}
+     * @throws RateLimitConfigurationException if the policy cannot have the limit
+     * @throws IllegalArgumentException if there is no such policy, it is off or counts requests at once, or ten trials run
+     */
+    void startTrial(String policy, RateLimitTrial trial);
+
+    /**
+     * {@return what the last trial of a policy has shown so far; {@code null} if it was ended, or there was none}
+     *
+     * @param policy its name
+     * @throws IllegalArgumentException if there is no such policy
+     */
+    RateLimitTrial.@Nullable Result trial(String policy);
+
+    /**
+     * Ends a trial by {@link #startTrial}, and forgets what it has shown.
+     *
+     * @param policy its name
+     * @return whether there was one
+     * @throws IllegalArgumentException if there is no such policy
+     */
+    @CanIgnoreReturnValue
+    boolean endTrial(String policy);
+
+    /**
      * {@return what was done to policies and to keys, and what has ended by itself, the latest first} At most the last
      * 1,000 entries are kept: those of this instance since its start or, with the store on Redis, of all instances since
      * the first of them started. The end of a change is an entry as long as the change is one.

@@ -35,6 +35,8 @@ class ArchitectureTest {
             "config",
             "mistake",
             "decision",
+            "traffic",
+            "trial",
             "history",
             "override",
             "operation");

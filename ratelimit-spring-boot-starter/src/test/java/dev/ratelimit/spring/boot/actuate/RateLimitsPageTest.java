@@ -40,8 +40,9 @@ class RateLimitsPageTest extends AppPerTest {
                       document.close();
                     });
                     </script>""".formatted(Base64.getEncoder()
-                    .encodeToString((TOOLS + "(async () => {" + script + "})().catch(e => note('failed: ' + e));")
-                            .getBytes(StandardCharsets.US_ASCII)));
+                    .encodeToString(
+                            ("(async () => {" + TOOLS + "try {" + script + "} catch (e) { note('failed: ' + e); }})();")
+                                    .getBytes(StandardCharsets.US_ASCII)));
         }
     }
 
@@ -54,20 +55,28 @@ class RateLimitsPageTest extends AppPerTest {
               for (let i = 0; i < 200 && !condition(); i++) await new Promise(next => setTimeout(next, 50));
               if (!condition()) throw new Error('never: ' + condition);
             };
-            const section = name => [...document.querySelectorAll('#policies > section')]
-              .find(one => one.querySelector('h2').textContent === name);
-            const form = name => [...section(name).querySelectorAll('form')].pop();
-            const field = (name, i) => form(name).querySelectorAll('input, select')[i];
-            const output = name => section(name).querySelector(':scope > output');
-            const press = async (name, text) => {
-              output(name).textContent = '';
-              [...form(name).parentElement.querySelectorAll('button')].find(one => one.textContent === text).click();
-              if (text !== 'Continue from there') await until(() => output(name).textContent);
-              return output(name).textContent;
+            const texts = selector => [...document.querySelectorAll(selector)].map(one => one.textContent);
+            const section = title => [...document.querySelectorAll('#view section')]
+              .find(one => one.querySelector('h2, h3') && one.querySelector('h2, h3').textContent.startsWith(title));
+            const visit = async (hash, title) => { location.hash = hash; await until(() => section(title)); await refresh(); };
+            const field = (title, name) => section(title).querySelector('[name=' + name + ']');
+            const output = title => section(title).querySelector('output');
+            const press = async (title, text) => {
+              const before = text === 'Undo' ? output(title).textContent : '';
+              if (!before) output(title).textContent = '';
+              [...section(title).querySelectorAll('button')].find(one => one.textContent === text).click();
+              if (text !== 'Continue from there') await until(() => output(title).textContent !== before);
+              await refresh();
+              return output(title).textContent.replace(/Note: .*[.](?= Undo)/, 'Note.');
             };
-            const colleague = body => fetch('/actuator/ratelimits/p',
+            const change = async (name, value) => { field('Change', name).value = value; return press('Change', 'Change'); };
+            const values = () => ['limit', 'burst', 'mode'].map(name => field('Change', name).value).join('|');
+            const post = (path, body) => fetch('/actuator/ratelimits/' + path,
               {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)});
-            const values = name => [0, 1, 2].map(i => field(name, i).value).join('|');
+            const call = async (times, id) => { for (let i = 0; i < times; i++) await fetch('/orders/1', {headers: {'X-Id': id}}); };
+            const real = window.fetch;
+            const answer = edit => { window.fetch = async (...all) => {
+              const json = await (await real(...all)).json(); edit(json); return new Response(JSON.stringify(json)); }; };
             """;
 
     @TempDir
@@ -92,9 +101,10 @@ class RateLimitsPageTest extends AppPerTest {
                 "p.limit=15/hour",
                 "p.burst=20",
                 "p.key=header:X-Id",
+                "p.match.paths=/orders/**",
                 "ratelimit.policies.q.limit=1/hour",
                 "ratelimit.policies.q.match.paths=/any");
-        Operator.script = "await until(() => section('q')); " + script;
+        Operator.script = "await until(() => now.all && document.querySelector('#view section')); " + script;
         Path dom = profile.resolve("dom.html");
         Process browser = new ProcessBuilder(
                         browsers().get(0).toString(),
@@ -124,114 +134,264 @@ class RateLimitsPageTest extends AppPerTest {
     @Test
     void limit_canBeChangedBackToWhatThePageBeganWith() throws Exception {
         assertThat(run("""
-                        note(values('p'));
-                        field('p', 0).value = '30/hour'; note(await press('p', 'Change'));
-                        field('p', 0).value = '15/hour'; note(await press('p', 'Change'));
-                        note(await press('p', 'Change'));
+                        await visit('#/policy/p', 'Change'); note(values());
+                        note(await change('limit', '30/hour'));
+                        note(await change('limit', '15/hour'));
+                        note(await press('Change', 'Change'));
                         """))
                 .containsExactly(
                         "15/hour|20|enforce",
-                        "In force from now on: 30/hour (token-bucket, burst 20), mode enforce. Note: the burst is still 20, so"
-                                + " at most that many requests are admitted at once; change it as well, to 0 for the"
-                                + " permits of one period.",
-                        "In force from now on: 15/hour (token-bucket, burst 20), mode enforce. Note: the burst is still 20, so"
-                                + " at most that many requests are admitted at once; change it as well, to 0 for the"
-                                + " permits of one period.",
+                        "In force from now on: 30/hour (token-bucket, burst 20), mode enforce. Note. Undo",
+                        "In force from now on: 15/hour (token-bucket, burst 20), mode enforce. Note. Undo",
                         "Nothing is edited.");
     }
 
     @Test
     void modeOfAColleague_isLeftAlone_alsoByAFormThatIsBeingEdited() throws Exception {
         assertThat(run("""
-                        await colleague({mode: 'shadow'}); await refresh(); note(values('p'));
-                        field('p', 1).value = '0'; field('p', 0).value = '40/hour'; note(await press('p', 'Change'));
-                        field('p', 0).value = '41/hour'; await colleague({mode: 'off'});
-                        note(await press('p', 'Change')); await until(() => form('p').parentElement.textContent.includes('meanwhile'));
-                        await press('p', 'Continue from there'); note(values('p')); note(await press('p', 'Change'));
+                        await visit('#/policy/p', 'Change');
+                        await post('p', {mode: 'shadow'}); await refresh(); note(values());
+                        field('Change', 'burst').value = '0'; note(await change('limit', '40/hour'));
+                        field('Change', 'limit').value = '41/hour'; await post('p', {mode: 'off'});
+                        note(await press('Change', 'Change')); await until(() => section('Change').textContent.includes('meanwhile'));
+                        await press('Change', 'Continue from there'); note(values()); note(await press('Change', 'Change'));
                         """))
                 .containsExactly(
                         "15/hour|20|shadow",
-                        "In force from now on: 40/hour (token-bucket), mode shadow.",
+                        "In force from now on: 40/hour (token-bucket), mode shadow. Note. Undo",
                         "the policy was changed meanwhile, and is 40/hour (token-bucket), mode off now; look at it before you"
                                 + " change it",
                         "41/hour||off",
-                        "In force from now on: 41/hour (token-bucket), mode off.");
+                        "In force from now on: 41/hour (token-bucket), mode off. Note. Undo");
+    }
+
+    @Test
+    void undo_returnsToTheStateBefore_unlessAColleagueWasThere() throws Exception {
+        assertThat(run("""
+                        await visit('#/policy/p', 'Change');
+                        await change('burst', ''); note(values()); await press('Change', 'Undo');
+                        note(values() + ' ' + now.all.policies[0].changed);
+                        await change('mode', 'shadow'); await change('limit', '16/hour'); await press('Change', 'Undo');
+                        note(values() + ' ' + now.all.policies[0].changed);
+                        await change('limit', '17/hour'); await post('p', {mode: 'off'}); note(await press('Change', 'Undo'));
+                        note(values());
+                        """))
+                .containsExactly(
+                        "15/hour||enforce",
+                        "15/hour|20|enforce undefined",
+                        "15/hour|20|shadow limit 15/hour, mode shadow",
+                        "the policy was changed meanwhile, and is 17/hour (token-bucket, burst 20), mode off now; look at it"
+                                + " before you change it",
+                        "17/hour|20|off");
     }
 
     @Test
     void burst_thatIsNone_isRefused_andAnEmptyOneIsThatOfThePeriod() throws Exception {
         assertThat(run("""
-                        field('p', 1).value = 'abc'; note(await press('p', 'Change'));
-                        field('p', 1).value = '1.5'; note(await press('p', 'Change'));
-                        field('p', 1).value = ''; note(await press('p', 'Change'));
-                        note(await press('p', 'As configured')); note(values('p'));
+                        await visit('#/policy/p', 'Change');
+                        note(await change('burst', 'abc'));
+                        note(await change('burst', '1.5'));
+                        note(await change('burst', ''));
+                        note(await press('Change', 'As configured')); note(values());
                         """))
                 .containsExactly(
                         "burst must be a whole number, 0 for the permits of one period, but was 'abc'",
                         "burst must be a whole number, 0 for the permits of one period, but was '1.5'",
-                        "In force from now on: 15/hour (token-bucket), mode enforce.",
-                        "In force from now on: 15/hour (token-bucket, burst 20), mode enforce.",
+                        "In force from now on: 15/hour (token-bucket), mode enforce. Note. Undo",
+                        "In force from now on: 15/hour (token-bucket, burst 20), mode enforce. Note. Undo",
                         "15/hour|20|enforce");
     }
 
     @Test
-    void policies_thatARefreshAddsRemovesOrGivesAnotherKey_areShownAsTheyAre() throws Exception {
+    void overview_showsFirstWhoRefuses_andFoldsWhatIsQuiet() throws Exception {
         assertThat(run("""
-                        const real = window.fetch;
-                        const names = () => note([...document.querySelectorAll('#policies h2')].map(one => one.textContent).join());
-                        const as = change => { window.fetch = async (...all) => {
-                          const json = await (await real(...all)).json(); change(json.policies); return new Response(JSON.stringify(json)); }; };
-                        as(all => { all.splice(0, 1, {...all[0], name: 'a'}, {...all[0], key: ['ip', 'method']}); all.pop(); });
-                        await refresh(); names(); note(section('p').querySelectorAll('form')[0].querySelectorAll('input').length);
-                        window.fetch = real; await refresh(); names();
-                        """)).containsExactly("a,p", "2", "p,q");
+                        const names = () => note(texts('.list th[scope=row] a').join() + ' | ' + texts('details summary').join());
+                        await call(25, 'eve'); await refresh(); names(); note(texts('#view p[role=status]'));
+                        note(texts('.list .share').join());
+                        answer(json => { json.policies.push({...json.policies[0], name: 'a', lastHour: {admitted: Array(60).fill(9), refused: Array(60).fill(0)}}); });
+                        await refresh(); names();
+                        const filter = document.querySelector('#view input[type=search]');
+                        filter.value = '9 a'; filter.oninput(); names(); note(location.hash);
+                        filter.value = 'X-ID'; filter.oninput(); names();
+                        window.fetch = real; await refresh(); filter.value = ''; filter.oninput(); names();
+                        """))
+                .containsExactly(
+                        "p | 1 quiet policy, without requests in the last hour",
+                        "1 of 2 policies refuses 5 % of its requests or more.",
+                        "▲ 20 %",
+                        "p,a | 1 quiet policy, without requests in the last hour",
+                        " | 0 quiet policies, without requests in the last hour",
+                        "#/?filter=9+a",
+                        "p,a | 0 quiet policies, without requests in the last hour",
+                        "p | 1 quiet policy, without requests in the last hour");
     }
 
     @Test
-    void whatIsInUse_isNotReplaced_andOldNumbersLookOld() throws Exception {
+    void policies_thatARefreshRemovesOrGivesAnotherKey_areShownAsTheyAre() throws Exception {
         assertThat(run("""
-                        const ask = async times => { for (let i = 0; i < times; i++) await fetch('/orders/1', {headers: {'X-Id': 'eve'}}); };
-                        await ask(25); await refresh();
-                        const reset = () => section('p').querySelector('td button');
-                        const focused = reset(); focused.focus();
-                        await ask(3); await refresh(); note(focused === document.activeElement);
-                        focused.blur(); await refresh(); note(section('p').querySelector('td + td').textContent);
-                        window.fetch = async () => new Response('<html>Please log in</html>'); await refresh();
-                        note(document.getElementById('status').textContent + ' ' + document.getElementById('main').className);
+                        await visit('#/policy/p', 'A key');
+                        answer(json => { if (json.policies) json.policies[0].key = ['ip', 'method']; });
+                        await refresh(); note(section('A key').querySelectorAll('input').length);
+                        answer(json => { if (json.policies) json.policies.shift(); });
+                        await refresh(); note(document.getElementById('view').textContent);
+                        window.fetch = real; await refresh(); note(section('A key').querySelectorAll('input').length);
                         """))
                 .containsExactly(
-                        "true",
-                        "8",
-                        "These are old numbers: something else has answered; perhaps you have to log in again. stale");
+                        "2", "pThere is no policy of this name any more, or there never was. All policies", "1");
     }
 
     @Test
-    void caller_isFoundAsATable_escaped_andWithItsRefusals() throws Exception {
+    void whatIsInUse_staysWhereItIs_andOldNumbersLookOld() throws Exception {
         assertThat(run("""
-                        for (let i = 0; i < 23; i++) await fetch('/orders/1', {headers: {'X-Id': '<b>eve</b>'}});
-                        const form = document.getElementById('caller'); const found = document.getElementById('found');
-                        const output = form.nextElementSibling;
-                        const find = async (name, value) => {
-                          output.textContent = ''; form.reset(); form.elements[name].value = value; form.requestSubmit();
-                          await until(() => output.textContent); note(output.textContent.replace(/by p: .* at /, 'by p: then at '));
-                        };
-                        await find('header', 'X-Id: <b>eve</b>');
-                        const cells = [...found.querySelectorAll('tbody tr > *')].map(cell => cell.textContent);
-                        note(cells.slice(0, 3).join('|') + '|' + cells[3].replace(/,.*/, '') + '|' + cells[4].replace(/since.*By/, 'By'));
-                        note(found.querySelectorAll('b').length + ' ' + [...found.querySelectorAll('li')].map(one => one.textContent).join());
-                        await find('header', 'X-Id: bob');
-                        note(found.querySelector('td:nth-of-type(4)').textContent.replace(/since.*/, 'since'));
-                        await find('address', 'x');
-                        note(output.className + ' ' + found.children.length);
+                        await visit('#/policy/p', 'Most refused');
+                        await call(25, 'eve'); await refresh();
+                        const reset = section('Most refused').querySelector('td button'); reset.focus();
+                        await call(30, 'bob'); await refresh();
+                        note((reset === document.activeElement) + ' ' + section('Most refused').querySelector('td').textContent);
+                        reset.blur(); await refresh(); note(section('Most refused').querySelector('td').textContent);
+                        const state = () => note(document.getElementById('state').textContent.replace(/since .*?(:|$)(?!\\d)/, 'since then$1') + ' ' + document.body.className);
+                        state();
+                        window.fetch = async () => new Response('<html>Please log in</html>'); await refresh(); state();
+                        window.fetch = async () => { throw new TypeError('Failed to fetch'); }; await refresh(); state();
+                        window.fetch = real; await refresh(); state();
                         """))
                 .containsExactly(
-                        "Policies with a key of this caller: 1. Last refused by p: then at GET /orders/{id}, told to wait"
-                                + " 4 min.",
-                        "p|15/hour|&lt;b&gt;eve&lt;/b&gt;|0 of 20|3 By minutenow: 3",
-                        "0 q: all callers share its budget",
-                        "Policies with a key of this caller: 1. No refusals are remembered.",
-                        "no refusals are remembered; none since",
-                        "'x' is not an address; write 10.0.0.7 or 2001:db8::1",
-                        "error 0");
+                        "true eve",
+                        "bob",
+                        "● Live ",
+                        "▲ Stale since then: something else has answered; perhaps you have to log in again old",
+                        "✕ Server gone since then old",
+                        "● Live ");
+    }
+
+    @Test
+    void instances_thatAnswerInTurn_andAStoreThatIsDown_areTold() throws Exception {
+        assertThat(run("""
+                        note(texts('#banners section').length + ' ' + texts('#application'));
+                        answer(json => { json.instance = {application: '<i>shop</i>', name: 'b:80'}; json.store.available = false; });
+                        await refresh(); texts('#banners section').forEach(text => note(text.replace(/[(].*?, /, '(a:80, ')));
+                        note(texts('#application') + ', ' + document.title + ', ' + document.querySelectorAll('i').length);
+                        """))
+                .containsExactly(
+                        "0 Rate limits",
+                        "The store does not answer.",
+                        "Several instances answer in turn (a:80, b:80), so the numbers jump. Ask one of them directly.",
+                        "&lt;i&gt;shop&lt;/i&gt;: rate limits, &lt;i&gt;shop&lt;/i&gt; · b:80 · rate limits, 0");
+    }
+
+    @Test
+    void caller_isFound_escaped_withItsRefusals_andBlockedInOneClick() throws Exception {
+        assertThat(run("""
+                        await call(23, '<b>eve</b>');
+                        await visit('#/policy/p', 'Most refused');
+                        const link = section('Most refused').querySelector('td a'); note(link.textContent + ' ' + link.getAttribute('href'));
+                        link.click(); await until(() => section('p ')); await refresh();
+                        note(texts('.results section p')[0].replace(/by p .* at /, 'by p then at '));
+                        note(section('p ').querySelectorAll('td b b').length + ' ' + section('p ').querySelector('td b').textContent);
+                        note(section('p ').querySelectorAll('td')[1].textContent.replace(/full in .*? min/, 'full soon').replace(/for .*? min/, 'for a while'));
+                        note(section('p ').querySelectorAll('td')[2].textContent.replace(/minute\\d\\d:\\d\\d:/, 'minute').replace(/since.*By/, 'By').replace(/Last.*/, ''));
+                        field('Act', 'reason').value = 'loop';
+                        const click = async text => { [...section('p ').querySelectorAll('button')].find(one => one.textContent === text).click();
+                          await until(() => output('Act').textContent); await refresh(); };
+                        await click('Block'); note(output('Act').textContent.replace(/until .*, by/, 'until then, by'));
+                        note(section('p ').querySelectorAll('td')[1].textContent.replace(/until .*, by/, 'until then, by'));
+                        await press('Act', 'Undo'); note(output('Act').textContent);
+                        await click('Raise to'); note(output('Act').textContent.replace(/until .*, by/, 'until then, by'));
+                        """))
+                .containsExactly(
+                        "&lt;b&gt;eve&lt;/b&gt; #/caller?header=x-id%3A+%3Cb%3Eeve%3C%2Fb%3E",
+                        "Last refused by p then at GET /orders/{id}, told to wait 4 min.",
+                        "0 &lt;b&gt;eve&lt;/b&gt;",
+                        "0 of 20 left, full soon 15/hour (token-bucket, burst 20)▲ would be refused for a while",
+                        "3 refused By minute 3",
+                        "In force: &lt;b&gt;eve&lt;/b&gt; is blocked until then, by anonymous: loop (on this instance only, until it restarts). Undo",
+                        "▲ would be refusedoverride: blocked until then, by anonymous: loop",
+                        "The override of &lt;b&gt;eve&lt;/b&gt; has ended.",
+                        "In force: &lt;b&gt;eve&lt;/b&gt; is 30/hour until then, by anonymous: loop (on this instance only, until it restarts). Undo");
+    }
+
+    @Test
+    void search_knowsAddressesAndHeaders_andSaysWhatIsWrong() throws Exception {
+        assertThat(run("""
+                        const find = async text => {
+                          document.querySelector('#search input').value = text; document.getElementById('search').requestSubmit();
+                          await until(() => location.hash.startsWith('#/caller') && texts('.results section').length); await refresh();
+                          note(location.hash + ' ' + texts('.results p')[0]); location.hash = '#/'; await until(() => texts('#view h2')[0] === 'Overview'); };
+                        await find('X-Id: bob'); await find('203.0.113.7'); await find('alice');
+                        location.hash = '#/caller?address=x'; await until(() => texts('.results .bad').length); note(texts('.results .bad'));
+                        """))
+                .containsExactly(
+                        "#/caller?header=X-Id%3A+bob No refusal of this caller is remembered.",
+                        "#/caller?address=203.0.113.7 No refusal of this caller is remembered.",
+                        "#/caller?key=alice No refusal of this caller is remembered.",
+                        "'x' is not an address; write 10.0.0.7 or 2001:db8::1");
+    }
+
+    @Test
+    void overrides_areSetListedAndEnded_andThatCanBeUndone() throws Exception {
+        assertThat(run("""
+                        const title = 'Overrides';
+                        const row = () => note(texts('#overrides td').slice(0, 2).join() || 'none');
+                        await visit('#/policy/p', title); row();
+                        field(title, 'key').value = '<i>x</i>'; field(title, 'limit').value = '50/minute'; field(title, 'duration').value = '';
+                        await press(title, 'Set'); await until(() => texts('#overrides td').length); row();
+                        await press(title, 'Undo'); await until(() => !texts('#overrides td').length); row();
+                        await press(title, 'Set'); await until(() => texts('#overrides td').length);
+                        section(title).querySelector('td button').click(); await until(() => output(title).textContent.includes('ended'));
+                        await until(() => !texts('#overrides td').length); row();
+                        await press(title, 'Undo'); await until(() => texts('#overrides td').length); row();
+                        field(title, 'limit').value = 'many'; note((await press(title, 'Set')).slice(0, 30));
+                        note(document.querySelectorAll('i i, td i').length);
+                        """))
+                .containsExactly(
+                        "none",
+                        "&lt;i&gt;x&lt;/i&gt;,50/minute",
+                        "none",
+                        "none",
+                        "&lt;i&gt;x&lt;/i&gt;,50/minute",
+                        "ratelimit.policies.p.overrides",
+                        "0");
+    }
+
+    @Test
+    void page_thatMayNotWrite_hasNoForms() throws Exception {
+        assertThat(run("""
+                        const titles = () => note(texts('#view h3').includes('Change') + ' | ' + texts('#banners').join());
+                        await visit('#/policy/p', 'Change');
+                        window.fetch = (path, how) => how.method === 'POST' ? Promise.resolve(new Response('{}', {status: 403})) : real(path, how);
+                        field('Change', 'limit').value = '1/hour'; [...section('Change').querySelectorAll('button')][0].click();
+                        await until(() => !section('Change')); titles();
+                        window.fetch = real; now.denied = null; await refresh(); titles();
+                        answer(json => { json.writable = false; }); await refresh(); titles();
+                        """))
+                .containsExactly(
+                        "false | Changes are not permitted: the server answered 403. With protection against CSRF, the application"
+                                + " needs csrf.spa(). Reload the page to try again.",
+                        "true | ",
+                        "false | Read-only: changes need management.endpoint.ratelimits.access: unrestricted.");
+    }
+
+    @Test
+    void minute_isReadWithTheArrowKeys() throws Exception {
+        assertThat(run("""
+                        await call(25, 'eve'); await visit('#/policy/p', 'Last hour');
+                        const plot = section('Last hour').querySelector('[role=slider]');
+                        const key = name => { plot.dispatchEvent(new KeyboardEvent('keydown', {key: name})); note(plot.getAttribute('aria-valuetext').replace(/^\\d\\d:\\d\\d/, 'then')); };
+                        key('End'); key('ArrowLeft');
+                        """))
+                .containsExactly("then until now: 25 requests, 20 admitted, 5 refused (20 %)", "then: not recorded");
+    }
+
+    @Test
+    void explain_saysWhatWouldBecomeOfARequest() throws Exception {
+        assertThat(run("""
+                        await call(20, 'eve'); await visit('#/explain', 'What would');
+                        field('What would', 'path').value = 'https://shop.example/orders/1?x=1'; field('What would', 'header').value = 'X-Id: eve\\nAccept: text/html';
+                        section('What would').querySelector('form').requestSubmit(); await until(() => texts('#view section td').length);
+                        note(location.hash); note(texts('#view section p.bad')); note(texts('#view section td').slice(0, 3).join('|'));
+                        """))
+                .containsExactly(
+                        "#/explain?method=GET&amp;path=%2Forders%2F1%3Fx%3D1&amp;header=X-Id%3A+eve&amp;header=Accept%3A+text%2Fhtml",
+                        "▲ It would be refused by p at GET /orders/{id}.", "▲ refused|eve|1");
     }
 }

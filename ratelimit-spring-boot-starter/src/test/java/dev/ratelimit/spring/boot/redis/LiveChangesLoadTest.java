@@ -147,7 +147,7 @@ class LiveChangesLoadTest {
             String key = "k" + (random.nextInt(KEYS / OPERATORS) * OPERATORS + number);
             switch (random.nextInt(6)) {
                 case 0, 1, 2 -> {
-                    long permits = 500 + random.nextInt(500);
+                    long permits = 500L + random.nextInt(500);
                     at.change(
                             "p",
                             new Change(

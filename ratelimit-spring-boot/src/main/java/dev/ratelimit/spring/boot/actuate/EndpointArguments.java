@@ -86,6 +86,13 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         if (type == OperationType.READ && RateLimitsEndpoint.CALLER.equals(name)) {
             return endpoint.get().caller(securityOf(context), arguments);
         }
+        String tried = TrialsEndpoint.policyOf(name);
+        if (tried != null && type == OperationType.WRITE) {
+            return endpoint.get().startTrial(securityOf(context), tried, arguments);
+        }
+        if (tried != null && type == OperationType.DELETE) {
+            return endpoint.get().endTrial(securityOf(context), tried);
+        }
         if (type == OperationType.READ && name != null && RateLimitsEndpoint.isHistory(name)) {
             return endpoint.get().history(securityOf(context), name, arguments);
         }
@@ -118,15 +125,17 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
             return null;
         }
         Set<String> known = new TreeSet<>(
-                type == OperationType.READ
-                        ? RateLimitsEndpoint.parametersOf(name)
-                        : type == OperationType.WRITE ? RateLimitsEndpoint.fieldsOf(name) : declared);
+                switch (type) {
+                    case READ -> RateLimitsEndpoint.parametersOf(name);
+                    case WRITE -> RateLimitsEndpoint.fieldsOf(name);
+                    case DELETE -> TrialsEndpoint.policyOf(name) == null ? declared : Set.of();
+                });
         known.remove(RateLimitsEndpoint.POLICY);
         Set<String> unknown = new TreeSet<>(arguments.keySet());
         unknown.removeAll(known);
         unknown.remove(RateLimitsEndpoint.POLICY);
         unknown.remove(type == OperationType.READ ? AFTER_LOGIN : "");
-        String fixed = type == OperationType.WRITE && RateLimitsEndpoint.policyOfOverrides(name) == null
+        String fixed = type == OperationType.WRITE && known.containsAll(WrittenChange.FIELDS)
                 ? unknown.stream()
                         .map(WrittenChange::whyFixed)
                         .filter(Objects::nonNull)

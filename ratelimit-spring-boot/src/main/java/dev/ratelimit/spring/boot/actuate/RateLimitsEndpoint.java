@@ -5,7 +5,6 @@ import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.RequestFacts;
-import dev.ratelimit.spring.boot.spi.StoreReport;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.operation.Caller;
@@ -80,36 +79,38 @@ public final class RateLimitsEndpoint {
 
     private final RateLimitOperations operations;
     private final RequestExplainer explainer;
-    private final StoreReport store;
+    private final TrialsEndpoint trials;
+    private final EndpointSurroundings surroundings;
     private final RateLimitsEndpointProperties properties;
-
-    /** Whether changes are possible, for the page. */
-    private final boolean writable;
 
     public RateLimitsEndpoint(
             RateLimitOperations operations,
             RequestExplainer explainer,
-            StoreReport store,
-            RateLimitsEndpointProperties properties,
-            boolean writable) {
+            EndpointSurroundings surroundings,
+            RateLimitsEndpointProperties properties) {
         this.operations = operations;
+        this.trials = new TrialsEndpoint(operations.trials());
         this.explainer = explainer;
-        this.store = store;
+        this.surroundings = surroundings;
         this.properties = properties;
-        this.writable = writable;
     }
 
     /** All policies. */
     @ReadOperation
     Map<String, Object> list(SecurityContext security) {
         Map<String, Object> all = new LinkedHashMap<>();
-        all.put("writable", writable);
+        all.put("instance", surroundings.instance());
+        all.put("writable", surroundings.writable());
         all.put("changesLast", operations.changesLast());
+        Map<String, Object> recorded = operations.recorded();
+        if (recorded != null) {
+            all.put("recorded", recorded);
+        }
         Map<String, Object> refused = operations.refusedConfiguration();
         if (refused != null) {
             all.put("refusedConfiguration", refused);
         }
-        all.put("store", store.get());
+        all.put("store", surroundings.store().get());
         all.put("policies", operations.report(showsKeys(security)));
         return all;
     }
@@ -125,7 +126,7 @@ public final class RateLimitsEndpoint {
 
     /** The parameters of a question about this; {@code null} for all policies. */
     static Set<String> parametersOf(@Nullable String name) {
-        if (name == null || policyOfOverrides(name) != null) {
+        if (name == null || policyOfOverrides(name) != null || TrialsEndpoint.policyOf(name) != null) {
             return Set.of();
         }
         if (isHistory(name)) {
@@ -141,6 +142,9 @@ public final class RateLimitsEndpoint {
 
     /** The fields of a change of this. */
     static Set<String> fieldsOf(@Nullable String name) {
+        if (TrialsEndpoint.policyOf(name) != null) {
+            return TrialsEndpoint.FIELDS;
+        }
         return policyOfOverrides(name) == null ? WrittenChange.FIELDS : WrittenOverride.FIELDS;
     }
 
@@ -173,6 +177,10 @@ public final class RateLimitsEndpoint {
         String ofOverrides = policyOfOverrides(name);
         if (ofOverrides != null) {
             return answer(() -> operations.reportOverrides(ofOverrides, showsKeys(security)));
+        }
+        String ofTrial = TrialsEndpoint.policyOf(name);
+        if (ofTrial != null) {
+            return answer(() -> trials.report(ofTrial, showsKeys(security)));
         }
         return name.equals(PAGE)
                 ? new WebEndpointResponse<>(page(), HTML)
@@ -249,7 +257,7 @@ public final class RateLimitsEndpoint {
         return all.isEmpty() ? null : all.get(0);
     }
 
-    private static @Nullable String first(Map<String, Object> arguments, String name) {
+    static @Nullable String first(Map<String, Object> arguments, String name) {
         List<String> all = texts(arguments.get(name));
         return all.isEmpty() ? null : all.get(0);
     }
@@ -281,6 +289,16 @@ public final class RateLimitsEndpoint {
             WrittenOverride written = new WrittenOverride(field -> only(fields, field));
             return operations.override(policy, written.key(), written.override(), showsKeys(security));
         });
+    }
+
+    /** Starts the trial of another limit, likewise. */
+    WebEndpointResponse<Object> startTrial(SecurityContext security, String policy, Map<String, Object> fields) {
+        return answer(() -> trials.start(policy, fields, showsKeys(security)));
+    }
+
+    /** Ends the trial of another limit. */
+    WebEndpointResponse<Object> endTrial(SecurityContext security, String policy) {
+        return answer(() -> trials.end(policy, showsKeys(security)));
     }
 
     /**

@@ -151,7 +151,7 @@ record WrittenChange(Function<String, @Nullable String> fields) {
         return text == null ? null : text.strip();
     }
 
-    private static long burstOf(String text) {
+    static long burstOf(String text) {
         try {
             long burst = Long.parseLong(text.strip());
             if (burst >= 0) {

@@ -5,6 +5,7 @@ import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.boot.actuate.EndpointArguments;
+import dev.ratelimit.spring.boot.actuate.EndpointSurroundings;
 import dev.ratelimit.spring.boot.actuate.RateLimitsEndpoint;
 import dev.ratelimit.spring.boot.actuate.RateLimitsEndpointProperties;
 import dev.ratelimit.spring.boot.spi.Operator;
@@ -25,6 +26,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 
 /** The actuator endpoint and the counts that it shows, if it is exposed. */
 @Configuration(proxyBeanMethods = false)
@@ -38,7 +40,7 @@ class RateLimitsEndpointConfiguration {
     OutcomeCounter rateLimitTraffic(
             RateLimitOperations operations, ObjectProvider<Scheduler> scheduler, ObjectProvider<Ticker> ticker) {
         Ticker clock = ticker.getIfAvailable(Ticker::system);
-        return operations.record(scheduler.getIfAvailable(() -> Scheduler.of(clock)), clock);
+        return operations.observations().record(scheduler.getIfAvailable(() -> Scheduler.of(clock)), clock);
     }
 
     /** Of a store that has none of its own. */
@@ -54,16 +56,21 @@ class RateLimitsEndpointConfiguration {
         return new EndpointArguments(operator, endpoint::getObject);
     }
 
+    @Bean("dev.ratelimit.endpointSurroundings")
+    EndpointSurroundings rateLimitEndpointSurroundings(
+            StoreReport store, Environment environment, ObjectProvider<EndpointAccessResolver> access) {
+        EndpointAccessResolver resolver = access.getIfAvailable();
+        boolean writable = resolver != null
+                && resolver.accessFor(EndpointId.of(RateLimitsEndpoint.ID), Access.READ_ONLY) == Access.UNRESTRICTED;
+        return new EndpointSurroundings(store, environment, writable);
+    }
+
     @Bean("dev.ratelimit.endpoint")
     RateLimitsEndpoint rateLimitsEndpoint(
             RateLimitOperations operations,
             RequestExplainer explainer,
-            StoreReport store,
-            RateLimitsEndpointProperties properties,
-            ObjectProvider<EndpointAccessResolver> access) {
-        EndpointAccessResolver resolver = access.getIfAvailable();
-        boolean writable = resolver != null
-                && resolver.accessFor(EndpointId.of(RateLimitsEndpoint.ID), Access.READ_ONLY) == Access.UNRESTRICTED;
-        return new RateLimitsEndpoint(operations, explainer, store, properties, writable);
+            EndpointSurroundings surroundings,
+            RateLimitsEndpointProperties properties) {
+        return new RateLimitsEndpoint(operations, explainer, surroundings, properties);
     }
 }

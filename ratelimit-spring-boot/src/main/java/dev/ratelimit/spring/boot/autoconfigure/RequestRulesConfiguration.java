@@ -90,11 +90,23 @@ class RequestRulesConfiguration {
         return properties.events().refusals()
                 ? operations
                         .getObject()
+                        .observations()
                         .publishRefusals(
                                 events,
                                 properties.events().maxPerSecond(),
                                 ticker.getIfAvailable(Ticker::system),
                                 showsKeysToAll(environment))
+                : OutcomeCounter.NONE;
+    }
+
+    /** Likewise. */
+    @Bean("dev.ratelimit.utilization")
+    OutcomeCounter rateLimitUtilization(
+            RateLimitProperties properties,
+            ObjectProvider<RateLimitOperations> operations,
+            ObjectProvider<Ticker> ticker) {
+        return properties.metrics().utilization()
+                ? operations.getObject().observations().recordUtilization(ticker.getIfAvailable(Ticker::system))
                 : OutcomeCounter.NONE;
     }
 

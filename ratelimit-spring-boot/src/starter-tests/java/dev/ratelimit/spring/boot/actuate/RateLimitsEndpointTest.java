@@ -18,7 +18,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -627,79 +626,6 @@ class RateLimitsEndpointTest extends AppPerTest {
         assertThat(app.bean(AuditEventRepository.class).find(null, null, "RATE_LIMIT_CHANGED"))
                 .singleElement()
                 .satisfies(event -> assertThat(event.getData()).containsEntry("answered", false));
-    }
-
-    @Test
-    void page_isHtml_thatNeedsNothingElse_andReadsFieldsThatExist() {
-        ActuatorClient actuator = app(WRITABLE, SHOW);
-        askOrders(4, "a");
-
-        ActuatorClient.Answer page = new ActuatorClient(app, "Accept", "text/html").get("/page");
-
-        assertThat(page.status()).isEqualTo(200);
-        assertThat(page.type()).startsWith("text/html");
-        assertThat(page.body())
-                .contains("<title>Rate limits</title>")
-                .doesNotContain("http://www.w3.org/2000/svg\"")
-                .doesNotContainPattern("(src|href)=\"(?!data:)");
-        JsonNode all = actuator.get("").json();
-        JsonNode policy = policy(actuator, "p");
-        JsonNode explained =
-                actuator.get("/explain?path=/orders/1&header=X-Id:a").json();
-        JsonNode caller = actuator.get("/caller?header=X-Id:a").json();
-        JsonNode entry = caller.get("policies").get(0);
-        JsonNode own = entry.get("keys").get(0);
-        Map.of(
-                        "caller",
-                        caller,
-                        "entry",
-                        entry,
-                        "own",
-                        own,
-                        "known",
-                        own.get("refusals"),
-                        "all",
-                        all,
-                        "policy",
-                        policy,
-                        "counts",
-                        policy.get("counts"),
-                        "hour",
-                        policy.get("lastHour"),
-                        "limit",
-                        actuator.get("/p?key=a").json().get("limits").get(0),
-                        "answer",
-                        explained)
-                .forEach((variable, json) -> fieldsRead(page.body(), variable)
-                        .forEach(field -> assertThat(json.has(field))
-                                .as("%s.%s in %s", variable, field, json)
-                                .isTrue()));
-        assertThat(policy.get("mostRefused").get(0).has("key")).isTrue();
-        assertThat(policy.get("mostRefused").get(0).has("refused")).isTrue();
-        assertThat(explained.get("policies").get(0).propertyNames())
-                .contains("policy", "outcome", "key", "permits", "limits");
-    }
-
-    /** The fields that the script reads of a variable; some exist only sometimes. */
-    private static Stream<String> fieldsRead(String page, String variable) {
-        return Pattern.compile("\\b" + variable + "\\.([a-zA-Z]+)\\b(?!\\()")
-                .matcher(page)
-                .results()
-                .map(found -> found.group(1))
-                .distinct()
-                .filter(field -> !List.of(
-                                "changed",
-                                "waiting",
-                                "waited",
-                                "delayed",
-                                "value",
-                                "defaultValue",
-                                "remark",
-                                "annotated",
-                                "refusedConfiguration",
-                                "override",
-                                "noneSince")
-                        .contains(field));
     }
 
     @Test

@@ -196,6 +196,11 @@ public record PolicyProperties(
         /** If nothing is written. */
         static final OnExceeded DEFAULT = new OnExceeded(Action.REJECT, null, null, null, null, null);
 
+        /** Whether all but the longest wait is the same, which is fixed while the application runs. */
+        boolean isLike(OnExceeded other) {
+            return with(Duration.ZERO).equals(other.with(Duration.ZERO));
+        }
+
         private OnExceeded with(@Nullable Duration otherWait) {
             return otherWait == null ? this : new OnExceeded(action, otherWait, queue, order, delay, delayed);
         }

@@ -111,7 +111,7 @@ public record RateLimitProperties(
                     policy.onStoreFailure());
             PolicyProperties.OnExceeded onExceeded =
                     before == null ? PolicyProperties.OnExceeded.DEFAULT : before.onExceeded();
-            if (!policy.onExceeded().equals(onExceeded)) {
+            if (!policy.onExceeded().isLike(onExceeded)) {
                 throw fixed(
                         name, "on-exceeded", PropertyName.of(policy.onExceeded().action()));
             }
@@ -298,10 +298,12 @@ public record RateLimitProperties(
      *
      * @param endpoints Whether requests are also counted by endpoint; each request is then looked up.
      * @param maxEndpoints How many endpoints are counted separately; all others are counted as one.
+     * @param utilization Whether it is recorded how full the fullest keys of each policy are.
      */
     public record Metrics(
             @DefaultValue("false") boolean endpoints,
-            @DefaultValue("100") int maxEndpoints) {
+            @DefaultValue("100") int maxEndpoints,
+            @DefaultValue("false") boolean utilization) {
 
         /** Validates the maximum. */
         public Metrics {

@@ -8,6 +8,7 @@ import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.key.MissingKey;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
+import dev.ratelimit.spring.rules.rule.LimitTrial;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.Rule;
 import java.util.ArrayList;
@@ -75,6 +76,13 @@ public final class AppliedRules {
     public record Uncharged(
             Rule rule, Outcome outcome, @Nullable String key, boolean counted) {}
 
+    /**
+     * A charge that is also decided by other limits, which are tried.
+     *
+     * @param rule whose limits are in force
+     */
+    record Tried(Rule rule, LimitTrial trial, Charge charge) {}
+
     private final Exemption exemption;
     private final Next next;
 
@@ -82,6 +90,10 @@ public final class AppliedRules {
     private final List<Charged> charged = new ArrayList<>(4);
 
     private List<Uncharged> uncharged = List.of();
+
+    /** One for each budget of a policy with a trial, also if the policy does not charge it. */
+    private List<Tried> tried = List.of();
+
     private @Nullable Lack lack;
 
     /** Whether stores may be asked about limits that are not enforced. */
@@ -105,8 +117,9 @@ public final class AppliedRules {
      * Applies a rule to a matching request.
      *
      * @param live the overrides of single keys that operators have set; {@code null} for none
+     * @param trial of other limits than those of the rule; {@code null} for none
      */
-    void add(Rule rule, @Nullable LiveOverrides live, RequestContext context) {
+    void add(Rule rule, @Nullable LiveOverrides live, @Nullable LimitTrial trial, RequestContext context) {
         if (exemption.from().test(rule)) {
             addExempt(rule, exemption);
             return;
@@ -115,7 +128,10 @@ public final class AppliedRules {
         LimitOverride own = live == null ? null : live.of(key, context);
         LimitOverride override = own == null ? rule.override(context) : own;
         if (override instanceof LimitOverride.Limited limited) {
-            charge(rule, limited, live == null ? rule.key().of(context) : key, context);
+            Charge charge = charge(rule, limited, live == null ? rule.key().of(context) : key, context);
+            if (trial != null && charge != null && isOwn(limited, rule)) {
+                add(new Tried(rule, trial, charge));
+            }
         } else if (override == LimitOverride.Fixed.BLOCKED) {
             addRefused(rule, live == null ? rule.key().of(context) : key);
         } else {
@@ -124,16 +140,43 @@ public final class AppliedRules {
         }
     }
 
-    private void charge(Rule rule, LimitOverride.Limited limits, @Nullable String key, RequestContext context) {
+    /** Whether these are the limits that a change of the policy changes, not those of a plan or an override. */
+    @SuppressWarnings("ReferenceEquality") // a plan may have the same limits
+    private static boolean isOwn(LimitOverride.Limited limits, Rule rule) {
+        return limits.policy() == rule.policy();
+    }
+
+    private @Nullable Charge charge(
+            Rule rule, LimitOverride.Limited limits, @Nullable String key, RequestContext context) {
         if (key != null) {
-            add(rule, limits.charge(key, rule.permitsOf(context)));
-        } else if (rule.key().missing() == MissingKey.REJECT) {
+            Charge charge = limits.charge(key, rule.permitsOf(context));
+            add(rule, charge);
+            return charge;
+        }
+        if (rule.key().missing() == MissingKey.REJECT) {
             if (lack == null && !rule.shadow()) {
                 KeyPart part = rule.key().missingPart(context);
                 lack = part == null ? null : new Lack(rule, part);
             }
             addRefused(rule, null);
         }
+        return null;
+    }
+
+    /** Few policies have a trial. */
+    private void add(Tried one) {
+        List<Tried> all = new ArrayList<>(tried);
+        for (int i = 0; i < all.size(); i++) {
+            Tried before = all.get(i);
+            if (before.charge().sameBudget(one.charge())) {
+                Charge sum = before.charge().plus(one.charge().permits());
+                all.set(i, new Tried(before.rule(), before.trial(), sum));
+                tried = all;
+                return;
+            }
+        }
+        all.add(one);
+        tried = all;
     }
 
     private void add(Rule rule, Charge charge) {
@@ -197,6 +240,7 @@ public final class AppliedRules {
             }
             return from;
         });
+        tried = tried.stream().filter(one -> !exempt.from().test(one.rule())).toList();
         holding = charged.stream().anyMatch(one -> one.rule().holds());
         metered = charged.stream().anyMatch(Charged::metered);
         return out;
@@ -247,6 +291,22 @@ public final class AppliedRules {
 
     public List<Uncharged> uncharged() {
         return uncharged;
+    }
+
+    /** What trials of other limits decide, too, one for each budget. */
+    List<Tried> tried() {
+        return tried;
+    }
+
+    /** Why a policy has charged nothing; {@code null} if it has, or does not apply. */
+    @Nullable
+    Outcome unchargedBy(String policy) {
+        for (Uncharged one : uncharged) {
+            if (one.rule().policy().name().equals(policy)) {
+                return one.outcome();
+            }
+        }
+        return null;
     }
 
     public Exemption exemption() {

@@ -21,6 +21,7 @@ import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.EndpointRules;
+import dev.ratelimit.spring.rules.rule.LimitTrial;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.rule.Stage;
@@ -122,6 +123,7 @@ public final class RequestRules {
                     configured.exemptions(),
                     new Credentials(parts),
                     sources,
+                    Map.of(),
                     Map.of());
         }
 
@@ -164,6 +166,9 @@ public final class RequestRules {
 
     /** Finds the overrides of single keys that operators have set, by policy. */
     private volatile Function<RulesInForce, Map<String, LiveOverrides>> overrides = rules -> Map.of();
+
+    /** Finds the trials of other limits that run, by policy. */
+    private volatile Function<RulesInForce, Map<String, LimitTrial>> trials = rules -> Map.of();
 
     private EndpointResolver endpoints = NOWHERE;
 
@@ -286,7 +291,11 @@ public final class RequestRules {
     public synchronized void enforce(EndpointResolver resolver) {
         endpoints = resolver;
         RulesInForce then = parsed.inForce(resolver);
-        inForce = then.with(overrides.apply(then));
+        inForce = live(then);
+    }
+
+    private RulesInForce live(RulesInForce then) {
+        return then.with(overrides.apply(then), trials.apply(then));
     }
 
     /**
@@ -318,7 +327,7 @@ public final class RequestRules {
             synchronized (this) {
                 properties = written;
                 parsed = reread;
-                inForce = then.with(overrides.apply(then));
+                inForce = live(then);
             }
         });
     }
@@ -330,7 +339,17 @@ public final class RequestRules {
      */
     public synchronized void override(Function<RulesInForce, Map<String, LiveOverrides>> next) {
         overrides = next;
-        inForce = inForce.with(next.apply(inForce));
+        inForce = inForce.with(next.apply(inForce), inForce.trials());
+    }
+
+    /**
+     * From now on, these trials of other limits run.
+     *
+     * @param next finds them for the rules of that moment, by policy; called again for each other rules
+     */
+    public synchronized void tryOut(Function<RulesInForce, Map<String, LimitTrial>> next) {
+        trials = next;
+        inForce = inForce.with(inForce.overrides(), next.apply(inForce));
     }
 
     /** Handlers whose calls were not limited at the start have no proxy. */

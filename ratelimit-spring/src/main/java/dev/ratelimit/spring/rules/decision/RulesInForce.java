@@ -16,6 +16,7 @@ import dev.ratelimit.spring.rules.rule.CallRules;
 import dev.ratelimit.spring.rules.rule.EndpointRules;
 import dev.ratelimit.spring.rules.rule.Exemptions;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
+import dev.ratelimit.spring.rules.rule.LimitTrial;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -48,6 +49,7 @@ import org.springframework.http.HttpHeaders;
  * @param credentials where requests may carry one
  * @param sources what requests need to find their address, endpoint and keys
  * @param overrides the overrides of single keys that operators have set, by policy
+ * @param trials the trials of other limits that operators have started, by policy
  */
 public record RulesInForce(
         EndpointRules anywhere,
@@ -61,7 +63,8 @@ public record RulesInForce(
         Exemptions exemptions,
         Credentials credentials,
         RequestContext.Sources sources,
-        Map<String, LiveOverrides> overrides) {
+        Map<String, LiveOverrides> overrides,
+        Map<String, LimitTrial> trials) {
 
     /**
      * What is known of the policies that routes may name.
@@ -95,11 +98,12 @@ public record RulesInForce(
                 Exemptions.NONE,
                 new Credentials(List.of()),
                 sources,
+                Map.of(),
                 Map.of());
     }
 
-    /** The same rules with these overrides that operators have set. */
-    RulesInForce with(Map<String, LiveOverrides> others) {
+    /** The same rules with these overrides that operators have set, and these trials that they have started. */
+    RulesInForce with(Map<String, LiveOverrides> others, Map<String, LimitTrial> tried) {
         return new RulesInForce(
                 anywhere,
                 byPolicy,
@@ -112,7 +116,8 @@ public record RulesInForce(
                 exemptions,
                 credentials,
                 sources,
-                Map.copyOf(others));
+                Map.copyOf(others),
+                Map.copyOf(tried));
     }
 
     /**
@@ -152,7 +157,8 @@ public record RulesInForce(
     }
 
     private void add(Rule rule, RequestContext context, AppliedRules to) {
-        to.add(rule, overrides.isEmpty() ? null : overrides.get(rule.policy().name()), context);
+        LimitTrial trial = trials.isEmpty() ? null : trials.get(rule.policy().name());
+        to.add(rule, overrides.isEmpty() ? null : overrides.get(rule.policy().name()), trial, context);
     }
 
     /** The request as the rules see it. */

@@ -12,6 +12,7 @@ import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.FreeStatuses;
 import dev.ratelimit.spring.rules.rule.Rule;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -54,6 +55,12 @@ public final class StageCharges {
 
     private final StoreAnswer answer;
     private @Nullable Reservation reservation;
+
+    /** What trials of other limits have charged. */
+    private volatile List<Tried> tried = List.of();
+
+    /** What the trial of other limits of a rule has charged. */
+    private record Tried(Rule rule, Runnable giveBack) {}
 
     /**
      * Creates an object that has charged nothing yet.
@@ -191,15 +198,24 @@ public final class StageCharges {
 
     /** Refunds the charges of rules for which all these statuses are free, unless they are settled. */
     void settle(List<Integer> statuses) {
-        refund(charge -> {
-            FreeStatuses free = rules.ruleOf(charge).free();
+        Predicate<Rule> isFree = rule -> {
+            FreeStatuses free = rule.free();
             return free != null && statuses.stream().allMatch(free::contains);
-        });
+        };
+        refundTrials(isFree);
+        refund(charge -> isFree.test(rules.ruleOf(charge)));
     }
 
     /** Refunds all charges, unless they are settled. */
     void refund() {
+        refundTrials(rule -> true);
         refund(charge -> true);
+    }
+
+    private void refundTrials(Predicate<Rule> part) {
+        tried.stream()
+                .filter(one -> part.test(one.rule()))
+                .forEach(one -> one.giveBack().run());
     }
 
     /** Whether the request holds permits until it is complete. */
@@ -309,6 +325,25 @@ public final class StageCharges {
         if (holds()) {
             countHeld(outcomes);
         }
+        if (outcomes.readsLimits()) {
+            outcomes.decided(asked());
+        }
+        List<AppliedRules.Tried> all = rules.tried();
+        for (int i = 0; i < all.size(); i++) {
+            Outcome outcome = rules.unchargedBy(all.get(i).charge().policy().name());
+            if (outcome != Outcome.UNAVAILABLE) {
+                decide(all.get(i), outcome == Outcome.SHADOW_REFUSED, request);
+            }
+        }
+    }
+
+    private void decide(AppliedRules.Tried one, boolean refused, RequestContext request) {
+        Runnable giveBack = one.trial().decide(one.charge(), refused, request);
+        if (giveBack != null) {
+            List<Tried> more = new ArrayList<>(tried);
+            more.add(new Tried(one.rule(), giveBack));
+            tried = more;
+        }
     }
 
     /** Policies in shadow mode do not count a request that is refused without them. */
@@ -325,6 +360,21 @@ public final class StageCharges {
             outcomes.refused(policy, rules.keyOf(policy), outcome, request);
             if (waited && rules.ruleOf(policy).onExceeded().waits()) {
                 outcomes.waited(policy, Outcome.REFUSED, waitNanos);
+            }
+        }
+        if (outcomes.readsLimits()) {
+            outcomes.decided(asked());
+        }
+        if (refusing.size() == 1 && !answer.violated().isEmpty()) {
+            tryRefused(refusing.get(0), request);
+        }
+    }
+
+    /** Asks a trial about a request that only its policy refuses; it is complete, so nothing is given back. */
+    private void tryRefused(String policy, RequestContext request) {
+        for (AppliedRules.Tried one : rules.tried()) {
+            if (one.charge().policy().name().equals(policy)) {
+                Runnable unused = one.trial().decide(one.charge(), true, request);
             }
         }
     }

@@ -10,6 +10,8 @@ import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
+import dev.ratelimit.spring.rules.traffic.RefusedKeys;
+import dev.ratelimit.spring.rules.traffic.Traffic;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

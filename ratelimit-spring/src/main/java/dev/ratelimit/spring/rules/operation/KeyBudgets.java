@@ -12,9 +12,13 @@ import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The budgets of keys that are written as plain values. All methods throw an {@link UnknownPolicyException} if there is no
@@ -28,7 +32,24 @@ record KeyBudgets(RequestRules rules, RateLimitStore store) {
      * @param key the encoded key
      * @param certain whether it is certain that the key was reset
      */
-    record Reset(String key, boolean certain) {}
+    record Reset(String key, boolean certain) {
+
+        private static final Logger log = LoggerFactory.getLogger(KeyBudgets.class);
+
+        /** Logs who has reset the key, of which this is the hash, and says the same for observers. */
+        Map<String, Object> logged(String policy, String hash, String who) {
+            if (certain) {
+                log.info("Rate limit {}: key {} was reset by {}", Quotation.of(policy), hash, who);
+                return Map.of("reset", hash);
+            }
+            log.warn(
+                    "Rate limit {}: the store did not answer when key {} was to be reset by {}",
+                    Quotation.of(policy),
+                    hash,
+                    who);
+            return Map.of("reset", hash, "answered", false);
+        }
+    }
 
     /** One permit of a key's budget, at its present limits. */
     Charge charge(String policy, List<String> key) {

@@ -11,6 +11,9 @@ import dev.ratelimit.spring.rules.rule.CallRules;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
+import dev.ratelimit.spring.rules.traffic.FrequentKeys;
+import dev.ratelimit.spring.rules.traffic.Traffic;
+import dev.ratelimit.spring.rules.traffic.Utilization;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -25,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 /** Describes policies and the state of keys in terms of maps, lists, texts and numbers, for JSON. */
 record PolicyReport(
         RulesInForce rules,
-        @Nullable Traffic traffic,
-        @Nullable WaitingRequests waiting,
+        Observations observed,
+        TrialJournal trials,
         KeyDisplay keys,
         boolean plain,
         boolean stages) {
@@ -65,18 +68,35 @@ record PolicyReport(
             map.put("changed", change.toString());
         }
         map.putAll(waits(rule));
+        addObserved(rule, map);
+        return map;
+    }
+
+    private void addObserved(Rule rule, Map<String, Object> map) {
+        String name = rule.policy().name();
+        Traffic traffic = observed.traffic();
         if (traffic != null) {
             map.put("counts", traffic.counts(name));
             map.put("lastHour", traffic.history(name));
             map.put("mostRefused", mostRefused(rule, traffic));
+            map.put("mostRefusedEndpoints", mostRefusedEndpoints(name, traffic));
         }
-        return map;
+        Utilization utilization = observed.utilization();
+        if (utilization != null) {
+            map.put("utilization", utilization.ofFullest(name));
+            map.put("fullest", fullest(rule, utilization));
+        }
+        Map<String, Object> trial = trials.known(name, plain);
+        if (trial != null) {
+            map.put("trial", trial);
+        }
     }
 
     /** What happens to refused requests, and how many wait; empty if they are refused at once. */
     private Map<String, Object> waits(Rule rule) {
         String name = rule.policy().name();
         Map<String, Object> map = new LinkedHashMap<>();
+        WaitingRequests waiting = observed.waiting();
         if (waiting != null && waiting.policies().contains(name)) {
             map.put("onExceeded", PropertyName.of(rule.onExceeded().action()));
             map.put("waiting", waiting.waiting(name));
@@ -137,6 +157,30 @@ record PolicyReport(
                     Map<String, Object> map = new LinkedHashMap<>();
                     map.put("key", keys.show(rule, one.key(), plain));
                     map.putAll(counted(one));
+                    return map;
+                })
+                .toList();
+    }
+
+    private static List<Map<String, Object>> mostRefusedEndpoints(String policy, Traffic recorded) {
+        return recorded.mostRefusedEndpoints(policy).stream()
+                .map(one -> {
+                    Map<String, Object> map = new LinkedHashMap<>();
+                    map.put("endpoint", one.key());
+                    map.putAll(counted(one));
+                    return map;
+                })
+                .toList();
+    }
+
+    private List<Map<String, Object>> fullest(Rule rule, Utilization recorded) {
+        return recorded.fullest(rule.policy().name()).stream()
+                .map(one -> {
+                    Map<String, Object> map = new LinkedHashMap<>();
+                    map.put("key", one.key().isEmpty() ? List.of() : keys.show(rule, one.key(), plain));
+                    map.put("utilization", one.utilization());
+                    map.put("limit", one.limit().toString());
+                    map.put("remaining", one.remaining());
                     return map;
                 })
                 .toList();

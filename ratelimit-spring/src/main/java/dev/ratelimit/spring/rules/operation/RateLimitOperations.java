@@ -14,9 +14,9 @@ import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies;
+import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.address.IpAddress;
-import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
@@ -33,6 +33,8 @@ import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
+import dev.ratelimit.spring.rules.traffic.Traffic;
+import dev.ratelimit.spring.rules.trial.Trials;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,9 +63,9 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     private final RefreshedConfiguration refreshed;
     private final OverrideJournal journal;
     private final KeyDisplay keys = new KeyDisplay();
+    private final Observations observations;
+    private final TrialJournal trials;
     private final List<BiConsumer<String, Map<String, Object>>> observers = new CopyOnWriteArrayList<>();
-    private volatile @Nullable Traffic traffic;
-    private volatile @Nullable WaitingRequests waiting;
     private volatile Supplier<@Nullable String> operator = () -> null;
     private volatile @Nullable QueuedEvents events;
 
@@ -86,6 +88,8 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         this.overrides = new KeyOverrides(rules, ticker, scheduler);
         this.history = new ChangeHistory(rules, ticker, live::inForce);
         this.journal = OverrideJournal.of(overrides, history, keys::hash, () -> operator.get(), this::tell);
+        this.observations = new Observations(rules, keys);
+        this.trials = new TrialJournal(rules, new Trials(rules, ticker), keys, () -> operator.get(), this::tell);
         this.refreshed = new RefreshedConfiguration(
                 rules, live, (policy, before, now) -> publish(policy, Cause.CONFIGURATION, before, now));
         live.tellEnded(this::ended);
@@ -132,19 +136,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     @Override
     public boolean reset(String policy, String... key) {
         KeyBudgets.Reset reset = budgets.reset(policy, List.of(key));
-        String hash = keys.hash(reset.key());
-        String who = whoAsks();
-        if (reset.certain()) {
-            log.info("Rate limit {}: key {} was reset by {}", Quotation.of(policy), hash, who);
-            tell(policy, Map.of("reset", hash));
-        } else {
-            log.warn(
-                    "Rate limit {}: the store did not answer when key {} was to be reset by {}",
-                    Quotation.of(policy),
-                    hash,
-                    who);
-            tell(policy, Map.of("reset", hash, "answered", false));
-        }
+        tell(policy, reset.logged(policy, keys.hash(reset.key()), whoAsks()));
         return reset.certain();
     }
 
@@ -268,6 +260,31 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         return journal.report(policy, showKeys);
     }
 
+    @Override
+    public void startTrial(String policy, RateLimitTrial trial) {
+        Map<String, Object> unused = trials.start(policy, trial, false);
+    }
+
+    @Override
+    public RateLimitTrial.@Nullable Result trial(String policy) {
+        return trials.result(policy);
+    }
+
+    @Override
+    public boolean endTrial(String policy) {
+        return trials.endAny(policy) != null;
+    }
+
+    /** The trials of other limits. */
+    public TrialJournal trials() {
+        return trials;
+    }
+
+    /** What is recorded of requests. */
+    public Observations observations() {
+        return observations;
+    }
+
     /**
      * From now on, logs who asks for changes and resets.
      *
@@ -287,7 +304,9 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      * mistake, none. A mistake is logged as at the start.
      */
     public boolean refresh(Environment environment) {
-        return refreshed.refresh(environment);
+        boolean changed = refreshed.refresh(environment);
+        wakeAll();
+        return changed;
     }
 
     /** The configuration that is not applied: since when, and why; {@code null} if the last one is in force. */
@@ -319,9 +338,8 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     public void adopt(Changes others) {
         Changes before = live.changes();
         live.adopt(others);
-        WaitingRequests requests = waiting;
-        if (requests != null && !before.equals(live.changes())) {
-            requests.policies().forEach(requests::wake);
+        if (!before.equals(live.changes())) {
+            wakeAll();
         }
     }
 
@@ -342,8 +360,14 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
 
     /** Puts those overrides of other instances in force that this instance does not know yet. */
     public void adopt(Overrides others) {
-        WaitingRequests requests = waiting;
-        if (overrides.adopt(others) && requests != null) {
+        if (overrides.adopt(others)) {
+            wakeAll();
+        }
+    }
+
+    private void wakeAll() {
+        WaitingRequests requests = observations.waiting();
+        if (requests != null) {
             requests.policies().forEach(requests::wake);
         }
     }
@@ -378,24 +402,9 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         }
     }
 
-    /**
-     * Publishes refusals as events, with the keys as {@link #report} shows them.
-     *
-     * @param maxPerSecond the maximum number of events per policy and second
-     * @param showKeys whether to show keys as their plain values, not as hashes
-     * @return what all requests are to be counted by
-     */
-    public OutcomeCounter publishRefusals(QueuedEvents queue, int maxPerSecond, Ticker ticker, boolean showKeys) {
-        return new RefusalEvents(
-                queue,
-                maxPerSecond,
-                ticker,
-                (policy, key) -> keys.list(rules.inForce().byPolicy().get(policy), key, showKeys));
-    }
-
     /** Shows how many requests wait, and lets them ask again after each change. */
     public void watch(WaitingRequests requests) {
-        waiting = requests;
+        observations.watch(requests);
         observe((policy, what) -> requests.wake(policy));
     }
 
@@ -403,24 +412,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         observers.forEach(observer -> observer.accept(policy, what));
     }
 
-    /**
-     * Starts to record what becomes of requests, for {@link #report}.
-     *
-     * @param scheduler ends the minutes
-     * @param ticker the wall time of refusals
-     * @return what all requests are to be counted by; if it is {@link AutoCloseable}, to be closed in the end
-     */
-    public OutcomeCounter record(Scheduler scheduler, Ticker ticker) {
-        Traffic recorded = new Traffic(scheduler, ticker);
-        traffic = recorded;
-        return recorded;
-    }
-
-    /**
-     * Describes all policies, for JSON.
-     *
-     * @param showKeys whether to show keys as their plain values, not as hashes
-     */
+    /** Describes all policies, for JSON, with keys as their plain values if they may be shown, otherwise as hashes. */
     public List<Map<String, Object>> report(boolean showKeys) {
         RulesInForce now = rules.inForce();
         PolicyReport report = report(now, showKeys);
@@ -432,8 +424,14 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
                         .toList();
     }
 
+    /** The times of the counts in {@link #report}, for JSON; {@code null} if requests are not counted. */
+    public @Nullable Map<String, Object> recorded() {
+        Traffic recorded = observations.traffic();
+        return recorded == null ? null : recorded.times();
+    }
+
     private PolicyReport report(RulesInForce now, boolean showKeys) {
-        return new PolicyReport(now, traffic, waiting, keys, showKeys, rules.haveStages());
+        return new PolicyReport(now, observations, trials, keys, showKeys, rules.haveStages());
     }
 
     /**
@@ -474,7 +472,8 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      * @throws IllegalArgumentException if a value is none, such as an address
      */
     public Map<String, Object> caller(Caller caller, boolean showKeys) {
-        return new CallerReport(rules.inForce(), store, traffic, keys, met(showKeys), showKeys).of(caller);
+        return new CallerReport(rules.inForce(), store, observations.traffic(), keys, met(showKeys), showKeys)
+                .of(caller);
     }
 
     /**

@@ -48,6 +48,9 @@ public record Rule(
     /** What follows the name of a policy where the actuator has its overrides. */
     public static final String OVERRIDES = "/overrides";
 
+    /** What follows the name of a policy where the actuator has the trial of another limit of it. */
+    public static final String TRIAL = "/trial";
+
     /** What follows the name of a policy where the actuator has its history. */
     public static final String HISTORY = "/history";
 
@@ -74,6 +77,10 @@ public record Rule(
         if (policy.endsWith(OVERRIDES)) {
             throw new IllegalArgumentException("the actuator has the overrides of a policy under /policy" + OVERRIDES
                     + ", so the name of a policy must not end with " + OVERRIDES + "; rename it");
+        }
+        if (policy.endsWith(TRIAL)) {
+            throw new IllegalArgumentException("the actuator has the trial of another limit under /policy" + TRIAL
+                    + ", so the name of a policy must not end with " + TRIAL + "; rename it");
         }
         if (policy.endsWith(HISTORY)) {
             throw new IllegalArgumentException("the actuator has the history of a policy under /policy" + HISTORY

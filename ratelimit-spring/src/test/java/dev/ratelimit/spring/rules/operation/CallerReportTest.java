@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.CanIgnoreReturnValue;
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.ForwardingStore;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.KeyResolver;
 import dev.ratelimit.spring.PlanResolver;
@@ -14,6 +19,7 @@ import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
 import dev.ratelimit.spring.rules.request.RecordedResponse;
+import dev.ratelimit.spring.rules.traffic.RefusedKeys;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -22,6 +28,8 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.StandardEnvironment;
 
 /** What all policies say of a caller. */
 class CallerReportTest {
@@ -37,7 +45,7 @@ class CallerReportTest {
 
         Counted(Map<String, Object> beans, String... properties) {
             live = new LiveRules(beans, properties);
-            OutcomeCounter traffic = live.operations.record(live.ticker, live.ticker);
+            OutcomeCounter traffic = live.operations.observations().record(live.ticker, live.ticker);
             limiter = new RequestLimiter(
                     live.rules,
                     LiveRules.bind(properties),
@@ -399,6 +407,83 @@ class CallerReportTest {
         Map<String, Object> shadow = app.report(new Caller("bob", null, List.of(), null));
         assertThat(policy(shadow, "s")).containsEntry("mode", "shadow");
         assertThat(map(key(shadow, "s").get("refusals"))).containsEntry("last", Map.of("time", START));
+    }
+
+    @Test
+    void lastRefusal_isTheLatest_whicheverPolicyItIsOf() throws IOException {
+        Counted app = new Counted(
+                "ratelimit.policies.a.limit=1/minute",
+                "ratelimit.policies.a.key=user",
+                "ratelimit.policies.b.limit=2/hour",
+                "ratelimit.policies.b.key=user");
+        app.send(1, get("/orders/1").by("alice"));
+        app.live.ticker.advance(Duration.ofMinutes(2));
+        app.send(1, get("/orders/1").by("alice"));
+        app.live.ticker.advance(Duration.ofMinutes(2));
+        app.send(1, get("/orders/1").by("alice"));
+        assertThat(map(app.report(ALICE).get("lastRefusal"))).containsEntry("policy", "b");
+
+        app.live.operations.restore("b");
+        app.live.operations.reset("b", "alice");
+        app.send(2, get("/orders/1").by("alice"));
+        app.live.ticker.advance(Duration.ofSeconds(1));
+        app.send(1, get("/orders/1").by("alice"));
+
+        assertThat(map(app.report(ALICE).get("lastRefusal")))
+                .containsEntry("policy", "a")
+                .containsEntry("time", "2027-01-01T00:04:01Z");
+    }
+
+    @Test
+    void storeThatDoesNotAnswer_leavesTheRefusals_andOtherPolicies() throws IOException {
+        Counted app = new Counted(
+                "p.limit=1/hour", "p.key=user", "ratelimit.policies.q.limit=9/hour", "ratelimit.policies.q.key=user");
+        app.send(3, get("/orders/1").by("alice"));
+        RateLimitStore failing = new ForwardingStore(app.live.store) {
+            @Override
+            public Decision peek(List<Charge> charges) {
+                if (charges.get(0).policy().name().equals("p")) {
+                    throw new StoreUnavailableException("p", Duration.ofSeconds(1), "no answer");
+                }
+                return super.peek(charges);
+            }
+        };
+
+        Map<String, Object> report = new CallerReport(
+                        app.live.rules.inForce(),
+                        failing,
+                        app.live.operations.observations().traffic(),
+                        new KeyDisplay(),
+                        (rule, entry) -> Map.of(),
+                        true)
+                .of(ALICE);
+
+        assertThat(key(report, "p")).containsKey("error").doesNotContainKeys("admitted", "limits");
+        assertThat(map(key(report, "p").get("refusals"))).containsEntry("refused", 2);
+        assertThat(key(report, "q")).containsEntry("admitted", true);
+    }
+
+    @Test
+    void keysOfAnEarlierConfiguration_withOtherParts_areNotTakenForTheCallers() throws IOException {
+        Counted app = new Counted("p.limit=1/hour", "p.key=user, method");
+        app.send(2, get("/orders/1").by("alice"));
+        assertThat(keys(app.report(ALICE), "p")).hasSize(1);
+        StandardEnvironment environment = new StandardEnvironment();
+        environment
+                .getPropertySources()
+                .addFirst(new MapPropertySource(
+                        "test",
+                        Map.of(
+                                "ratelimit.policies.p.limit",
+                                "1/hour",
+                                "ratelimit.policies.p.key",
+                                "user, method, ip")));
+
+        assertThat(app.live.operations.refresh(environment)).isTrue();
+
+        assertThat(keys(app.report(ALICE), "p")).isEmpty();
+        assertThat(keys(app.report(new Caller("alice", "127.0.0.1", List.of(), null)), "p"))
+                .isEmpty();
     }
 
     @Test

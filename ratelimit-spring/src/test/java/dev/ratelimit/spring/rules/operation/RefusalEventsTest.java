@@ -30,7 +30,7 @@ class RefusalEventsTest {
             }
             task.run();
         });
-        return live.limiter(live.operations.publishRefusals(events, MAX, live.ticker, showKeys));
+        return live.limiter(live.operations.observations().publishRefusals(events, MAX, live.ticker, showKeys));
     }
 
     private static void ask(RequestLimiter limiter, int times, WebRequest request) {

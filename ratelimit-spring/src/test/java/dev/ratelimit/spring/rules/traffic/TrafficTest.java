@@ -1,12 +1,22 @@
-package dev.ratelimit.spring.rules.operation;
+package dev.ratelimit.spring.rules.traffic;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.address.ClientAddress;
+import dev.ratelimit.spring.rules.address.ForwardedHeader;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
+import dev.ratelimit.spring.rules.request.Endpoint;
+import dev.ratelimit.spring.rules.request.EndpointResolver;
+import dev.ratelimit.spring.rules.request.KeyEncoder;
+import dev.ratelimit.spring.rules.request.RecordedRequest;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.springframework.web.util.pattern.PathPatternParser;
 
 /** Counts since the start, by minute, and by key. */
 class TrafficTest {
@@ -106,6 +116,57 @@ class TrafficTest {
 
         assertThat(dropped.count()).isEqualTo(10);
         assertThat(dropped.count() + dropped.lost()).isGreaterThanOrEqualTo(1_010);
+    }
+
+    private static RequestContext at(String path) {
+        return new RequestContext(
+                new RecordedRequest("GET", path),
+                RecordedRequest.sources(
+                        Endpoint.of(List.of("GET"), PathPatternParser.defaultInstance.parse(path)), false));
+    }
+
+    @Test
+    void endpoints_areThoseOfRefusals_alsoWithoutAKey_inTwoHours() {
+        traffic.refused("p", "alice", Outcome.REFUSED, at("/orders"));
+        traffic.refused("p", null, Outcome.REFUSED, at("/orders"));
+        traffic.refused("p", "bob", Outcome.DELAYED, at("/users"));
+        traffic.refused("s", "bob", Outcome.SHADOW_REFUSED, at("/users"));
+
+        assertThat(traffic.mostRefusedEndpoints("p"))
+                .containsExactly(
+                        new FrequentKeys.Frequent("GET /orders", 2, 0), new FrequentKeys.Frequent("GET /users", 1, 0));
+        assertThat(traffic.mostRefusedEndpoints("s")).containsExactly(new FrequentKeys.Frequent("GET /users", 1, 0));
+        assertThat(traffic.mostRefused("p")).hasSize(2);
+        ticker.advance(Duration.ofMinutes(61));
+        assertThat(traffic.mostRefusedEndpoints("p")).hasSize(2);
+        ticker.advance(Duration.ofMinutes(60));
+        assertThat(traffic.mostRefusedEndpoints("p")).isEmpty();
+    }
+
+    @Test
+    void endpointThatCannotBeLookedUp_isNotCounted_andTheRefusalIs() {
+        RequestContext gone = new RequestContext(
+                new RecordedRequest("GET", "/orders"),
+                new RequestContext.Sources(
+                        new ClientAddress(List.of(), ForwardedHeader.ANY),
+                        new EndpointResolver() {
+                            @Override
+                            public Endpoint resolve(WebRequest request) {
+                                throw new IllegalStateException("the request is complete");
+                            }
+
+                            @Override
+                            public boolean mayLeadToAnnotated(WebRequest request) {
+                                return false;
+                            }
+                        },
+                        () -> new KeyEncoder(false, 32, 64)));
+
+        traffic.refused("p", "alice", Outcome.REFUSED, gone);
+        traffic.told("p", "alice", gone, 7L);
+
+        assertThat(traffic.mostRefusedEndpoints("p")).isEmpty();
+        assertThat(traffic.mostRefused("p")).hasSize(1);
     }
 
     @Test

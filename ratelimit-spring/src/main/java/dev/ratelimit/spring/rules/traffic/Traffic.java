@@ -1,9 +1,10 @@
-package dev.ratelimit.spring.rules.operation;
+package dev.ratelimit.spring.rules.traffic;
 
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.request.RequestContext;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -17,17 +18,17 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of the requests under each policy: since the start, in each of the last 60 minutes, and whose were refused
- * most in the current and the previous hour, and last. Requests only count; an alarm notes the counts each minute.
- * Thread-safe.
+ * What became of the requests under each policy: since the start, in each of the last 60 minutes, whose were refused most in
+ * the current and the previous hour, and where, and whose were refused last. Requests only count; an alarm notes the counts
+ * each minute. Thread-safe.
  */
-final class Traffic implements OutcomeCounter, AutoCloseable {
+public final class Traffic implements OutcomeCounter, AutoCloseable {
 
     /** The length of the history. */
-    static final int MINUTES = 60;
+    public static final int MINUTES = 60;
 
-    /** Every key is listed that causes more than this share of the refusals of its policy in an hour: 5 %. */
-    static final int FREQUENT = 20;
+    /** Every key and endpoint is listed that causes more than this share of the refusals of its policy in an hour: 5 %. */
+    public static final int FREQUENT = 20;
 
     private static final Outcome[] OUTCOMES = Outcome.values();
     private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -40,6 +41,9 @@ final class Traffic implements OutcomeCounter, AutoCloseable {
     /** Changed by the alarm, with the lock. */
     private volatile int minute;
 
+    /** When the current minute began. */
+    private volatile Instant minuteStart;
+
     private Scheduler.@Nullable Alarm alarm;
 
     /**
@@ -48,16 +52,18 @@ final class Traffic implements OutcomeCounter, AutoCloseable {
      * @param scheduler ends the minutes
      * @param ticker the wall time, for people
      */
-    Traffic(Scheduler scheduler, Ticker ticker) {
+    public Traffic(Scheduler scheduler, Ticker ticker) {
         this.scheduler = scheduler;
         this.ticker = ticker;
         this.start = RefusedKeys.now(() -> 0, ticker);
+        this.minuteStart = start.time();
         this.alarm = scheduler.schedule(this::endMinute, MINUTE_NANOS);
     }
 
     private synchronized void endMinute() {
         if (alarm != null) {
             minute++;
+            minuteStart = time();
             policies.values().forEach(policy -> policy.note(minute));
             alarm = scheduler.schedule(this::endMinute, MINUTE_NANOS);
         }
@@ -71,8 +77,19 @@ final class Traffic implements OutcomeCounter, AutoCloseable {
     @Override
     public void refused(String policy, String key) {
         OfPolicy of = of(policy);
-        of.refused.count(key);
+        of.keys.count(key);
         of.last.refused(key);
+    }
+
+    @Override
+    public void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
+        if (key != null) {
+            refused(policy, key);
+        }
+        String endpoint = endpointOf(request);
+        if (endpoint != null) {
+            of(policy).endpoints.count(endpoint);
+        }
     }
 
     @Override
@@ -80,8 +97,8 @@ final class Traffic implements OutcomeCounter, AutoCloseable {
         of(policy).last.told(key, endpointOf(context), retryAfterSeconds);
     }
 
-    /** A refusal is answered, whatever happens while its endpoint is looked up. */
-    private static @Nullable String endpointOf(RequestContext context) {
+    /** The request is answered, whatever happens while its endpoint is looked up; {@code null} if that fails. */
+    public static @Nullable String endpointOf(RequestContext context) {
         try {
             return context.endpoint().id();
         } catch (RuntimeException e) {
@@ -96,13 +113,26 @@ final class Traffic implements OutcomeCounter, AutoCloseable {
                 : policies.computeIfAbsent(policy, name -> new OfPolicy(new RefusedKeys(start, () -> minute, ticker)));
     }
 
+    private Instant time() {
+        return RefusedKeys.now(() -> minute, ticker).time();
+    }
+
+    /** The time now, since when requests are counted, and when the current minute of histories began, for JSON. */
+    public Map<String, Object> times() {
+        Map<String, Object> times = new LinkedHashMap<>();
+        times.put("time", time().toString());
+        times.put("since", start.time().toString());
+        times.put("minute", minuteStart.toString());
+        return times;
+    }
+
     /** The requests under a policy since the start, by outcome. */
-    Map<String, Long> counts(String policy) {
+    public Map<String, Long> counts(String policy) {
         return of(policy).counts();
     }
 
     /** The requests under a policy in each of the last minutes, the current one last, by outcome. */
-    synchronized Map<String, long[]> history(String policy) {
+    public synchronized Map<String, long[]> history(String policy) {
         return of(policy).history(minute);
     }
 
@@ -110,12 +140,17 @@ final class Traffic implements OutcomeCounter, AutoCloseable {
      * The most refused keys of a policy in the current and the previous hour: every key that causes more than
      * 1/{@link #FREQUENT} of the refusals, and perhaps others.
      */
-    List<FrequentKeys.Frequent> mostRefused(String policy) {
-        return of(policy).mostRefused();
+    public List<FrequentKeys.Frequent> mostRefused(String policy) {
+        return of(policy).keys.top();
+    }
+
+    /** The endpoints at which a policy refused most, likewise. */
+    public List<FrequentKeys.Frequent> mostRefusedEndpoints(String policy) {
+        return of(policy).endpoints.top();
     }
 
     /** The keys of a policy that were refused last. */
-    RefusedKeys lastRefused(String policy) {
+    public RefusedKeys lastRefused(String policy) {
         return of(policy).last;
     }
 
@@ -135,8 +170,8 @@ final class Traffic implements OutcomeCounter, AutoCloseable {
         /** The counts at the ends of the last minutes; the oldest is overwritten. */
         private final Map<Outcome, long[]> totals = new EnumMap<>(Outcome.class);
 
-        private volatile FrequentKeys refused = new FrequentKeys(2 * FREQUENT);
-        private volatile FrequentKeys refusedBefore = new FrequentKeys(2 * FREQUENT);
+        private final LastHours keys = new LastHours();
+        private final LastHours endpoints = new LastHours();
         private final RefusedKeys last;
 
         OfPolicy(RefusedKeys last) {
@@ -155,8 +190,8 @@ final class Traffic implements OutcomeCounter, AutoCloseable {
             totals.forEach(
                     (outcome, ends) -> ends[minute % MINUTES] = count(outcome).sum());
             if (minute % MINUTES == 0) {
-                refusedBefore = refused;
-                refused = new FrequentKeys(2 * FREQUENT);
+                keys.beginHour();
+                endpoints.beginHour();
             }
         }
 
@@ -184,12 +219,28 @@ final class Traffic implements OutcomeCounter, AutoCloseable {
             });
             return all;
         }
+    }
 
-        /** With at most 2 * FREQUENT keys: no more can have half of that share. */
-        List<FrequentKeys.Frequent> mostRefused() {
+    /** The most frequent keys of the current and the previous hour. */
+    static final class LastHours {
+
+        private volatile FrequentKeys now = new FrequentKeys(2 * FREQUENT);
+        private volatile FrequentKeys before = new FrequentKeys(2 * FREQUENT);
+
+        void count(String key) {
+            now.count(key);
+        }
+
+        void beginHour() {
+            before = now;
+            now = new FrequentKeys(2 * FREQUENT);
+        }
+
+        /** At most 2 * FREQUENT: no more can have half of that share. */
+        List<FrequentKeys.Frequent> top() {
             Map<String, Long> counts = new HashMap<>();
             long lost = 0;
-            for (FrequentKeys hour : List.of(refused, refusedBefore)) {
+            for (FrequentKeys hour : List.of(now, before)) {
                 hour.top().forEach(one -> counts.merge(one.key(), one.count(), Long::sum));
                 // also for a key that has no counter in that hour any more
                 lost += hour.lost();

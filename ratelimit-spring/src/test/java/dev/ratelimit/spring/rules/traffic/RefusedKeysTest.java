@@ -1,4 +1,4 @@
-package dev.ratelimit.spring.rules.operation;
+package dev.ratelimit.spring.rules.traffic;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.ratelimit.spring.rules.operation;
+package dev.ratelimit.spring.rules.traffic;
 
 import dev.ratelimit.Ticker;
 import java.time.Instant;
@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Memory: at most {@link #KEYS} keys of about 470 bytes, of which 64 are the characters of the key and 240 its minutes;
  * together less than half a megabyte. Thread-safe.
  */
-final class RefusedKeys {
+public final class RefusedKeys {
 
     /** The maximum number of keys. */
-    static final int KEYS = 1_000;
+    public static final int KEYS = 1_000;
 
     private static final int MINUTES = Traffic.MINUTES;
 
@@ -48,7 +48,7 @@ final class RefusedKeys {
      *     if this is less than an hour ago
      * @param last the last one
      */
-    record Remembered(Instant since, List<Integer> byMinute, Refusal last) {}
+    public record Remembered(Instant since, List<Integer> byMinute, Refusal last) {}
 
     /**
      * A refusal.
@@ -56,7 +56,7 @@ final class RefusedKeys {
      * @param endpoint of the request; {@code null} if the caller was not told of the refusal, or it is unknown
      * @param retryAfterSeconds how long the caller was told to wait; {@code null} if it was told nothing, or no wait helps
      */
-    record Refusal(
+    public record Refusal(
             Instant time,
             @Nullable String endpoint,
             @Nullable Long retryAfterSeconds) {}
@@ -99,8 +99,7 @@ final class RefusedKeys {
         Remembered at(int now) {
             List<Integer> byMinute = new ArrayList<>(MINUTES);
             for (int minute = Math.max(sinceMinute, now - MINUTES + 1); minute <= now; minute++) {
-                boolean counted = minute <= lastMinute && minute > lastMinute - MINUTES;
-                byMinute.add(counted ? refusals[minute % MINUTES] : 0);
+                byMinute.add(minute <= lastMinute ? refusals[minute % MINUTES] : 0);
             }
             Long wait = retryAfterSeconds < 0 ? null : retryAfterSeconds;
             return new Remembered(
@@ -165,7 +164,7 @@ final class RefusedKeys {
     }
 
     /** What is remembered of a key; {@code null} if nothing. */
-    synchronized @Nullable Remembered of(String key) {
+    public synchronized @Nullable Remembered of(String key) {
         // get() would make it the last one
         for (Map.Entry<String, Entry> one : entries.entrySet()) {
             if (one.getKey().equals(key)) {
@@ -176,14 +175,14 @@ final class RefusedKeys {
     }
 
     /** The remembered keys, the one that was refused last first. */
-    synchronized List<String> keys() {
+    public synchronized List<String> keys() {
         List<String> keys = new ArrayList<>(entries.keySet());
         Collections.reverse(keys);
         return keys;
     }
 
     /** Since when a key that is not remembered was not refused. */
-    synchronized Instant complete() {
+    public synchronized Instant complete() {
         return complete.time();
     }
 }

@@ -1,4 +1,4 @@
-package dev.ratelimit.spring.rules.operation;
+package dev.ratelimit.spring.rules.traffic;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * Identifying Frequent Items in Data Streams"). After N keys, every key that came more than N/k times is counted, and no
  * count is more than N/k too low or ever too high. Counting a key that has a counter takes no lock. Thread-safe.
  */
-final class FrequentKeys {
+public final class FrequentKeys {
 
     /** Marks a counter that was dropped; whoever has found it before then looks for the key again. */
     private static final long DROPPED = Long.MIN_VALUE / 2;
@@ -31,14 +31,15 @@ final class FrequentKeys {
      * @param count the minimum of how often it came
      * @param lost how much higher the true number may be
      */
-    record Frequent(String key, long count, long lost) {}
+    public record Frequent(String key, long count, long lost) {}
 
     /** Creates a counter of keys that are more frequent than 1/k. */
-    FrequentKeys(int k) {
+    public FrequentKeys(int k) {
         this.k = k;
     }
 
-    void count(String key) {
+    /** Counts a key. */
+    public void count(String key) {
         AtomicLong known = counters.get(key);
         if (known == null || known.getAndIncrement() < DROPPED / 2) {
             add(key);
@@ -88,7 +89,7 @@ final class FrequentKeys {
     }
 
     /** The counted keys, the most frequent first: all that are more frequent than 1/k, and perhaps others. */
-    synchronized List<Frequent> top() {
+    public synchronized List<Frequent> top() {
         List<Frequent> top = new ArrayList<>();
         counters.forEach((key, count) -> top.add(new Frequent(key, count.get(), lost)));
         top.sort(Comparator.comparingLong(Frequent::count).reversed().thenComparing(Frequent::key));

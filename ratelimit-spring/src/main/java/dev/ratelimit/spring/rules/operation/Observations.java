@@ -1,0 +1,92 @@
+package dev.ratelimit.spring.rules.operation;
+
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter;
+import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.traffic.Traffic;
+import dev.ratelimit.spring.rules.traffic.Utilization;
+import org.jspecify.annotations.Nullable;
+
+/** What is recorded of requests, as far as it is. Thread-safe. */
+public final class Observations {
+
+    private final RequestRules rules;
+    private final KeyDisplay keys;
+    private volatile @Nullable Traffic traffic;
+    private volatile @Nullable Utilization utilization;
+    private volatile @Nullable WaitingRequests waiting;
+
+    Observations(RequestRules rules, KeyDisplay keys) {
+        this.rules = rules;
+        this.keys = keys;
+    }
+
+    /**
+     * Starts to record what becomes of requests, for {@link RateLimitOperations#report}.
+     *
+     * @param scheduler ends the minutes
+     * @param ticker the wall time of refusals
+     * @return what all requests are to be counted by; if it is {@link AutoCloseable}, to be closed in the end
+     */
+    public OutcomeCounter record(Scheduler scheduler, Ticker ticker) {
+        Traffic recorded = new Traffic(scheduler, ticker);
+        traffic = recorded;
+        return recorded;
+    }
+
+    /**
+     * Starts to record how full the fullest keys are, for {@link RateLimitOperations#report} and {@link #utilization}.
+     *
+     * @return what all decisions are to be told to
+     */
+    public OutcomeCounter recordUtilization(Ticker ticker) {
+        Utilization recorded = new Utilization(ticker);
+        utilization = recorded;
+        return recorded;
+    }
+
+    /**
+     * Publishes refusals as events, with the keys as {@link RateLimitOperations#report} shows them.
+     *
+     * @param maxPerSecond the maximum number of events per policy and second
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     * @return what all requests are to be counted by
+     */
+    public OutcomeCounter publishRefusals(QueuedEvents queue, int maxPerSecond, Ticker ticker, boolean showKeys) {
+        return new RefusalEvents(
+                queue,
+                maxPerSecond,
+                ticker,
+                (policy, key) -> keys.list(rules.inForce().byPolicy().get(policy), key, showKeys));
+    }
+
+    /** The used part of the limit of the fullest key of a policy lately, 0 to 1; 0 if that is not recorded. */
+    public double utilization(String policy) {
+        Utilization recorded = utilization;
+        return recorded == null ? 0 : recorded.ofFullest(policy);
+    }
+
+    void watch(WaitingRequests requests) {
+        waiting = requests;
+    }
+
+    /** What becomes of requests; {@code null} if it is not recorded. */
+    @Nullable
+    Traffic traffic() {
+        return traffic;
+    }
+
+    /** How full keys are; {@code null} if it is not recorded. */
+    @Nullable
+    Utilization utilization() {
+        return utilization;
+    }
+
+    /** Those that wait; {@code null} if none can. */
+    @Nullable
+    WaitingRequests waiting() {
+        return waiting;
+    }
+}

@@ -1,0 +1,214 @@
+package dev.ratelimit.spring.rules.operation;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.spring.RateLimitTrial;
+import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
+import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.text.Quotation;
+import dev.ratelimit.spring.rules.traffic.FrequentKeys;
+import dev.ratelimit.spring.rules.trial.Trial;
+import dev.ratelimit.spring.rules.trial.Trials;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Starts and ends trials of other limits, tells logs and observers who did so, and describes what they show. Thread-safe.
+ */
+public final class TrialJournal {
+
+    private static final Logger log = LoggerFactory.getLogger(TrialJournal.class);
+
+    private final RequestRules rules;
+    private final Trials trials;
+    private final KeyDisplay keys;
+    private final Supplier<@Nullable String> operator;
+    private final BiConsumer<String, Map<String, Object>> observer;
+
+    /**
+     * Creates a journal.
+     *
+     * @param operator the name of whoever asks at the moment; {@code null} for the application itself
+     * @param observer is told the policy and what was done
+     */
+    TrialJournal(
+            RequestRules rules,
+            Trials trials,
+            KeyDisplay keys,
+            Supplier<@Nullable String> operator,
+            BiConsumer<String, Map<String, Object>> observer) {
+        this.rules = rules;
+        this.trials = trials;
+        this.keys = keys;
+        this.operator = operator;
+        this.observer = observer;
+    }
+
+    /**
+     * Starts the trial of another limit.
+     *
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     * @return the trial, for JSON
+     * @throws UnknownPolicyException if there is no such policy
+     * @throws IllegalArgumentException if the policy cannot have the limit, is off, or too many trials run
+     * @throws dev.ratelimit.spring.RateLimitConfigurationException likewise, if the limit is wrong
+     */
+    public Map<String, Object> start(String policy, RateLimitTrial asked, boolean showKeys) {
+        String name = operator.get();
+        Trial trial = trials.start(policy, asked, name);
+        RateLimitTrial.Result result = trial.result();
+        log.info(
+                "Rate limit {}: {} tries {} until {} beside its limit{}",
+                Quotation.of(policy),
+                quoted(name),
+                texts(result.limits()),
+                result.until(),
+                asked.reason() == null ? "" : ", because of " + Quotation.of(asked.reason()));
+        observer.accept(
+                policy,
+                Map.of(
+                        "trial",
+                        texts(result.limits()).toString(),
+                        "until",
+                        result.until().toString()));
+        return describe(policy, trial, showKeys);
+    }
+
+    /**
+     * Describes the last trial of a policy, for JSON.
+     *
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     * @throws UnknownPolicyException if there is no such policy
+     * @throws NoSuchElementException if it has no trial
+     */
+    public Map<String, Object> report(String policy, boolean showKeys) {
+        Trial trial = trials.of(policy);
+        return describe(policy, orNone(trial), showKeys);
+    }
+
+    /** What the last trial of a policy has shown so far; {@code null} if it has no trial. */
+    RateLimitTrial.@Nullable Result result(String policy) {
+        Trial trial = trials.of(policy);
+        return trial == null ? null : trial.result();
+    }
+
+    /** As {@link #report}; {@code null} if it has no trial. */
+    @Nullable
+    Map<String, Object> known(String policy, boolean showKeys) {
+        Trial trial = trials.of(policy);
+        return trial == null ? null : describe(policy, trial, showKeys);
+    }
+
+    /**
+     * Ends the trial of a policy, and forgets it.
+     *
+     * @param showKeys whether to show keys as their plain values, not as hashes
+     * @return the trial, for JSON
+     * @throws UnknownPolicyException if there is no such policy
+     * @throws NoSuchElementException if it has no trial
+     */
+    public Map<String, Object> end(String policy, boolean showKeys) {
+        return describe(policy, orNone(endAny(policy)), showKeys);
+    }
+
+    /** Ends the trial of a policy; {@code null} if it has none. */
+    @Nullable
+    Trial endAny(String policy) {
+        Trial trial = trials.end(policy);
+        if (trial == null) {
+            return null;
+        }
+        RateLimitTrial.Result result = trial.result();
+        log.info(
+                "Rate limit {}: {} has ended the trial of {}, which would have refused {} more of {} requests",
+                Quotation.of(policy),
+                quoted(operator.get()),
+                texts(result.limits()),
+                result.more(),
+                result.requests());
+        observer.accept(policy, Map.of("endedTrial", texts(result.limits()).toString()));
+        return trial;
+    }
+
+    private static Trial orNone(@Nullable Trial trial) {
+        if (trial == null) {
+            throw new NoSuchElementException("this policy has no trial; POST starts one");
+        }
+        return trial;
+    }
+
+    private static String quoted(@Nullable String name) {
+        return name == null ? "the application" : Quotation.of(name);
+    }
+
+    private static List<String> texts(List<Limit> limits) {
+        return limits.stream().map(Limit::toString).collect(Collectors.toList());
+    }
+
+    private Map<String, Object> describe(String policy, Trial trial, boolean plain) {
+        RateLimitTrial.Result result = trial.result();
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("policy", policy);
+        map.put("limits", texts(result.limits()));
+        map.put("present", texts(rules.inForce().rule(policy).policy().limits()));
+        map.put("since", result.since().toString());
+        map.put("until", result.until().toString());
+        map.put("running", result.running());
+        put(map, "by", trial.by());
+        put(map, "reason", trial.asked().reason());
+        map.put("requests", result.requests());
+        map.put("refused", result.more() + result.both());
+        map.put("refusedNow", result.fewer() + result.both());
+        map.put("more", result.more());
+        map.put("fewer", result.fewer());
+        map.put("keys", trial.keys());
+        map.put("refusedKeys", result.refusedKeys());
+        if (result.refusedKeys() == Trial.REFUSED_KEYS) {
+            map.put("refusedKeysAtLeast", true);
+        }
+        addMostRefused(trial, map, plain);
+        if (trial.lost() > 0) {
+            map.put(
+                    "remark",
+                    "more than " + Trial.KEYS + " keys were active at once, and " + trial.lost()
+                            + " were forgotten, so more would be refused");
+        }
+        return map;
+    }
+
+    private void addMostRefused(Trial trial, Map<String, Object> map, boolean plain) {
+        Rule rule = trial.rule();
+        map.put(
+                "mostRefused",
+                trial.mostRefused().stream()
+                        .filter(one -> !one.key().isEmpty())
+                        .map(one -> counted("key", keys.show(rule, one.key(), plain), one))
+                        .toList());
+        map.put(
+                "mostRefusedEndpoints",
+                trial.mostRefusedEndpoints().stream()
+                        .map(one -> counted("endpoint", one.key(), one))
+                        .toList());
+    }
+
+    private static void put(Map<String, Object> map, String name, @Nullable String value) {
+        if (value != null) {
+            map.put(name, value);
+        }
+    }
+
+    private static Map<String, Object> counted(String what, Object shown, FrequentKeys.Frequent one) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put(what, shown);
+        map.putAll(PolicyReport.counted(one));
+        return map;
+    }
+}

@@ -1,0 +1,146 @@
+package dev.ratelimit.spring.rules.trial;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Rate;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.algorithm.Algorithm;
+import dev.ratelimit.algorithm.LimitOptions;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitTrial;
+import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
+import dev.ratelimit.spring.rules.rule.LimitTrial;
+import dev.ratelimit.spring.rules.rule.Rule;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The trials of other limits on this instance, at most one for each policy. Requests see a trial as a part of the rules in
+ * force, so without one they do nothing for it. Thread-safe.
+ */
+public final class Trials {
+
+    /** The maximum number of trials that run at once. */
+    public static final int MAX = 10;
+
+    private final RequestRules rules;
+    private final Ticker ticker;
+
+    /** By policy; those that are over until another one, or until somebody ends them. */
+    private final Map<String, Trial> trials = new ConcurrentHashMap<>();
+
+    public Trials(RequestRules rules, Ticker ticker) {
+        this.rules = rules;
+        this.ticker = ticker;
+    }
+
+    /**
+     * Starts a trial, in place of the last one of this policy.
+     *
+     * @param by who asks; {@code null} for the application itself
+     * @throws UnknownPolicyException if there is no such policy
+     * @throws IllegalArgumentException if the policy cannot have the limits, is off, or too many trials run
+     * @throws dev.ratelimit.spring.RateLimitConfigurationException likewise, if the limits are wrong
+     */
+    public synchronized Trial start(String policy, RateLimitTrial asked, @Nullable String by) {
+        RulesInForce now = rules.inForce();
+        Rule rule = now.rule(policy);
+        if (now.mode(policy) == Mode.OFF) {
+            throw new IllegalArgumentException(
+                    "the policy is off, so no request would reach the trial; change its mode");
+        }
+        if (rule.holds()) {
+            throw new IllegalArgumentException("a limit of requests at once cannot be tried, only one with a period");
+        }
+        List<Limit> limits = limits(policy, asked);
+        long others = trials.entrySet().stream()
+                .filter(one ->
+                        !one.getKey().equals(policy) && one.getValue().result().running())
+                .count();
+        if (others >= MAX) {
+            throw new IllegalArgumentException(
+                    "at most " + MAX + " trials can run at once on an instance; end another one before");
+        }
+        Trial trial = new Trial(rule, limits, asked, by, ticker, this::publish);
+        Trial before = trials.put(policy, trial);
+        if (before != null) {
+            before.end();
+        }
+        publish();
+        return trial;
+    }
+
+    /** As a change of the policy would have them, or by another algorithm. */
+    private List<Limit> limits(String policy, RateLimitTrial asked) {
+        String algorithm = asked.algorithm();
+        if (algorithm != null) {
+            return limits(Algorithm.named(algorithm.strip()), asked);
+        }
+        Change change = new Change(asked.limit(), asked.burst(), null);
+        Map<String, Change> changes = new HashMap<>(rules.changes());
+        changes.merge(policy, change, (earlier, later) -> later.after(earlier));
+        return rules.read(changes).rules().rule(policy).policy().limits();
+    }
+
+    private static List<Limit> limits(Algorithm algorithm, RateLimitTrial asked) {
+        if (algorithm == Algorithm.CONCURRENCY) {
+            throw new IllegalArgumentException("a limit of requests at once cannot be tried, only one with a period");
+        }
+        Long burst = asked.burst();
+        LimitOptions options = burst == null || burst == 0 ? LimitOptions.NONE : LimitOptions.NONE.with("burst", burst);
+        List<Rate> rates = Rate.parseAll(asked.limit());
+        if (rates.size() > 1 && !options.names().isEmpty()) {
+            throw new IllegalArgumentException("burst needs a single limit, but there are " + rates.size());
+        }
+        return rates.stream().map(rate -> algorithm.limit(rate, options)).toList();
+    }
+
+    private void publish() {
+        rules.tryOut(this::runningOf);
+    }
+
+    /** The budgets of a policy with another key are others, and no trial goes on with them. */
+    private Map<String, LimitTrial> runningOf(RulesInForce now) {
+        Map<String, LimitTrial> running = new HashMap<>();
+        trials.forEach((policy, trial) -> {
+            Rule rule = now.byPolicy().get(policy);
+            if (rule == null || !trial.isOf(rule)) {
+                trial.end();
+            } else if (trial.isRunning()) {
+                running.put(policy, trial);
+            }
+        });
+        return running;
+    }
+
+    /**
+     * The last trial of a policy; {@code null} if there was none, or somebody has ended it.
+     *
+     * @throws UnknownPolicyException if there is no such policy
+     */
+    public @Nullable Trial of(String policy) {
+        Rule unused = rules.inForce().rule(policy);
+        return trials.get(policy);
+    }
+
+    /**
+     * Ends a trial, and forgets it.
+     *
+     * @return the trial; {@code null} if there is none
+     * @throws UnknownPolicyException if there is no such policy
+     */
+    public synchronized @Nullable Trial end(String policy) {
+        Rule unused = rules.inForce().rule(policy);
+        Trial trial = trials.remove(policy);
+        if (trial != null) {
+            trial.end();
+            publish();
+        }
+        return trial;
+    }
+}
