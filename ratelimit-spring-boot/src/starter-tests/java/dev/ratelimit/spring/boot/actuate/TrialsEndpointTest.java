@@ -112,8 +112,8 @@ class TrialsEndpointTest extends AppPerTest {
     void trial_thatIsWrong_isRefused_andStartsNothing(String fields, String value, String mistake) {
         ActuatorClient actuator = app(WRITE);
         Map<String, Object> body = new HashMap<>();
-        for (String field : fields.split(",")) {
-            String[] known = field.split("=");
+        for (String field : fields.split(",", -1)) {
+            String[] known = field.split("=", 2);
             body.put(known[0], known.length > 1 ? known[1] : value);
         }
 
