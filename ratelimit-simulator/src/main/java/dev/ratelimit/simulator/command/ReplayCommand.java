@@ -1,0 +1,105 @@
+package dev.ratelimit.simulator.command;
+
+import dev.ratelimit.simulator.replay.DecisionWriter;
+import dev.ratelimit.simulator.replay.KeyText;
+import dev.ratelimit.simulator.replay.ReplayObserver;
+import dev.ratelimit.simulator.statistics.ReplayStatistics;
+import dev.ratelimit.simulator.traffic.LogSummary;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Replays logs through limits. */
+@Command(
+        name = "replay",
+        mixinStandardHelpOptions = true,
+        description = "Replays access logs through the limits of an application.yml.",
+        sortOptions = false)
+final class ReplayCommand implements Callable<Integer> {
+
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @Mixin
+    LimitInput limits = new LimitInput();
+
+    @Mixin
+    LogInput log = new LogInput();
+
+    @Option(
+            names = "--decisions",
+            paramLabel = "FILE",
+            description = "Write the decision about each request here, one JSON object a line; - is standard output.")
+    @Nullable
+    String decisions;
+
+    @Option(
+            names = "--out",
+            paramLabel = "DIRECTORY",
+            description = "Write a report here, index.html; or a file, if the name ends with .html.")
+    @Nullable
+    Path out;
+
+    @Option(names = "--show-keys", description = "Show values of keys that may be credentials, too, not their hashes.")
+    boolean showKeys;
+
+    @Override
+    public Integer call() throws IOException {
+        PrintWriter print = Objects.requireNonNull(spec).commandLine().getOut();
+        PrintWriter err = spec.commandLine().getErr();
+        Progress progress = new Progress(err, Progress.isTerminal());
+        try (Traffic traffic = Traffic.open(limits, log, progress);
+                OutputFile lines = decisions == null ? null : OutputFile.of(decisions, print);
+                OutputFile page = out == null ? null : OutputFile.of(pageIn(out), print)) {
+            KeyText keys = new KeyText(traffic.limits().rules().inForce(), showKeys);
+            ReplayStatistics statistics =
+                    new ReplayStatistics(traffic.limits().rules().policiesInForce());
+            List<ReplayObserver> observers = new ArrayList<>(List.of(statistics));
+            if (lines != null) {
+                observers.add(new DecisionWriter(lines.writer(), keys));
+            }
+            if (page == null) {
+                traffic.run(observers);
+            } else {
+                ReportRun report = new ReportRun(traffic, statistics, keys);
+                report.run(observers);
+                report.write(title(), page.writer());
+            }
+            commit(lines);
+            commit(page);
+            progress.end();
+            new TextReport("-".equals(decisions) ? err : print).print(traffic, statistics, keys);
+            LogSummary summary = traffic.log().summary();
+            return log.strict && !summary.isClean() ? Main.UNMET : 0;
+        }
+    }
+
+    private static String pageIn(Path out) {
+        boolean file = out.toString().endsWith(".html");
+        return (file ? out : out.resolve("index.html")).toString();
+    }
+
+    private static void commit(@Nullable OutputFile file) throws IOException {
+        if (file != null) {
+            file.commit();
+        }
+    }
+
+    private String title() {
+        String tried = limits.files.isEmpty()
+                ? String.valueOf(limits.limit)
+                : String.join(", ", limits.files.stream().map(Path::toString).toList());
+        return tried + " on " + String.join(", ", log.inputs);
+    }
+}

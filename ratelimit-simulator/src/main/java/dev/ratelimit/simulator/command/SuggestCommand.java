@@ -1,0 +1,154 @@
+package dev.ratelimit.simulator.command;
+
+import dev.ratelimit.Rate;
+import dev.ratelimit.simulator.config.ConfigurationSource;
+import dev.ratelimit.simulator.config.SimulatedLimits;
+import dev.ratelimit.simulator.replay.KeyText;
+import dev.ratelimit.simulator.replay.Replay;
+import dev.ratelimit.simulator.suggest.Suggester;
+import dev.ratelimit.simulator.suggest.Suggestion;
+import dev.ratelimit.simulator.suggest.Wish;
+import dev.ratelimit.simulator.traffic.AccessLog;
+import dev.ratelimit.simulator.traffic.LoggedRequest;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Suggests limits. */
+@Command(
+        name = "suggest",
+        mixinStandardHelpOptions = true,
+        description =
+                "Suggests limits, from a log and a wish, and checks them on traffic that they were not chosen by.",
+        sortOptions = false)
+final class SuggestCommand implements Callable<Integer> {
+
+    /** Of the time of the log, if there is no other log to check by. */
+    private static final double TRAINING = 0.7;
+
+    private static final String PER_CLIENT = "per-client";
+
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @Mixin
+    LimitInput limits = new LimitInput();
+
+    @Mixin
+    LogInput log = new LogInput();
+
+    @Option(
+            names = "--touch-at-most",
+            paramLabel = "SHARE",
+            description = "The share of keys that each policy may refuse at all, such as 0.1%%.")
+    @Nullable
+    String touched;
+
+    @Option(
+            names = "--protect",
+            paramLabel = "RATE",
+            description = "The most requests of all callers together, in any period, such as 500/second.")
+    @Nullable
+    String protect;
+
+    @Option(
+            names = "--at-most",
+            paramLabel = "RATE",
+            description = "The most requests of one caller, in any period, such as 100/minute.")
+    @Nullable
+    String atMost;
+
+    @Option(
+            names = "--check",
+            arity = "1..*",
+            paramLabel = "FILE",
+            description = "Logs of another time to check the limits by; by default, the last 30 %% of the time.")
+    List<String> check = new ArrayList<>();
+
+    @Option(names = "--show-keys", description = "Show values of keys that may be credentials, too, not their hashes.")
+    boolean showKeys;
+
+    @Override
+    public Integer call() throws IOException {
+        PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+        if (log.inputs.contains(AccessLog.STANDARD_INPUT)) {
+            throw new IllegalArgumentException("suggest reads the log several times; write a file in place of -");
+        }
+        if (log.isTrace()) {
+            throw new IllegalArgumentException(
+                    "suggest needs a log with requests, not a trace of keys; compare --format trace"
+                            + " tells which algorithm admits what");
+        }
+        Wish wish = new Wish(
+                touched == null ? null : Wish.share(touched),
+                protect == null ? null : Rate.parse(protect),
+                atMost == null ? null : Rate.parse(atMost));
+        Progress progress = new Progress(spec.commandLine().getErr(), Progress.isTerminal());
+        LogInput checked = log.reading(check.isEmpty() ? log.inputs : check);
+        try (Traffic traffic = Traffic.open(source(), limits, log, progress)) {
+            long split = check.isEmpty() ? split(traffic) : Long.MAX_VALUE;
+            Suggester suggester = new Suggester(traffic.limits(), limits.security, wish);
+            List<Suggestion> suggestions = suggester.suggest(() -> log.open(traffic.options(), progress), split);
+            SimulatedLimits suggested = suggester.apply(suggestions);
+            TouchedKeys seen = new TouchedKeys(suggested, Long.MIN_VALUE, split);
+            TouchedKeys heldOut = new TouchedKeys(suggested, check.isEmpty() ? split : Long.MIN_VALUE, Long.MAX_VALUE);
+            replay(suggested, log, traffic, progress, check.isEmpty() ? List.of(seen, heldOut) : List.of(seen));
+            if (!check.isEmpty()) {
+                replay(suggested, checked, traffic, progress, List.of(heldOut));
+            }
+            progress.end();
+            KeyText keys = new KeyText(suggested.rules().inForce(), showKeys);
+            SuggestionReport report = new SuggestionReport(out, wish, keys);
+            boolean holds = report.print(suggestions, suggested, seen, heldOut);
+            report.notes(suggester.notes(), traffic);
+            return holds ? 0 : Main.UNMET;
+        }
+    }
+
+    /** The policies that get limits; without a configuration, one for each client. */
+    private ConfigurationSource source() {
+        if (!limits.files.isEmpty() || !limits.properties.isEmpty() || limits.limit != null) {
+            return limits.source(PER_CLIENT);
+        }
+        Map<String, String> policy = new LinkedHashMap<>();
+        policy.put("ratelimit.policies." + PER_CLIENT + ".limit", "60/minute");
+        policy.put("ratelimit.policies." + PER_CLIENT + ".key", limits.key == null ? "ip" : limits.key);
+        return ConfigurationSource.of(policy);
+    }
+
+    private static void replay(
+            SimulatedLimits suggested, LogInput input, Traffic traffic, Progress progress, List<TouchedKeys> observers)
+            throws IOException {
+        try (AccessLog again = input.open(traffic.options(), progress)) {
+            new Replay(suggested, traffic.stages(), List.copyOf(observers)).run(again);
+        }
+    }
+
+    /** When the part begins that is held out. */
+    private static long split(Traffic traffic) throws IOException {
+        long first = Long.MAX_VALUE;
+        long last = Long.MIN_VALUE;
+        AccessLog log = traffic.log();
+        for (LoggedRequest request = log.next(); request != null; request = log.next()) {
+            first = Math.min(first, request.nanos());
+            last = Math.max(last, request.nanos());
+        }
+        if (first >= last) {
+            throw new IllegalArgumentException(
+                    "the log has requests of one moment at most, which is too little to suggest" + " limits from");
+        }
+        return first + (long) ((last - first) * TRAINING);
+    }
+}

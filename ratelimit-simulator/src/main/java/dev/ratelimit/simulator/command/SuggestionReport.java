@@ -1,0 +1,137 @@
+package dev.ratelimit.simulator.command;
+
+import dev.ratelimit.simulator.config.SimulatedLimits;
+import dev.ratelimit.simulator.replay.KeyText;
+import dev.ratelimit.simulator.statistics.KeyCount;
+import dev.ratelimit.simulator.statistics.PolicyStatistics;
+import dev.ratelimit.simulator.statistics.ReplayStatistics;
+import dev.ratelimit.simulator.suggest.Suggestion;
+import dev.ratelimit.simulator.suggest.Wish;
+import dev.ratelimit.spring.rules.rule.Rule;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Prints suggested limits as YAML, with the evidence as comments. */
+final class SuggestionReport {
+
+    private static final int SHOWN_KEYS = 5;
+
+    private final PrintWriter out;
+    private final Wish wish;
+    private final KeyText keys;
+
+    SuggestionReport(PrintWriter out, Wish wish, KeyText keys) {
+        this.out = out;
+        this.wish = wish;
+        this.keys = keys;
+    }
+
+    private void line(String format, Object... values) {
+        out.print(String.format(Locale.ROOT, format, values) + "\n");
+    }
+
+    /** Prints the limits; returns whether they do what was wished in the part that was held out. */
+    boolean print(List<Suggestion> suggestions, SimulatedLimits suggested, TouchedKeys seen, TouchedKeys heldOut) {
+        boolean holds = true;
+        traffic("Chosen by", seen.statistics());
+        traffic("Checked by", heldOut.statistics());
+        line("# What else the policies have, such as match, stays as it is.");
+        line("ratelimit:");
+        line("  policies:");
+        for (Suggestion one : suggestions) {
+            Rule rule = suggested.rules().inForce().rule(one.policy());
+            line("    %s:", one.policy());
+            line("      # %s", one.reason());
+            boolean ofPolicy = evidence("", one, rule, seen.policies().get(one.policy()));
+            PolicyStatistics later = heldOut.policies().get(one.policy());
+            ofPolicy &= evidence("held out: ", one, rule, later);
+            holds &= ofPolicy;
+            line("      limit: %s", one.limit());
+            if (one.burst() != null) {
+                line("      burst: %d", one.burst());
+            }
+            if (!one.algorithm().equals("token-bucket") || !one.isNew()) {
+                line("      algorithm: %s", one.algorithm());
+            }
+            if (!rule.key().parts().isEmpty()) {
+                line(
+                        "      key: %s",
+                        yaml(String.join(
+                                ", ",
+                                rule.key().parts().stream()
+                                        .map(Object::toString)
+                                        .toList())));
+            }
+        }
+        line(
+                "# %s",
+                holds ? "The wish holds in the part that was held out." : "THE WISH DOES NOT HOLD, as said above.");
+        return holds;
+    }
+
+    private static String yaml(String key) {
+        return key.contains("#") || key.contains(": ") ? "'" + key.replace("'", "''") + "'" : key;
+    }
+
+    private void traffic(String what, ReplayStatistics part) {
+        if (part.requests() == 0) {
+            line("# %s no requests.", what);
+        } else {
+            line(
+                    "# %s %,d requests from %s to %s; %,d of them refused (%s).",
+                    what,
+                    part.requests(),
+                    TextReport.instant(part.firstNanos()),
+                    TextReport.instant(part.lastNanos()),
+                    part.refused(),
+                    TextReport.share(part.refused(), part.requests()));
+        }
+    }
+
+    /** Prints what a policy does in a part; returns whether that is what was wished. */
+    private boolean evidence(String part, Suggestion one, Rule rule, @Nullable PolicyStatistics policy) {
+        if (policy == null || policy.keys() == 0) {
+            line("      # %sno request asks for it", part);
+            return true;
+        }
+        line(
+                "      # %s%,d of %,d keys refused (%s), %,d of %,d requests; at most %,d permits of all keys in a period",
+                part,
+                policy.refusedKeys(),
+                policy.keys(),
+                TextReport.share(policy.refusedKeys(), policy.keys()),
+                policy.refused(),
+                policy.requests(),
+                policy.admittedPeak());
+        List<KeyCount> most = policy.mostRefused(SHOWN_KEYS);
+        if (!most.isEmpty() && !rule.key().parts().isEmpty()) {
+            List<String> names =
+                    most.stream().map(key -> keys.of(policy.name(), key.key())).toList();
+            line("      #   refused most often: %s", String.join("; ", names));
+        }
+        Double allowed = wish.touched();
+        if (allowed != null && one.algorithm().equals("token-bucket")) {
+            // at least one key in a few is more than a small share of them
+            if (policy.refusedKeys() > Math.ceil(policy.keys() * allowed - 1e-9)) {
+                line("      #   THAT IS MORE than %s", TextReport.percent(allowed));
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Prints what a reader must know. */
+    void notes(List<String> more, Traffic traffic) {
+        List<String> all = new ArrayList<>(more);
+        for (Map.Entry<String, List<String>> out : traffic.limits().leftOut().entrySet()) {
+            all.add("Policy '" + out.getKey() + "' was left out, because the log lacks "
+                    + String.join(", ", out.getValue()));
+        }
+        all.addAll(traffic.limits().notes());
+        all.forEach(note -> line("# %s.", note));
+    }
+}

@@ -1,0 +1,94 @@
+package dev.ratelimit.simulator.command;
+
+import dev.ratelimit.simulator.config.ConfigurationSource;
+import dev.ratelimit.simulator.config.RecordedFacts;
+import dev.ratelimit.simulator.config.SimulatedLimits;
+import dev.ratelimit.simulator.endpoint.LogEndpoints;
+import dev.ratelimit.simulator.replay.Replay;
+import dev.ratelimit.simulator.replay.ReplayObserver;
+import dev.ratelimit.simulator.replay.TraceReplay;
+import dev.ratelimit.simulator.traffic.AccessLog;
+import dev.ratelimit.simulator.traffic.Field;
+import dev.ratelimit.simulator.traffic.LogOptions;
+import dev.ratelimit.simulator.traffic.LogSummary;
+import dev.ratelimit.spring.rules.request.Reads.Fact;
+import dev.ratelimit.spring.rules.rule.Stage;
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+import org.springframework.core.env.Environment;
+
+/**
+ * An open log and the limits that are tried out on it.
+ *
+ * @param log which is open
+ * @param options how it is read
+ * @param limits without the policies that the log lacks something for
+ * @param endpoints of the requests
+ * @param trace whether the log is a trace
+ * @param stages whether Spring Security runs
+ */
+record Traffic(
+        AccessLog log,
+        LogOptions options,
+        SimulatedLimits limits,
+        LogEndpoints endpoints,
+        boolean trace,
+        boolean stages)
+        implements AutoCloseable {
+
+    /** The names of the policy of --limit. */
+    static final String TRACE_POLICY = "trace";
+
+    static final String LIMIT_POLICY = "limit";
+
+    static Traffic open(LimitInput limits, LogInput input, Progress progress) throws IOException {
+        return open(limits.source(input.isTrace() ? TRACE_POLICY : LIMIT_POLICY), limits, input, progress);
+    }
+
+    static Traffic open(ConfigurationSource source, LimitInput limits, LogInput input, Progress progress)
+            throws IOException {
+        Environment environment = source.environment();
+        LogEndpoints endpoints = input.endpoints(SimulatedLimits.managementPath(environment));
+        SimulatedLimits written = SimulatedLimits.of(source, endpoints);
+        LogOptions options =
+                input.options(SimulatedLimits.contextPath(environment)).withHeaders(written.headers());
+        AccessLog log = input.open(options, progress);
+        try {
+            SimulatedLimits simulated = written.on(facts(log.summary(), input), limits.included);
+            return new Traffic(log, options, simulated, endpoints, input.isTrace(), limits.security);
+        } catch (RuntimeException | Error e) {
+            log.close();
+            throw e;
+        }
+    }
+
+    private static RecordedFacts facts(LogSummary summary, LogInput input) {
+        Set<Field> fields = summary.fields();
+        boolean users = input.namesUsers() || summary.hasUsers();
+        return new RecordedFacts(fields, users);
+    }
+
+    /** Other limits for the same log. */
+    SimulatedLimits limitsOf(ConfigurationSource source, LimitInput input, LogInput from) {
+        return SimulatedLimits.of(source, endpoints).on(facts(log.summary(), from), input.included);
+    }
+
+    /** Whether any policy depends on the endpoint. */
+    boolean readsEndpoints() {
+        return limits.rules().inForce().reads((Stage) null).include(Fact.ENDPOINT);
+    }
+
+    void run(List<ReplayObserver> observers) throws IOException {
+        if (trace) {
+            new TraceReplay(limits, observers).run(log);
+        } else {
+            new Replay(limits, stages, observers).run(log);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        log.close();
+    }
+}

@@ -1,0 +1,106 @@
+package dev.ratelimit.simulator.config;
+
+import dev.ratelimit.simulator.traffic.Field;
+import dev.ratelimit.simulator.traffic.Field.Kind;
+import dev.ratelimit.spring.rules.request.Reads;
+import dev.ratelimit.spring.rules.request.Reads.Fact;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** What of requests a log has recorded, compared with what limits read. Immutable. */
+public final class RecordedFacts {
+
+    /** How the facts that a log may have are named by the user. */
+    private static final Map<Fact, String> OPTIONS = Map.of(
+            Fact.HEADER, "--header NAME=FIELD",
+            Fact.COOKIE, "--cookie NAME=FIELD",
+            Fact.CLAIM, "--claim NAME=FIELD",
+            Fact.BEAN, "--bean NAME=FIELD",
+            Fact.USER, "--user-from FIELD",
+            Fact.PRINCIPAL, "--user-from FIELD and --roles-from FIELD",
+            Fact.SESSION, "--session-from FIELD",
+            Fact.ADDRESS, "--field address=FIELD");
+
+    private final Set<Field> fields;
+    private final boolean users;
+
+    /**
+     * Knows what a log has.
+     *
+     * @param fields of the log
+     * @param users whether the names of callers are known; a field for them may be empty in all lines
+     */
+    public RecordedFacts(Set<Field> fields, boolean users) {
+        this.fields = Set.copyOf(fields);
+        this.users = users;
+    }
+
+    /** What of this the log lacks, for readers; empty if nothing. */
+    List<String> lackOf(Reads reads) {
+        List<String> lack = new ArrayList<>();
+        for (Fact fact : Fact.values()) {
+            if (reads.includeAll(fact) && !hasAll(fact)) {
+                lack.add(text(fact, ""));
+            }
+            for (String name : new TreeSet<>(reads.names(fact))) {
+                if (!has(fact, name)) {
+                    lack.add(text(fact, name));
+                }
+            }
+        }
+        return lack;
+    }
+
+    private static String text(Fact fact, String name) {
+        String what = switch (fact) {
+            case HEADER -> name.isEmpty() ? "headers" : "the header " + name;
+            case COOKIE -> name.isEmpty() ? "cookies" : "the cookie " + name;
+            case CLAIM -> name.isEmpty() ? "claims" : "the claim " + name;
+            case BEAN -> "what the bean " + name + " says";
+            case USER -> "the caller's name";
+            case PRINCIPAL -> "the caller's roles";
+            case SESSION -> "the session";
+            case ADDRESS -> "the address";
+            case URL -> "the scheme and the host";
+            case ROUTE -> "the route";
+            case PARAMETER -> "the body, which may have the parameter" + (name.isEmpty() ? "" : " " + name);
+            case ATTRIBUTE -> "the attribute" + (name.isEmpty() ? "s" : " " + name);
+            default -> "the " + fact.name().toLowerCase(Locale.ROOT);
+        };
+        String option = OPTIONS.get(fact);
+        return what + (option == null ? "" : " (" + option.replace("NAME", name.isEmpty() ? "NAME" : name) + ")");
+    }
+
+    private boolean hasAll(Fact fact) {
+        return switch (fact) {
+            case METHOD, ENDPOINT, PATH_VARIABLE, QUERY -> true;
+            case ADDRESS -> has(Kind.ADDRESS);
+            case USER -> users;
+            case PRINCIPAL -> users && has(Kind.ROLES);
+            case SESSION -> has(Kind.SESSION);
+            default -> false;
+        };
+    }
+
+    private boolean has(Fact fact, String name) {
+        return switch (fact) {
+            case HEADER -> fields.contains(new Field(Kind.HEADER, name));
+            case COOKIE -> fields.contains(new Field(Kind.COOKIE, name));
+            case CLAIM -> fields.contains(new Field(Kind.CLAIM, name));
+            case BEAN -> fields.contains(new Field(Kind.BEAN, name));
+            default -> hasAll(fact);
+        };
+    }
+
+    boolean hasHeader(String name) {
+        return has(Fact.HEADER, name.toLowerCase(Locale.ROOT));
+    }
+
+    boolean has(Kind kind) {
+        return fields.stream().anyMatch(field -> field.kind() == kind);
+    }
+}

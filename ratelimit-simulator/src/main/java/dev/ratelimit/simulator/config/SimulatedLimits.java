@@ -1,0 +1,176 @@
+package dev.ratelimit.simulator.config;
+
+import dev.ratelimit.simulator.traffic.Field.Kind;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.rules.config.PolicyProperties;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.request.EndpointResolver;
+import dev.ratelimit.spring.rules.request.Reads;
+import dev.ratelimit.spring.rules.request.Reads.Fact;
+import dev.ratelimit.spring.rules.rule.Rule;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.env.Environment;
+
+/**
+ * The limits of a configuration, without the policies that read what a log has not recorded: what they would decide is
+ * unknown.
+ *
+ * @param environment the properties
+ * @param properties those of rate limits
+ * @param rules which are in force
+ * @param endpoints finds the endpoints of requests
+ * @param leftOut what the log lacks of the policies that are left out, by name
+ * @param notes what a reader of the results must know
+ */
+public record SimulatedLimits(
+        Environment environment,
+        RateLimitProperties properties,
+        RequestRules rules,
+        EndpointResolver endpoints,
+        Map<String, List<String>> leftOut,
+        List<String> notes) {
+
+    /** What tells that a request is a free preflight. */
+    private static final Set<String> PREFLIGHT =
+            Set.of("origin", "access-control-request-method", "authorization", "cookie");
+
+    /**
+     * Reads limits, as an application does at its start.
+     *
+     * @param source where the properties come from
+     * @param endpoints finds the endpoints of requests
+     * @throws ConfigurationMistakeException if an application would not start with them
+     */
+    public static SimulatedLimits of(ConfigurationSource source, EndpointResolver endpoints) {
+        Environment environment = source.environment();
+        return of(environment, ConfigurationSource.bind(environment), endpoints, Map.of(), List.of());
+    }
+
+    /**
+     * The same limits for a log.
+     *
+     * @param facts what the log has
+     * @param included policies that are not left out, whatever they read; what the log lacks is missing in each request
+     */
+    public SimulatedLimits on(RecordedFacts facts, Set<String> included) {
+        Map<String, List<String>> without = new TreeMap<>();
+        RulesInForce now = rules.inForce();
+        for (String policy : rules.allNames()) {
+            if (now.mode(policy) != Mode.OFF && !included.contains(policy)) {
+                Reads reads = now.rulesOf(policy).map(Rule::reads).reduce(Reads.NOTHING, Reads::and);
+                List<String> lack = facts.lackOf(reads);
+                if (!lack.isEmpty()) {
+                    without.put(Rule.withoutConcurrency(policy), lack);
+                }
+            }
+        }
+        SimulatedLimits others =
+                with((name, policy) -> without.containsKey(name) ? ChangedPolicy.inMode(policy, Mode.OFF) : policy);
+        List<String> more = new ArrayList<>();
+        others.addNotes(facts, more);
+        return new SimulatedLimits(environment, others.properties, others.rules, endpoints, without, more);
+    }
+
+    /** The same limits with changed policies. */
+    public SimulatedLimits with(BiFunction<String, PolicyProperties, PolicyProperties> change) {
+        Map<String, PolicyProperties> policies = new LinkedHashMap<>();
+        properties.policies().forEach((name, policy) -> policies.put(name, change.apply(name, policy)));
+        return withPolicies(policies);
+    }
+
+    /** The same limits with other policies. */
+    public SimulatedLimits withPolicies(Map<String, PolicyProperties> policies) {
+        return of(environment, properties.withPolicies(policies), endpoints, leftOut, notes);
+    }
+
+    private static SimulatedLimits of(
+            Environment environment,
+            RateLimitProperties properties,
+            EndpointResolver endpoints,
+            Map<String, List<String>> leftOut,
+            List<String> notes) {
+        RequestRules rules = ConfigurationSource.reported(environment, () -> {
+            RequestRules read = new RequestRules(
+                    properties, StandInBeans.of(environment), environment::resolveRequiredPlaceholders, limit -> {});
+            read.enforce(endpoints);
+            return read;
+        });
+        return new SimulatedLimits(environment, properties, rules, endpoints, leftOut, notes);
+    }
+
+    private void addNotes(RecordedFacts facts, List<String> notes) {
+        List<Rule> active = rules.policiesInForce().stream()
+                .map(policy -> rules.inForce().rule(policy.name()))
+                .toList();
+        if (!properties.enabled()) {
+            notes.add("ratelimit.enabled is false: the application limits nothing");
+        }
+        for (Rule rule : active) {
+            String name = "Policy '" + Rule.withoutConcurrency(rule.policy().name()) + "' ";
+            if (rule.holds() && !facts.has(Kind.DURATION)) {
+                notes.add(name + "limits requests at the same time, but the log has no durations, so that it refuses"
+                        + " nobody here (--field duration=FIELD)");
+            }
+            if (rule.free() != null && !facts.has(Kind.STATUS)) {
+                notes.add(name + "depends on statuses, but the log has none, so that all requests cost here");
+            }
+            if (rule.match().annotated()) {
+                notes.add(name
+                        + "applies only where an annotation or a route names it, which a log does not have, so that it"
+                        + " charges nothing here");
+            }
+        }
+        Reads exempt = rules.inForce().exemptions().reads(true);
+        List<String> lack = facts.lackOf(exempt);
+        if (!lack.isEmpty()) {
+            notes.add("ratelimit.exempt reads what the log lacks, so that nobody is exempt because of it: "
+                    + String.join(", ", lack));
+        }
+        boolean proxies = !properties.trustedProxies().isEmpty();
+        if (proxies && rules.inForce().sources().addresses().headers().stream().noneMatch(facts::hasHeader)) {
+            notes.add("The addresses in the log are taken for those of the clients: it does not have the headers of the"
+                    + " trusted proxies (--header X-Forwarded-For=FIELD)");
+        }
+    }
+
+    /** The names of the headers that any decision depends on, in lower case; {@code null} if it may be any. */
+    public @Nullable Set<String> headers() {
+        RulesInForce now = rules.inForce();
+        Reads reads = now.exemptions().reads(true);
+        for (String policy : rules.allNames()) {
+            reads = reads.and(now.reads(policy));
+        }
+        if (reads.includeAll(Fact.HEADER) || reads.include(Fact.BEAN)) {
+            return null;
+        }
+        Set<String> names = new TreeSet<>(PREFLIGHT);
+        names.addAll(reads.names(Fact.HEADER));
+        return Set.copyOf(names);
+    }
+
+    /** The path that the log's paths begin with, and the limits' do not. */
+    public static String contextPath(Environment environment) {
+        String context = environment.getProperty(
+                "server.servlet.context-path", environment.getProperty("spring.webflux.base-path", ""));
+        String servlet = environment.getProperty("spring.mvc.servlet.path", "");
+        String all = context + servlet;
+        return all.endsWith("/") ? all.substring(0, all.length() - 1) : all;
+    }
+
+    /** The path below which the actuator is; empty if it has its own port. */
+    public static String managementPath(Environment environment) {
+        String port = environment.getProperty("management.server.port", "");
+        boolean own = !port.isEmpty() && !port.equals(environment.getProperty("server.port", "8080"));
+        return own ? "" : environment.getProperty("management.endpoints.web.base-path", "/actuator");
+    }
+}

@@ -1,0 +1,118 @@
+package dev.ratelimit.simulator.replay;
+
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.LimitAlgorithm;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.simulator.traffic.LoggedRequest;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A request that passes the limits, or is refused by them. Not thread-safe. */
+public final class Passage {
+
+    /**
+     * A refusal by one policy.
+     *
+     * @param key whose request it is; {@code null} if the request lacks a part of the key
+     * @param outcome refused or, in shadow mode, only recorded
+     */
+    public record Refusal(String policy, @Nullable String key, Outcome outcome) {}
+
+    private final LoggedRequest request;
+    private final long nanos;
+    private final int attempt;
+    private final List<Charge> charges = new ArrayList<>(4);
+    private List<Refusal> refusals = List.of();
+    private @Nullable Decision decision;
+    private boolean refused;
+
+    Passage(LoggedRequest request, long nanos, int attempt) {
+        this.attempt = attempt;
+        this.request = request;
+        this.nanos = nanos;
+    }
+
+    /** Takes over what a store has decided. Policies in shadow mode are charged first, and then left out if they refuse. */
+    void decided(Decision last) {
+        for (Charge charge : last.charges()) {
+            if (!contains(charge)) {
+                charges.add(charge);
+            }
+        }
+        decision = last;
+    }
+
+    private boolean contains(Charge charge) {
+        for (int i = 0; i < charges.size(); i++) {
+            if (charges.get(i).sameBudget(charge)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void refused(Refusal refusal) {
+        if (refusals.isEmpty()) {
+            refusals = new ArrayList<>(2);
+        }
+        refusals.add(refusal);
+    }
+
+    void end(boolean asRefused) {
+        refused = asRefused;
+    }
+
+    /** The request. */
+    public LoggedRequest request() {
+        return request;
+    }
+
+    /** When it arrived, in nanoseconds since the epoch; times of a log that go backwards are moved forward. */
+    public long nanos() {
+        return nanos;
+    }
+
+    /** Which attempt it is, from 1. */
+    public int attempt() {
+        return attempt;
+    }
+
+    /** The longest wait of the limits that refused it; {@link LimitAlgorithm#NEVER} if no wait helps. */
+    long retryAfterNanos() {
+        long longest = 0;
+        boolean known = false;
+        for (LimitStatus limit : decision == null ? List.<LimitStatus>of() : decision.violated()) {
+            for (Refusal refusal : refusals) {
+                if (refusal.outcome() != Outcome.SHADOW_REFUSED
+                        && refusal.policy().equals(limit.policy().name())) {
+                    longest = Math.max(longest, limit.retryAfterNanos());
+                    known = true;
+                }
+            }
+        }
+        return known ? longest : LimitAlgorithm.NEVER;
+    }
+
+    /** What it costs, whether it was charged or refused. */
+    public List<Charge> charges() {
+        return charges;
+    }
+
+    /** The policies that have refused it, or would have without shadow mode. */
+    public List<Refusal> refusals() {
+        return refusals;
+    }
+
+    /** What the store has decided last; {@code null} if it was not asked. */
+    public @Nullable Decision decision() {
+        return decision;
+    }
+
+    /** Whether it was refused. */
+    public boolean isRefused() {
+        return refused;
+    }
+}

@@ -1,0 +1,16 @@
+package dev.ratelimit.simulator.replay;
+
+import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
+
+/** Sees how a replay goes. Called by one thread. */
+public interface ReplayObserver {
+
+    /** A request has been admitted or refused; if it had to wait, when its wait was over. */
+    void passed(Passage passage);
+
+    /** An outcome under one policy, as the metrics of an application count it. */
+    default void counted(String policy, Outcome outcome) {}
+
+    /** No more requests come. */
+    default void ended() {}
+}

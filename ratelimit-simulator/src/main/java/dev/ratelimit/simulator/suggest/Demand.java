@@ -1,0 +1,7 @@
+package dev.ratelimit.simulator.suggest;
+
+/** What the keys of one policy ask for. */
+interface Demand {
+
+    void add(long nanos, String key, long cost);
+}

@@ -1,0 +1,143 @@
+package dev.ratelimit.simulator.traffic;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** One or more logs as one, in the order of their times, each sorted within a window. Not thread-safe. */
+public final class AccessLog implements LogSource {
+
+    /** Stands for standard input. */
+    public static final String STANDARD_INPUT = "-";
+
+    /** One log, and its next requests. */
+    private static final class Sorted {
+
+        private final LogFile file;
+        private final SortingWindow window;
+        private final int index;
+        private @Nullable LoggedRequest next;
+
+        Sorted(LogFile file, int index, int window) {
+            this.file = file;
+            this.index = index;
+            this.window = new SortingWindow(window);
+        }
+
+        void advance() throws IOException {
+            while (!window.isFull()) {
+                LoggedRequest read = file.next();
+                if (read == null) {
+                    break;
+                }
+                window.add(read);
+            }
+            next = window.poll();
+        }
+
+        long nanos() {
+            return next == null ? Long.MAX_VALUE : next.nanos();
+        }
+    }
+
+    private final LogSummary summary = new LogSummary();
+    private final List<Sorted> logs = new ArrayList<>();
+    private final PriorityQueue<Sorted> next =
+            new PriorityQueue<>(Comparator.comparingLong(Sorted::nanos).thenComparingInt(log -> log.index));
+    private long lastNanos = Long.MIN_VALUE;
+
+    private AccessLog() {}
+
+    /**
+     * Opens logs, and reads as much of each as it takes to know what its lines have.
+     *
+     * @param inputs files, perhaps compressed with gzip, or {@link #STANDARD_INPUT}
+     * @param watch wraps each input, for example to count what is read
+     * @throws IllegalArgumentException if the format is not known, or the log lacks a field that was named
+     * @throws IOException if a file cannot be read
+     */
+    public static AccessLog open(List<String> inputs, LogOptions options, UnaryOperator<InputStream> watch)
+            throws IOException {
+        AccessLog log = new AccessLog();
+        try {
+            for (String input : inputs) {
+                InputStream in = input.equals(STANDARD_INPUT) ? System.in : Files.newInputStream(Path.of(input));
+                log.add(
+                        new LogFile(
+                                input.equals(STANDARD_INPUT) ? "standard input" : input,
+                                watch.apply(in),
+                                options,
+                                log.summary),
+                        options);
+            }
+            log.start();
+            return log;
+        } catch (IOException | RuntimeException | Error e) {
+            log.close();
+            throw e;
+        }
+    }
+
+    /** Opens one log. */
+    public static AccessLog of(InputStream in, LogOptions options) throws IOException {
+        AccessLog log = new AccessLog();
+        log.add(new LogFile("the log", in, options, log.summary), options);
+        log.start();
+        return log;
+    }
+
+    private void add(LogFile file, LogOptions options) {
+        logs.add(new Sorted(file, logs.size(), options.window()));
+    }
+
+    private void start() throws IOException {
+        for (Sorted log : logs) {
+            log.advance();
+            log.file.describe();
+            next.add(log);
+        }
+        logs.forEach(log -> {
+            log.window.forEach(summary::peek);
+            if (log.next != null) {
+                summary.peek(log.next);
+            }
+        });
+    }
+
+    @Override
+    public @Nullable LoggedRequest next() throws IOException {
+        Sorted first = next.poll();
+        if (first == null || first.next == null) {
+            return null;
+        }
+        LoggedRequest request = first.next;
+        first.advance();
+        next.add(first);
+        if (request.nanos() < lastNanos) {
+            summary.addLate();
+        }
+        lastNanos = Math.max(lastNanos, request.nanos());
+        summary.request(request);
+        return request;
+    }
+
+    @Override
+    public LogSummary summary() {
+        logs.forEach(log -> log.file.times(summary));
+        return summary;
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (Sorted log : logs) {
+            log.file.close();
+        }
+    }
+}

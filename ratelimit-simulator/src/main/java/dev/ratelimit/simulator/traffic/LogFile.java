@@ -1,0 +1,149 @@
+package dev.ratelimit.simulator.traffic;
+
+import java.io.BufferedInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.ZipException;
+import org.jspecify.annotations.Nullable;
+
+/** One log, line by line, in the order of its lines. Not thread-safe. */
+final class LogFile implements AutoCloseable {
+
+    /** A log may begin in the middle of a line, or with a few that are no requests. */
+    private static final int GUESSES = 20;
+
+    private final String name;
+    private final LineReader lines;
+    private final LogSummary summary;
+    private final LogOptions options;
+    private @Nullable LogFormat format;
+    private final RequestDraft draft;
+
+    /** The first line, if it has no known format; {@code null} if it has one. */
+    private @Nullable String unknown;
+
+    private boolean ended;
+
+    /**
+     * Opens a log.
+     *
+     * @param name for messages
+     * @param in perhaps compressed with gzip
+     */
+    LogFile(String name, InputStream in, LogOptions options, LogSummary summary) throws IOException {
+        this.name = name;
+        try {
+            this.lines = new LineReader(uncompressed(in));
+        } catch (EOFException | ZipException e) {
+            throw new IOException(name + " is no complete gzip file", e);
+        }
+        this.options = options;
+        this.summary = summary;
+        this.draft = new RequestDraft(options);
+    }
+
+    private static InputStream uncompressed(InputStream in) throws IOException {
+        BufferedInputStream buffered = new BufferedInputStream(in, 1 << 16);
+        buffered.mark(2);
+        boolean zipped = buffered.read() == 0x1f && buffered.read() == 0x8b;
+        buffered.reset();
+        return zipped ? new GZIPInputStream(buffered, 1 << 16) : buffered;
+    }
+
+    /** The next request; {@code null} if there are no more. */
+    @Nullable
+    LoggedRequest next() throws IOException {
+        while (!ended && lines.next()) {
+            if (lines.from() == lines.to()) {
+                continue;
+            }
+            LogFormat lineFormat = format == null ? open() : format;
+            if (lineFormat == null) {
+                summary.line();
+                summary.malformed(where(), "it has no known format");
+                continue;
+            }
+            if (lineFormat.isHeading(lines.bytes(), lines.from(), lines.to())) {
+                continue;
+            }
+            summary.line();
+            draft.clear();
+            lineFormat.read(lines.bytes(), lines.from(), lines.to(), draft);
+            String mistake = draft.mistake();
+            if (mistake == null) {
+                return draft.request();
+            }
+            summary.malformed(where(), mistake);
+        }
+        end();
+        return null;
+    }
+
+    private String where() {
+        return name + ", line " + lines.number();
+    }
+
+    private void end() {
+        String damage = lines.damage();
+        if (damage != null && !ended) {
+            summary.damaged(name, damage);
+        }
+        ended = true;
+        if (format == null && unknown != null) {
+            throw unknownFormat(unknown);
+        }
+    }
+
+    /** Finds out the format; {@code null} if the line has none, as it may be the rest of one. */
+    private @Nullable LogFormat open() {
+        String written = options.format();
+        if (written == null) {
+            written = LogFormats.guess(lines.bytes(), lines.from(), lines.to());
+            if (written == null) {
+                String line = new String(
+                        lines.bytes(), lines.from(), Math.min(100, lines.to() - lines.from()), StandardCharsets.UTF_8);
+                unknown = unknown == null ? line : unknown;
+                if (lines.number() > GUESSES) {
+                    throw unknownFormat(unknown);
+                }
+                return null;
+            }
+        }
+        LogFormat opened = LogFormats.of(written, options.mapping());
+        format = opened;
+        summary.format(written);
+        return opened;
+    }
+
+    private IllegalArgumentException unknownFormat(String line) {
+        return new IllegalArgumentException("the format of " + name + " is not known; write it, as in --format"
+                + " '$remote_addr [$time_local] \"$request\" $status'. The first line is: " + line);
+    }
+
+    /** Tells what the lines so far have. */
+    void describe() {
+        if (format != null) {
+            summary.fields(format.fields());
+            String missing = options.mapping().firstNotIn(format.names());
+            if (missing != null) {
+                throw new IllegalArgumentException("no line of " + name + " so far has a field '" + missing
+                        + "'; its fields are " + String.join(", ", format.names()));
+            }
+        }
+    }
+
+    /** Tells how exact the times so far are. */
+    void times(LogSummary to) {
+        if (!draft.times().allWholeSeconds()) {
+            to.fractions();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        lines.close();
+    }
+}

@@ -1,0 +1,153 @@
+package dev.ratelimit.simulator.traffic;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** What was found in a log. Not thread-safe. */
+public final class LogSummary {
+
+    private static final int SHOWN = 5;
+
+    private final List<String> formats = new ArrayList<>();
+    private final Set<Field> fields = new HashSet<>();
+    private boolean users;
+    private boolean durations;
+    private boolean statuses;
+    private final List<String> mistakes = new ArrayList<>();
+    private final List<String> damages = new ArrayList<>();
+    private long lines;
+    private long requests;
+    private long malformed;
+    private long late;
+    private long limited;
+    private long preflights;
+    private boolean wholeSeconds = true;
+
+    void format(String format) {
+        if (!formats.contains(format)) {
+            formats.add(format);
+        }
+    }
+
+    void fields(Set<Field> more) {
+        fields.addAll(more);
+    }
+
+    void line() {
+        lines++;
+    }
+
+    void malformed(String where, String reason) {
+        malformed++;
+        if (mistakes.size() < SHOWN) {
+            mistakes.add(where + ": " + reason);
+        }
+    }
+
+    void damaged(String file, String damage) {
+        damages.add(file + ": " + damage + "; what comes before that was read");
+    }
+
+    void addLate() {
+        late++;
+    }
+
+    /** Notes what a request has that is still to come. */
+    void peek(LoggedRequest request) {
+        users |= request.user() != null;
+        durations |= request.durationNanos() != LoggedRequest.UNKNOWN;
+        statuses |= request.status() != LoggedRequest.UNKNOWN;
+    }
+
+    void request(LoggedRequest request) {
+        requests++;
+        peek(request);
+        if (request.status() == 429) {
+            limited++;
+        }
+        if (request.method().equals("OPTIONS")) {
+            preflights++;
+        }
+    }
+
+    void fractions() {
+        wholeSeconds = false;
+    }
+
+    /** The formats, in the order of the files. */
+    public List<String> formats() {
+        return formats;
+    }
+
+    /** What the fields say. */
+    public Set<Field> fields() {
+        return fields;
+    }
+
+    /** Whether a request so far had the name of its caller. */
+    public boolean hasUsers() {
+        return users;
+    }
+
+    /** Whether a request so far had a duration. */
+    public boolean hasDurations() {
+        return durations;
+    }
+
+    /** Whether a request so far had a status. */
+    public boolean hasStatuses() {
+        return statuses;
+    }
+
+    /** How many lines were read, without empty ones. */
+    public long lines() {
+        return lines;
+    }
+
+    /** How many of them were requests. */
+    public long requests() {
+        return requests;
+    }
+
+    /** How many could not be read. */
+    public long malformed() {
+        return malformed;
+    }
+
+    /** The first of those, with their numbers and what is wrong. */
+    public List<String> mistakes() {
+        return mistakes;
+    }
+
+    /** Files that ended too early. */
+    public List<String> damages() {
+        return damages;
+    }
+
+    /** How many requests came so late in the log that they could not be sorted. */
+    public long late() {
+        return late;
+    }
+
+    /** How many were refused already when they were recorded. */
+    public long limited() {
+        return limited;
+    }
+
+    /** How many have the method of preflights. */
+    public long preflights() {
+        return preflights;
+    }
+
+    /** Whether all times were whole seconds. */
+    public boolean hasWholeSeconds() {
+        return wholeSeconds && requests > 1;
+    }
+
+    /** Whether everything could be read, in its order. */
+    public boolean isClean() {
+        return malformed == 0 && damages.isEmpty() && late == 0;
+    }
+}

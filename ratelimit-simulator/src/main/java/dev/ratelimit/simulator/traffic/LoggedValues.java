@@ -1,0 +1,41 @@
+package dev.ratelimit.simulator.traffic;
+
+import java.security.Principal;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What only some logs have of a request. Most requests of a log have the same of most of it, so that they share it.
+ * Immutable.
+ *
+ * @param caller who sent the request; {@code null} for anonymous callers
+ * @param roles of the caller
+ * @param headers by name in lower case
+ * @param cookies by name
+ * @param session the id; {@code null} without a session
+ * @param beans what resolvers say, by the names of their beans
+ * @param key of a trace
+ * @param cost permits of a trace
+ */
+record LoggedValues(
+        @Nullable Principal caller,
+        Set<String> roles,
+        Map<String, String> headers,
+        Map<String, String> cookies,
+        @Nullable String session,
+        Map<String, @Nullable String> beans,
+        String key,
+        long cost) {
+
+    static final LoggedValues NONE = new LoggedValues(null, Set.of(), Map.of(), Map.of(), null, Map.of(), "", 1);
+
+    @Nullable
+    String user() {
+        return caller == null ? null : caller.getName();
+    }
+
+    LoggedValues withoutCaller() {
+        return new LoggedValues(null, Set.of(), headers, cookies, session, beans, key, cost);
+    }
+}
