@@ -139,7 +139,9 @@ record PolicyReport(
                         Stream.concat(own.rules().stream(), own.call().stream()).toList()));
         rules.byMethod().ofBeans().forEach(called -> rulesOf.put(idOf(called), called.rules()));
         List<Map<String, Object>> annotated = new ArrayList<>();
+        // an endpoint with annotations also has the rules that apply to all endpoints
         rulesOf.forEach((id, own) -> own.stream()
+                .filter(rule -> rule.match().annotated())
                 .filter(rule -> rule.policy().name().equals(policy))
                 .forEach(rule -> annotated.add(
                         Map.of("endpoint", id, "permits", rule.cost().written()))));

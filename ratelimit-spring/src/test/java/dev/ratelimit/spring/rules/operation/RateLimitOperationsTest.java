@@ -63,8 +63,10 @@ class RateLimitOperationsTest {
 
     @Test
     void report_namesTheAnnotatedEndpoints_withTheirCosts_andNoStageIfThereIsOne() {
-        LiveRules live = new LiveRules(Pages.class, "p.limit=10/hour", "p.match.annotated=true");
+        LiveRules live = new LiveRules(
+                Pages.class, "p.limit=10/hour", "p.match.annotated=true", "ratelimit.policies.all.limit=10/hour");
 
+        assertThat(live.operations.report("all", null, false)).doesNotContainKey("annotated");
         assertThat(live.operations.report("p", null, false))
                 .containsEntry("annotated", List.of(Map.of("endpoint", "GET /search", "permits", "5")))
                 .containsEntry("permits", "1")
