@@ -55,7 +55,7 @@ class SnippetsTest {
     private Path classes;
 
     /** Of modules that the starter does not know: compiled and run by the tests of these pages. */
-    private static final List<String> OTHERS = List.of("client.md", "webflux.md", "/gateway.md");
+    private static final List<String> OTHERS = List.of("client.md", "simulator.md", "webflux.md", "/gateway.md");
 
     static Stream<String> pages() throws IOException {
         try (Stream<Path> docs = Files.walk(DOCS)) {
