@@ -49,7 +49,6 @@ public final class Main {
         PrintWriter out = new PrintWriter(System.out, false, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
         int code = run(out, err, arguments);
-        out.flush();
         System.exit(code);
     }
 
@@ -71,6 +70,7 @@ public final class Main {
                 });
         int code = line.execute(arguments);
         out.flush();
+        err.flush();
         return code;
     }
 
