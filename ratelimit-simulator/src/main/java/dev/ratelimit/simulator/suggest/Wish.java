@@ -1,6 +1,10 @@
 package dev.ratelimit.simulator.suggest;
 
 import dev.ratelimit.Rate;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +29,23 @@ public record Wish(
         if (touched != null && !(touched >= 0 && touched < 1)) {
             throw new IllegalArgumentException("the share of touched clients must be from 0% to less than 100%");
         }
+    }
+
+    /** How many of these keys may be refused: whole ones, none if the share of them is less than one. */
+    public long allowed(long keys) {
+        return touched == null ? keys : (long) Math.floor(keys * touched + 1e-9);
+    }
+
+    /** Why none of these keys may be refused, if there are too few of them for the share; {@code null} otherwise. */
+    public @Nullable String tooFew(long keys) {
+        if (touched == null || touched == 0 || keys == 0 || allowed(keys) > 0) {
+            return null;
+        }
+        String least = BigDecimal.valueOf(100.0 / keys)
+                .round(new MathContext(2, RoundingMode.CEILING))
+                .toPlainString();
+        return String.format(
+                Locale.ROOT, "%.3g %% of %,d keys is none: at least %s %% is needed", 100 * touched, keys, least);
     }
 
     /**
