@@ -269,14 +269,25 @@ class SuggestTest {
     void requestsWithAFreeStatus_needPermitsUntilTheyEnd() throws IOException {
         StringBuilder lines = new StringBuilder();
         for (int i = 0; i < 400; i++) {
-            int ofVisit = i % 40;
-            lines.append(line(i, "10.0.0." + i / 40 % 7, "POST /login", ofVisit < 5 ? 401 : 200));
+            lines.append(String.format(
+                    "{\"time\":\"%s\",\"remote_addr\":\"10.0.0.%d\",\"method\":\"POST\",\"path\":\"/login\",\"status\":%d,\"ms\":9000}%n",
+                    MONDAY.plusSeconds(i / 40 * 20), i / 40 % 7, i % 40 == 0 ? 401 : 200));
         }
-        Path log = Files.writeString(directory.resolve("access.log"), lines);
+        Path log = Files.writeString(directory.resolve("access.json"), lines);
         Path config = config("login: {key: ip, limit: 100/minute, count: 401}");
 
         CommandLineRun run = CommandLineRun.of(
-                "suggest", "--config", config.toString(), "--touch-at-most", "0%", "--input", log.toString());
+                "suggest",
+                "--config",
+                config.toString(),
+                "--touch-at-most",
+                "0%",
+                "--field",
+                "duration=ms",
+                "--duration-unit",
+                "ms",
+                "--input",
+                log.toString());
 
         assertThat(run.out()).as(run.err()).contains("# 0 of 7 keys refused", "The wish holds");
     }
