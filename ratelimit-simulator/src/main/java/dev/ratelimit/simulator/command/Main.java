@@ -64,6 +64,7 @@ public final class Main {
                 .setOut(out)
                 .setErr(err)
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setUnmatchedOptionsAllowedAsOptionParameters(false)
                 .setExecutionExceptionHandler((failure, command, parsed) -> {
                     err.println(text(failure));
                     return ExitCode.USAGE;

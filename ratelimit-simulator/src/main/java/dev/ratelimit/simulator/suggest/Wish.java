@@ -57,11 +57,10 @@ public record Wish(
     public static double share(String text) {
         try {
             String number = text.strip();
-            return number.endsWith("%")
-                    ? Double.parseDouble(
-                                    number.substring(0, number.length() - 1).strip())
-                            / 100
-                    : Double.parseDouble(number);
+            if (!number.endsWith("%")) {
+                throw new NumberFormatException("there is no %");
+            }
+            return Double.parseDouble(number.substring(0, number.length() - 1).strip()) / 100;
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException("'" + text + "' is no share; write a percentage, such as 0.1%", e);
         }

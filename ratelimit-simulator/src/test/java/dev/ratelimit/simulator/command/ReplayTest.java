@@ -414,4 +414,18 @@ class ReplayTest {
 
         assertThat(err.toString(StandardCharsets.UTF_8)).contains("1 admitted, 0 refused");
     }
+
+    @Test
+    void optionsThatDoNotExist_areNoFiles() throws IOException {
+        Path config = file("application.yml", "ratelimit: {policies: {api: {key: ip, limit: 1/minute}}}\n");
+        Path log = file("access.log", line("10.0.0.1", "-", "12:00:00", "GET /", 200));
+
+        CommandLineRun typo = replay(config, log, "--strcit");
+        CommandLineRun page = replay(config, log, "--out", "-");
+
+        assertThat(typo.code()).isEqualTo(2);
+        assertThat(typo.err()).contains("Unknown option: '--strcit'");
+        assertThat(page.code()).isEqualTo(2);
+        assertThat(page.err()).contains("--out - is no directory");
+    }
 }

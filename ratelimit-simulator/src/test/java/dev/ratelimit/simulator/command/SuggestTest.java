@@ -291,4 +291,14 @@ class SuggestTest {
 
         assertThat(run.out()).as(run.err()).contains("# 0 of 7 keys refused", "The wish holds");
     }
+
+    @Test
+    void shareWithoutPercent_isRefused() throws IOException {
+        Path log = few("access.log", 0, 200);
+
+        CommandLineRun run = CommandLineRun.of("suggest", "--touch-at-most", "0.1", "--input", log.toString());
+
+        assertThat(run.code()).isEqualTo(2);
+        assertThat(run.err()).contains("'0.1' is no share; write a percentage, such as 0.1%");
+    }
 }
