@@ -115,6 +115,21 @@ class TrialJournalTest {
     }
 
     @Test
+    void explanation_isNoRequest_andTakesNothing() {
+        LiveRules live = new LiveRules("p.limit=2/hour", "p.key=user");
+        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
+
+        live.operations.explain(null, by("alice"), List.of(), true);
+        live.operations.explain(by("alice"), by("alice"), List.of("p"), true);
+
+        assertCounts(live, 0, 0, 0, 0);
+        assertThat(live.admitted(3, by("alice"))).isEqualTo(2);
+        assertCounts(live, 3, 1, 0, 1);
+        live.operations.explain(null, by("alice"), List.of(), true);
+        assertCounts(live, 3, 1, 0, 1);
+    }
+
+    @Test
     void policyInShadowMode_isComparedWithWhatItWouldRefuse() {
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user", "p.mode=shadow");
 
