@@ -18,7 +18,8 @@ import org.springframework.http.HttpHeaders;
  * @param user the name of the principal; {@code null} if it is not known, as the others
  * @param address the client's address
  * @param headers lines such as {@code X-Api-Key: a}, each with a name
- * @param key the value of a part of the key that neither of them tells, such as a claim or what a bean says
+ * @param key the value of a part of the key that neither of them tells, such as a claim or what a bean says, written as in
+ *     lists of keys
  */
 public record Caller(
         @Nullable String user,
@@ -66,7 +67,7 @@ public record Caller(
     @Nullable
     String valueOf(KeyPart part, MissingKey missing) {
         String own = valueOf(part);
-        return own == null && address != null && isReplacedByAddress(part, missing) ? "ip:" + address : own;
+        return own == null && address != null && isReplacedByAddress(part, missing) ? PlainKey.fallback(address) : own;
     }
 
     /** Whether the address would stand for the value of this part, which is not known. */
@@ -79,7 +80,7 @@ public record Caller(
     private @Nullable String valueOf(KeyPart part) {
         return switch (part.kind()) {
             case IP -> address;
-            case USER, PRINCIPAL -> user == null ? key : user;
+            case USER, PRINCIPAL -> user == null ? key : PlainKey.literal(user);
             case HEADER -> only(linesOf(String.valueOf(part.header())).toList());
             case COOKIE -> only(cookies(String.valueOf(part.cookie())));
             case ENDPOINT, ROUTE, METHOD -> null;
@@ -89,7 +90,16 @@ public record Caller(
 
     /** A request with several values has none. */
     private @Nullable String only(List<String> values) {
-        return values.isEmpty() ? key : values.size() == 1 ? values.get(0) : null;
+        return values.isEmpty() ? key : values.size() == 1 ? PlainKey.literal(values.get(0)) : null;
+    }
+
+    /** Whether the part has several values, so that a request with them has none. */
+    boolean hasSeveral(KeyPart part) {
+        return switch (part.kind()) {
+            case HEADER -> linesOf(String.valueOf(part.header())).count() > 1;
+            case COOKIE -> cookies(String.valueOf(part.cookie())).size() > 1;
+            default -> false;
+        };
     }
 
     private Stream<String> linesOf(String header) {

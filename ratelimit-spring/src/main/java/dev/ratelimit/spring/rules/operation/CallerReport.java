@@ -71,7 +71,7 @@ final class CallerReport {
             } else {
                 Map<String, Object> other = new LinkedHashMap<>();
                 other.put("policy", rule.policy().name());
-                other.put("remark", whyNot(rule.key()));
+                other.put("remark", whyNot(rule.key(), caller));
                 others.add(other);
             }
         }
@@ -93,12 +93,18 @@ final class CallerReport {
     }
 
     /** Why a policy has no key that is known to be this caller's. */
-    private static String whyNot(BudgetKey key) {
+    private static String whyNot(BudgetKey key, Caller caller) {
         if (key.isShared()) {
             return key.parts().isEmpty() ? "all callers share its budget" : "all callers share its budgets";
         }
         List<KeyPart> parts =
                 key.parts().stream().filter(part -> !part.kind().isOfTarget()).toList();
+        List<KeyPart> several = parts.stream().filter(caller::hasSeveral).toList();
+        if (!several.isEmpty()) {
+            return "a request with several values of "
+                    + several.stream().map(Object::toString).collect(Collectors.joining(", "))
+                    + " has none; write one";
+        }
         return "nothing is said of " + parts.stream().map(Object::toString).collect(Collectors.joining(", "))
                 + "; add "
                 + parts.stream().map(Caller::askFor).distinct().collect(Collectors.joining(" or "));

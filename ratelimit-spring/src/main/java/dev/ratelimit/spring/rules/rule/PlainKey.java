@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A key written as the plain values of its parts, as people write and read it. Immutable.
  *
+ * <p>{@code ip:} and an address stand for a caller without a value, and {@code -} for all such callers. A value that a client
+ * has sent may look like them, so it is written with a backslash before it, as is one that begins with a backslash.
+ *
  * @param key as requests with these values are charged to
  * @param parts each part on its own, as overrides are found
  * @param address the client's address, if it is a part of the key
@@ -25,6 +28,9 @@ public record PlainKey(
 
     /** Stands for all callers without a value for a part. */
     private static final String SHARED = "-";
+
+    /** Before a value that would otherwise be read as something else. */
+    private static final String LITERAL = "\\";
 
     /**
      * Encodes a key.
@@ -39,7 +45,8 @@ public record PlainKey(
                     + (parts.isEmpty()
                             ? "no parts"
                             : parts.size() + (parts.size() == 1 ? " part: " : " parts: ") + parts)
-                    + ", but there are " + values.size() + " values; write one value for each part");
+                    + ", but there " + (values.size() == 1 ? "is 1 value" : "are " + values.size() + " values")
+                    + "; write one value for each part");
         }
         KeyEncoder whole = sources.keys().get();
         List<String> encoded = new ArrayList<>();
@@ -103,14 +110,26 @@ public record PlainKey(
         if (ip || value.startsWith(ADDRESS)) {
             return appendAddress(ip ? value.replaceFirst("^" + ADDRESS, "") : value.substring(3), to);
         }
+        String own = value.startsWith(LITERAL) ? value.substring(1) : value;
         if (value.equals(SHARED)) {
             to.appendShared();
         } else if (part.kind().isOfTarget()) {
-            to.append(part.kind().letter(), value);
-        } else if (!part.appendTo(to, value)) {
+            to.append(part.kind().letter(), own);
+        } else if (!part.appendTo(to, own)) {
             throw new IllegalArgumentException("the value of " + part + " is blank; write a value");
         }
         return null;
+    }
+
+    /** How a value that a client has sent is written as a plain one, whatever it looks like. */
+    public static String literal(String value) {
+        boolean ambiguous = value.startsWith(ADDRESS) || value.equals(SHARED) || value.startsWith(LITERAL);
+        return ambiguous ? LITERAL + value : value;
+    }
+
+    /** How the address of a caller without a value is written. */
+    public static String fallback(String address) {
+        return ADDRESS + address;
     }
 
     /** A network is as good as an address of it. */
@@ -153,7 +172,7 @@ public record PlainKey(
         return switch (kind) {
             case KeyEncoder.ADDRESS -> part.kind() == KeyKind.IP ? text : ADDRESS + text;
             case KeyEncoder.SHARED -> SHARED;
-            default -> text;
+            default -> literal(text);
         };
     }
 }

@@ -28,6 +28,8 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
@@ -496,5 +498,35 @@ class CallerReportTest {
                 .hasMessage("a header needs a name and a value, but was 'X-Id'; write X-Api-Key: a");
         assertThatThrownBy(() -> new Caller(" ", null, List.of(), null))
                 .hasMessage("user must not be blank; write a value, or leave it out");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ip:8.8.8.8", "ip:zz", "-", "\\ip:8.8.8.8", "\\"})
+    void value_thatLooksLikeSomethingElse_isFoundAndReset(String value) throws IOException {
+        Counted app = new Counted("p.limit=2/hour", "p.key=header:X-A");
+        app.send(3, get("/orders/1").with("X-A", value));
+
+        Caller caller = new Caller(null, null, List.of("X-A: " + value), null);
+        Map<String, Object> found = key(app.report(caller), "p");
+        String plain = String.valueOf(((List<?>) Objects.requireNonNull(found.get("key"))).get(0));
+        assertThat(plain).isEqualTo("\\" + value);
+        assertThat(map(found.get("refusals"))).containsEntry("refused", 1);
+        assertThat(app.live.operations.state("p", plain).get(0).remaining()).isZero();
+        assertThat(String.valueOf(app.live.operations.report("p", null, true).get("mostRefused")))
+                .contains("[" + plain + "]");
+
+        app.live.operations.reset("p", plain);
+
+        assertThat(app.live.operations.state("p", plain).get(0).remaining()).isEqualTo(2);
+    }
+
+    @Test
+    void headerTwice_isSaidToBeNone() {
+        Counted app = new Counted("p.limit=2/hour", "p.key=header:X-A");
+
+        Map<String, Object> report = app.report(new Caller(null, null, List.of("X-A: a", "X-A: b"), null));
+
+        assertThat(String.valueOf(report.get("others")))
+                .contains("a request with several values of header:x-a has none; write one");
     }
 }

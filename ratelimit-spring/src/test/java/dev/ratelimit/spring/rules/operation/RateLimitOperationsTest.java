@@ -90,9 +90,8 @@ class RateLimitOperationsTest {
         assertThat(remaining(live.operations, "p", "ip:10.0.0.7", "GET /orders/{id}"))
                 .containsExactly(8L, 18L);
         assertThatThrownBy(() -> live.operations.state("p", "alice"))
-                .hasMessage(
-                        "the key of policy 'p' has 2 parts: [user, endpoint], but there are 1 values; write one value"
-                                + " for each part");
+                .hasMessage("the key of policy 'p' has 2 parts: [user, endpoint], but there is 1 value; write one value"
+                        + " for each part");
     }
 
     @Test
