@@ -29,13 +29,13 @@ public record RateLimitTrial(
         @Nullable String reason) {
 
     private static final Duration MAX_DURATION = Duration.ofDays(1);
-    private static final int MAX_REASON = 200;
+    private static final int MAX_TEXT = 200;
 
     /** How long a trial lasts unless something else is said: an hour. */
     public static final Duration DEFAULT_DURATION = Duration.ofHours(1);
 
     /**
-     * Validates the burst, the duration and the length of the reason.
+     * Validates the burst, the duration and the lengths of the texts, at most 200 characters.
      *
      * @throws IllegalArgumentException if one of them is wrong
      */
@@ -47,9 +47,15 @@ public record RateLimitTrial(
         if (duration.isNegative() || duration.isZero() || duration.compareTo(MAX_DURATION) > 0) {
             throw new IllegalArgumentException("duration must be more than 0 and at most one day; write 1h");
         }
-        if (reason != null && reason.length() > MAX_REASON) {
+        check("limit", limit);
+        check("algorithm", algorithm);
+        check("reason", reason);
+    }
+
+    private static void check(String name, @Nullable String text) {
+        if (text != null && text.length() > MAX_TEXT) {
             throw new IllegalArgumentException(
-                    "reason must have at most " + MAX_REASON + " characters but had " + reason.length());
+                    name + " must have at most " + MAX_TEXT + " characters but had " + text.length());
         }
     }
 

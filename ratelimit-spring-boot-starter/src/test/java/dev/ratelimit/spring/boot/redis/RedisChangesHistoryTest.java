@@ -194,7 +194,7 @@ class RedisChangesHistoryTest {
             boolean restore = random.nextInt(6) == 0;
             boolean wasDown = server.isDown();
             try {
-                instance.operations.edit(policy, new Change(limit, burst, mode), restore, null);
+                instance.operations.edit(policy, new Change(limit, burst, mode), restore, null, false);
                 accepted++;
                 note(policy, restore, true, limit, burst, mode);
             } catch (RateLimitConfigurationException e) {
@@ -264,7 +264,7 @@ class RedisChangesHistoryTest {
         String seen = String.valueOf(second.operations.report("p", null, false).get("version"));
         first.operations.change("p", Change.toLimit("5/hour"));
 
-        assertThatThrownBy(() -> second.operations.edit("p", Change.toMode(Mode.OFF), false, seen))
+        assertThatThrownBy(() -> second.operations.edit("p", Change.toMode(Mode.OFF), false, seen, false))
                 .isInstanceOf(StaleVersionException.class);
 
         assertThat(second.operations.mode("p")).isEqualTo(Mode.ENFORCE);

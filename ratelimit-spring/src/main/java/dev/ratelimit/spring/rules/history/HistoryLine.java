@@ -3,6 +3,7 @@ package dev.ratelimit.spring.rules.history;
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.HistoryEntry.Action;
 import dev.ratelimit.spring.rules.text.Quotation;
+import dev.ratelimit.spring.rules.text.WellFormed;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -58,7 +59,7 @@ public final class HistoryLine implements Comparable<HistoryLine> {
     }
 
     private static @Nullable String cut(@Nullable String text) {
-        return text == null || text.length() <= MAX_TEXT ? text : text.substring(0, MAX_TEXT - 3) + "...";
+        return text == null || text.length() <= MAX_TEXT ? text : WellFormed.beginning(text, MAX_TEXT - 3) + "...";
     }
 
     /**

@@ -244,6 +244,26 @@ public record Changes(Map<Property, Value> values) {
         return change(kept);
     }
 
+    /**
+     * Whether a property is among those that are applied: an instance that is configured in another way may not be able to
+     * apply all of a change.
+     */
+    static boolean isIn(@Nullable Change applied, String property) {
+        return applied != null
+                && switch (property) {
+                    case LIMIT -> applied.limit() != null;
+                    case BURST -> applied.burst() != null;
+                    case MODE -> applied.mode() != null;
+                    case PENALTY -> applied.penalty() != null;
+                    case MAX_WAIT -> applied.maxWait() != null;
+                    default -> {
+                        Change.OfPlan plan =
+                                applied.plans().get(decoded(property.substring(property.indexOf('.') + 1)));
+                        yield plan != null && (property.startsWith(PLAN_LIMIT) ? plan.limit() : plan.burst()) != null;
+                    }
+                };
+    }
+
     private List<Property> newestFirst(String policy) {
         return values.entrySet().stream()
                 .filter(entry -> entry.getKey().policy().equals(encoded(policy)))

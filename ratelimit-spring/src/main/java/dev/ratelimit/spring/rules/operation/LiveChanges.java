@@ -18,6 +18,7 @@ import dev.ratelimit.spring.rules.history.ConfiguredValue;
 import dev.ratelimit.spring.rules.history.EndAlarm;
 import dev.ratelimit.spring.rules.history.StaleChanges;
 import dev.ratelimit.spring.rules.text.Quotation;
+import dev.ratelimit.spring.rules.text.WellFormed;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -87,7 +88,18 @@ final class LiveChanges implements AutoCloseable {
             Change change,
             boolean fromConfiguration,
             @Nullable String version,
-            String by) {}
+            String by) {
+
+        /** Validates the texts, and that there is something that can end. */
+        Edit {
+            check("limit", change.limit(), MAX_LIMIT);
+            check("reason", change.reason(), MAX_REASON);
+            if (isNothing(change) && (change.duration() != null || change.until() != null)) {
+                throw new IllegalArgumentException("a return to the configuration does not end; leave out duration and"
+                        + " until, or write what is to end, such as a limit");
+            }
+        }
+    }
 
     /**
      * A change that is in force.
@@ -173,21 +185,8 @@ final class LiveChanges implements AutoCloseable {
     List<ChangedProperty> inForce() {
         Map<String, Change> applied = rules.changes();
         return known.inForceAt(micros()).properties().stream()
-                .filter(property -> isApplied(applied.get(property.policy()), property.name()))
+                .filter(property -> Changes.isIn(applied.get(property.policy()), property.name()))
                 .toList();
-    }
-
-    /** An instance that is configured in another way may not be able to apply all of a change. */
-    private static boolean isApplied(@Nullable Change applied, String property) {
-        return applied != null
-                && switch (property) {
-                    case "limit" -> applied.limit() != null;
-                    case "burst" -> applied.burst() != null;
-                    case "mode" -> applied.mode() != null;
-                    case "penalty" -> applied.penalty() != null;
-                    case "max-wait" -> applied.maxWait() != null;
-                    default -> !applied.plans().isEmpty();
-                };
     }
 
     /** The rules as they are configured, without changes. */
@@ -211,13 +210,11 @@ final class LiveChanges implements AutoCloseable {
      *
      * @throws RateLimitConfigurationException if the rules would not be valid
      * @throws UnknownPolicyException if there is no such policy
-     * @throws IllegalArgumentException if the limit or the reason is too long, or the end is not possible
+     * @throws IllegalArgumentException if the end is not possible
      * @throws StaleVersionException if the policy has another version by now
      * @throws IllegalStateException if changes cannot be shared at the moment
      */
     Accepted change(String policy, Edit edit) {
-        checkLength("limit", edit.change().limit(), MAX_LIMIT);
-        checkLength("reason", edit.change().reason(), MAX_REASON);
         lock.lock();
         try {
             endIfDue();
@@ -245,11 +242,12 @@ final class LiveChanges implements AutoCloseable {
         }
     }
 
-    private static void checkLength(String name, @Nullable String text, int max) {
+    private static void check(String name, @Nullable String text, int max) {
         if (text != null && text.length() > max) {
             throw new IllegalArgumentException(
                     name + " must have at most " + max + " characters but has " + text.length());
         }
+        WellFormed.check(name, text);
     }
 
     private Changes noted(String policy, Edit edit, long until) {

@@ -18,6 +18,7 @@ import dev.ratelimit.spring.rules.rule.OverrideKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
+import dev.ratelimit.spring.rules.text.WellFormed;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -132,10 +133,10 @@ public final class KeyOverrides implements AutoCloseable {
     OverriddenKey set(String policy, String key, KeyOverride override, String by) {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
-        checkLength("key", key, MAX_KEY);
-        checkLength("limit", override.limit(), MAX_LIMIT);
+        check("key", key, MAX_KEY);
+        check("limit", override.limit(), MAX_LIMIT);
         String reason = override.reason();
-        checkLength("reason", reason == null ? "" : reason, MAX_REASON);
+        check("reason", reason == null ? "" : reason, MAX_REASON);
         String canonical = keyOf(now, rule, key).value();
         if (rule.overrides().read(override.limit()) instanceof LimitOverride.Limited limited) {
             checkCosts(now, policy, limited);
@@ -167,15 +168,17 @@ public final class KeyOverrides implements AutoCloseable {
         return describe(of, before);
     }
 
-    private static void checkLength(String name, String text, int max) {
+    private static void check(String name, String text, int max) {
         if (text.length() > max) {
             throw new IllegalArgumentException(
                     name + " must have at most " + max + " characters but has " + text.length());
         }
+        WellFormed.check(name, text);
     }
 
-    /** How the policy of a rule encodes a key. */
+    /** How the policy of a rule encodes a key, which other instances are to read as it is. */
     static OverrideKey keyOf(RulesInForce now, Rule rule, String key) {
+        WellFormed.check("key", key);
         return OverrideKey.of(rule.key(), now.sources().keys().get(), key);
     }
 

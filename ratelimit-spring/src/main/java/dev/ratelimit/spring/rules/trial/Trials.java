@@ -12,6 +12,7 @@ import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.rule.LimitTrial;
 import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.text.WellFormed;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -53,6 +54,7 @@ public final class Trials {
      * @throws RateLimitConfigurationException likewise, if the limits are wrong
      */
     public synchronized Trial start(String policy, RateLimitTrial asked, @Nullable String by) {
+        WellFormed.check("reason", asked.reason());
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         if (now.mode(policy) == Mode.OFF) {

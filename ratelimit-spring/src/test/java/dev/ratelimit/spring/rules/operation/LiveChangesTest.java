@@ -9,6 +9,7 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
 import dev.ratelimit.spring.RateLimitConfigurationException;
@@ -415,14 +416,14 @@ class LiveChangesTest {
         assertThat(version(other, "p")).isEqualTo(seen);
         other.operations.change("q", Change.toLimit("1/hour"));
 
-        one.operations.edit("p", Change.toLimit("5/hour"), false, seen);
+        one.operations.edit("p", Change.toLimit("5/hour"), false, seen, false);
 
         // the other one has not read that yet
-        assertThatThrownBy(() -> other.operations.edit("p", Change.toMode(Mode.OFF), false, seen))
+        assertThatThrownBy(() -> other.operations.edit("p", Change.toMode(Mode.OFF), false, seen, false))
                 .isInstanceOf(StaleVersionException.class)
                 .hasMessageContaining("is 5/hour (token-bucket), mode enforce now");
         assertThat(other.operations.mode("p")).isEqualTo(Mode.ENFORCE);
-        other.operations.edit("p", Change.toMode(Mode.OFF), false, version(other, "p"));
+        other.operations.edit("p", Change.toMode(Mode.OFF), false, version(other, "p"), false);
         assertThat(version(other, "p")).isNotEqualTo(seen).isNotEqualTo(version(one, "p"));
     }
 
@@ -439,5 +440,21 @@ class LiveChangesTest {
         assertThatThrownBy(() -> one.operations.change("p", Change.toLimit("5/minute")))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("try again");
+    }
+
+    @Test
+    void planOfAnotherInstance_isNotAmongTheChangesInForce() {
+        PlanResolver plans = caller -> null;
+        LiveRules one = new LiveRules(
+                Map.of("plans", plans), "p.limit=9/hour", "p.key=user", "p.plans.a+b=5/hour", "p.plans.pro=5/hour");
+        LiveRules other = new LiveRules(Map.of("plans", plans), "p.limit=9/hour", "p.key=user", "p.plans.[a+b]=5/hour");
+        one.operations.change("p", Change.toPlan("pro", "7/hour"));
+        other.operations.change("p", Change.toPlan("a+b", "7/hour"));
+
+        other.operations.adopt(one.operations.changes());
+
+        assertThat(other.operations.history().inForce().toString())
+                .contains("property=plan-limit.a+b,")
+                .doesNotContain("plan-limit.pro");
     }
 }
