@@ -129,8 +129,8 @@ final class PolicyParser {
     }
 
     private LimitParser limitParser() {
-        Algorithm named = section.checked(
-                "algorithm", properties.algorithm(), () -> LimitParser.algorithm(properties.algorithm()));
+        String written = context.algorithmOf(name, properties.algorithm());
+        Algorithm named = section.checked("algorithm", written, () -> LimitParser.algorithm(written));
         Algorithm algorithm = concurrency.algorithm(named);
         LimitOptions options = LimitOptions.NONE
                 .with("burst", burst)

@@ -512,11 +512,7 @@ class CallerReportTest {
         assertThat(plain).isEqualTo("\\" + value);
         assertThat(map(found.get("refusals"))).containsEntry("refused", 1);
         assertThat(app.live.operations.state("p", plain).get(0).remaining()).isZero();
-        assertThat(app.live
-                        .operations
-                        .report("p", null, true)
-                        .get("mostRefused")
-                        .toString())
+        assertThat(String.valueOf(app.live.operations.report("p", null, true).get("mostRefused")))
                 .contains("[" + plain + "]");
 
         app.live.operations.reset("p", plain);
