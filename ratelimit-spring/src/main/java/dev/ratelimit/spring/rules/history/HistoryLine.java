@@ -91,7 +91,13 @@ public final class HistoryLine implements Comparable<HistoryLine> {
     }
 
     private static <T> @Nullable T optional(String part, Function<String, T> reader) {
-        return part.equals("-") ? null : reader.apply(part.substring(1));
+        if (part.equals("-")) {
+            return null;
+        }
+        if (!part.startsWith("+")) {
+            throw new IllegalArgumentException("neither missing nor there: " + Quotation.of(part));
+        }
+        return reader.apply(part.substring(1));
     }
 
     private String write() {

@@ -58,7 +58,10 @@ public record Changes(Map<Property, Value> values) {
     /** The burst of a plan; the encoded name of the plan follows. */
     private static final String PLAN_BURST = "plan-burst.";
 
-    private static final Pattern LINE = Pattern.compile("(\\S+) (\\S+) (\\d{1,16}) (\\S*)");
+    private static final Pattern LINE = Pattern.compile("([!-~]+) ([!-~]+) (\\d{1,16}) ([!-~]*)");
+
+    /** The last moment that a script of Redis counts to, in microseconds. */
+    private static final long MAX_AT = (1L << 53) - 1;
 
     /**
      * A property of a policy.
@@ -326,7 +329,9 @@ public record Changes(Map<Property, Value> values) {
         Map<Property, Value> values = new HashMap<>();
         text.lines().forEach(line -> {
             Matcher matcher = LINE.matcher(line);
-            if (!matcher.matches()) {
+            if (!matcher.matches()
+                    || !encoded(decoded(matcher.group(2))).equals(matcher.group(2))
+                    || Long.parseLong(matcher.group(3)) > MAX_AT) {
                 throw new IllegalArgumentException("not a change: " + Quotation.of(line));
             }
             values.put(

@@ -2,7 +2,6 @@ package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
-import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
@@ -17,18 +16,16 @@ import dev.ratelimit.spring.rules.history.ChangedProperty;
 import dev.ratelimit.spring.rules.history.ConfiguredValue;
 import dev.ratelimit.spring.rules.history.EndAlarm;
 import dev.ratelimit.spring.rules.history.StaleChanges;
+import dev.ratelimit.spring.rules.history.Turns;
 import dev.ratelimit.spring.rules.text.Quotation;
 import dev.ratelimit.spring.rules.text.WellFormed;
 import java.time.Instant;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,6 +53,11 @@ final class LiveChanges implements AutoCloseable {
     private final Ticker ticker;
     private final EndAlarm ends;
     private final StaleChanges stale = new StaleChanges();
+
+    /** Of all that changes what is known, so that this does not change while others are asked. Taken before the lock. */
+    private final Turns turns;
+
+    /** Of what is in force. Nobody asks others under it, so that changes end in time. */
     private final ReentrantLock lock = new ReentrantLock();
 
     /** In force, but for changes that this instance cannot apply, because it is configured in another way. */
@@ -101,65 +103,10 @@ final class LiveChanges implements AutoCloseable {
         }
     }
 
-    /**
-     * A change that is in force.
-     *
-     * @param before what the policy was before
-     * @param at when it was accepted, in microseconds
-     * @param until when it ends, in microseconds; {@link ChangeNote#NEVER} without an end
-     * @param properties what it has changed
-     */
-    record Accepted(PolicyVersion before, long at, long until, Set<String> properties) {
-
-        private @Nullable Instant end() {
-            return until == ChangeNote.NEVER ? null : ChangeNote.instant(until);
-        }
-
-        /** How long it lasts, for people. */
-        String lasts(String withoutEnd) {
-            return until == ChangeNote.NEVER ? withoutEnd : "until " + end() + ", which returns to the configuration";
-        }
-
-        /** As an entry of the history. */
-        HistoryEntry entry(String policy, Edit edit, PolicyVersion now) {
-            return new HistoryEntry(
-                    ChangeNote.instant(at),
-                    now.change() == null ? HistoryEntry.Action.RESTORE : HistoryEntry.Action.CHANGE,
-                    policy,
-                    null,
-                    before.toString(),
-                    now.toString(),
-                    end(),
-                    edit.change().reason(),
-                    edit.by());
-        }
-
-        /** For observers. */
-        Map<String, Object> audited(Edit edit, PolicyVersion now) {
-            Map<String, Object> map = new LinkedHashMap<>();
-            map.put(
-                    "change",
-                    Stream.of(
-                                    edit.fromConfiguration() ? "as configured" : "",
-                                    edit.change().toString())
-                            .filter(part -> !part.isEmpty())
-                            .collect(Collectors.joining(", ")));
-            map.put("from", before.toString());
-            map.put("to", now.toString());
-            if (until != ChangeNote.NEVER) {
-                map.put("until", ChangeNote.instant(until).toString());
-            }
-            String reason = edit.change().reason();
-            if (reason != null) {
-                map.put("reason", reason);
-            }
-            return map;
-        }
-    }
-
     LiveChanges(RequestRules rules, Ticker ticker, Scheduler scheduler) {
         this.rules = rules;
         this.ticker = ticker;
+        this.turns = new Turns(ticker);
         this.ends = new EndAlarm(scheduler, ticker, this::end);
     }
 
@@ -214,29 +161,51 @@ final class LiveChanges implements AutoCloseable {
      * @throws StaleVersionException if the policy has another version by now
      * @throws IllegalStateException if changes cannot be shared at the moment
      */
-    Accepted change(String policy, Edit edit) {
-        lock.lock();
+    AcceptedChange change(String policy, Edit edit) {
+        long deadline = turns.take();
         try {
-            endIfDue();
             long until = new ChangeEnd(
                             Instant.EPOCH.plusNanos(ticker.epochNanos()),
                             "to end a change, restore the policy",
                             "without an end, it lasts until the policy is restored, or the last instance stops")
                     .micros(edit.change().duration(), edit.change().until());
             for (int i = 0; i < ATTEMPTS; i++) {
-                PolicyVersion before = rules.inForce().version(policy);
-                before.require(edit.version());
-                RequestRules.Reread unused = rules.read(with(rules.changes(), policy, next(policy, edit)));
-                Changes asked = noted(policy, edit, until);
+                turns.checkInTime(deadline);
+                Changes asked = checked(policy, edit, until);
                 SharedChanges others = shared;
                 SharedChanges.Answer answer = others == null ? alone(asked) : others.exchange(known, asked);
                 if (answer.accepted()) {
-                    learn(answer.all());
-                    return new Accepted(before, known.latest(), until, asked.names());
+                    return accepted(policy, answer.all(), until, asked.names());
                 }
                 adoptAll(answer.all());
             }
             throw new IllegalStateException("other instances are changing policies at this moment; try again");
+        } finally {
+            turns.pass();
+        }
+    }
+
+    /** What to ask, if it is possible here and now. */
+    private Changes checked(String policy, Edit edit, long until) {
+        lock.lock();
+        try {
+            endIfDue();
+            rules.inForce().version(policy).require(edit.version());
+            RequestRules.Reread unused = rules.read(with(rules.changes(), policy, next(policy, edit)));
+            return noted(policy, edit, until);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private AcceptedChange accepted(String policy, Changes all, long until, Set<String> properties) {
+        lock.lock();
+        try {
+            // something may have ended since the question
+            endIfDue();
+            PolicyVersion before = rules.inForce().version(policy);
+            learn(all);
+            return new AcceptedChange(before, known.latest(), until, properties);
         } finally {
             lock.unlock();
         }
@@ -326,6 +295,7 @@ final class LiveChanges implements AutoCloseable {
      * @throws RateLimitConfigurationException if the rules would not be valid
      */
     boolean configure(Map<String, PolicyProperties> policies) {
+        turns.await();
         lock.lock();
         try {
             endIfDue();
@@ -344,6 +314,7 @@ final class LiveChanges implements AutoCloseable {
             return differ;
         } finally {
             lock.unlock();
+            turns.pass();
         }
     }
 
@@ -352,16 +323,25 @@ final class LiveChanges implements AutoCloseable {
         if (known.and(others).equals(known)) {
             return;
         }
-        lock.lock();
+        turns.await();
         try {
             adoptAll(others);
+        } finally {
+            turns.pass();
+        }
+    }
+
+    private void adoptAll(Changes others) {
+        lock.lock();
+        try {
+            endIfDue();
+            adoptUnderLock(others);
         } finally {
             lock.unlock();
         }
     }
 
-    private void adoptAll(Changes others) {
-        endIfDue();
+    private void adoptUnderLock(Changes others) {
         Changes knownBefore = known;
         RulesInForce before = rules.inForce();
         learn(others);

@@ -167,7 +167,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     public Map<String, Object> edit(
             String policy, Change change, boolean fromConfiguration, @Nullable String version, boolean showKeys) {
         LiveChanges.Edit edit = new LiveChanges.Edit(change, fromConfiguration, version, journal.whoAsks());
-        LiveChanges.Accepted accepted = live.change(policy, edit);
+        AcceptedChange accepted = live.change(policy, edit);
         PolicyVersion before = accepted.before();
         PolicyVersion now = rules.inForce().version(policy);
         history.add(accepted.entry(policy, edit, now), accepted.properties());

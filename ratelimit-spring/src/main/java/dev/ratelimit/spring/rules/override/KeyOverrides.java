@@ -12,6 +12,7 @@ import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.history.ChangeEnd;
 import dev.ratelimit.spring.rules.history.ChangeNote;
+import dev.ratelimit.spring.rules.history.Turns;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.OverrideKey;
@@ -26,7 +27,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -63,7 +63,7 @@ public final class KeyOverrides implements AutoCloseable {
 
     private final RequestRules rules;
     private final Ticker ticker;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final Turns turns;
 
     private volatile Overrides known = Overrides.NONE;
     private volatile @Nullable SharedOverrides shared;
@@ -91,6 +91,7 @@ public final class KeyOverrides implements AutoCloseable {
     public KeyOverrides(RequestRules rules, Ticker ticker, Scheduler scheduler) {
         this.rules = rules;
         this.ticker = ticker;
+        this.turns = new Turns(ticker);
         this.ends = new EndedOverrides(scheduler, ticker, ended -> tell(ended, Action.EXPIRED));
     }
 
@@ -219,9 +220,10 @@ public final class KeyOverrides implements AutoCloseable {
     }
 
     private Overrides.Value accept(Overrides.Key key, Overrides.Value value) {
-        lock.lock();
+        long deadline = turns.take();
         try {
             for (int i = 0; i < ATTEMPTS; i++) {
+                turns.checkInTime(deadline);
                 checkRoom(key, value);
                 SharedOverrides others = shared;
                 if (others == null) {
@@ -238,7 +240,7 @@ public final class KeyOverrides implements AutoCloseable {
             }
             throw new IllegalStateException("other instances are setting overrides at this moment; try again");
         } finally {
-            lock.unlock();
+            turns.pass();
         }
     }
 
@@ -260,7 +262,7 @@ public final class KeyOverrides implements AutoCloseable {
         if (others == known) {
             return false;
         }
-        lock.lock();
+        turns.await();
         try {
             Overrides all = known.and(others);
             if (all.equals(known)) {
@@ -277,7 +279,7 @@ public final class KeyOverrides implements AutoCloseable {
             tell(before.where((key, value) -> !now.values().containsKey(key)), Action.REMOVED);
             return true;
         } finally {
-            lock.unlock();
+            turns.pass();
         }
     }
 
@@ -324,11 +326,11 @@ public final class KeyOverrides implements AutoCloseable {
         long day = Math.floorDiv(now - REMEMBERED_MICROS, STEP_MICROS) * STEP_MICROS;
         long horizon = Math.max(day, endOfTooMany(now));
         if (known.values().values().stream().anyMatch(value -> value.until() <= horizon)) {
-            lock.lock();
+            turns.await();
             try {
                 learn(known.without(horizon));
             } finally {
-                lock.unlock();
+                turns.pass();
             }
         }
     }

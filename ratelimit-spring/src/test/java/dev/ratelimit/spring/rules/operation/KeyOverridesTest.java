@@ -17,6 +17,7 @@ import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.override.Overrides;
+import dev.ratelimit.spring.rules.override.SharedOverrides;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
 import java.time.Duration;
 import java.time.Instant;
@@ -59,6 +60,23 @@ class KeyOverridesTest {
 
     private static Instant now(LiveRules live) {
         return Instant.EPOCH.plusNanos(live.ticker.epochNanos());
+    }
+
+    @Test
+    void override_whoseAttemptsTakeTooLong_isRefused() {
+        LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
+        List<String> questions = new ArrayList<>();
+        live.operations.shareOverrides((known, key, value) -> {
+            questions.add(key.key());
+            live.ticker.advance(Duration.ofSeconds(1));
+            return new SharedOverrides.Answer(known, false);
+        });
+
+        assertThatThrownBy(() -> live.operations.override("p", "alice", KeyOverride.blocked()))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("took too long");
+
+        assertThat(questions).hasSize(2);
     }
 
     @Test
