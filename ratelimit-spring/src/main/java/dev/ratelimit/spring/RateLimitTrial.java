@@ -9,13 +9,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Another limit for a policy, to be tried beside the one in force without refusing anybody. Its budgets are in the memory of
  * this instance, and full at the beginning. It sees the requests to this instance from then on: with several instances, only a
- * part of those of a key. Keys with a plan or an override have other limits, and take no part. Immutable.
+ * part of those of a key. Keys with a plan or an override have other limits, and take no part. A
+ * request that waits comes to the trial only when its wait is over, so a trial says little of a policy that lets requests wait.
+ * Immutable.
  *
  * @param limit as in the configuration, such as {@code 50/minute}
  * @param burst the maximum number of permits in a token bucket; {@code null} for that of the policy, or with another algorithm
  *     for the permits of one period, as 0
- * @param algorithm as in the configuration, such as {@code sliding-window}, with its default options; {@code null} for that of
- *     the policy
+ * @param algorithm as in the configuration, such as {@code sliding-window}, with the other options of the policy, which it must
+ *     have; {@code null} for that of the policy
  * @param duration how long it is tried, more than 0 and at most a day
  * @param reason why, for those who see the trial, at most 200 characters; {@code null} if nobody says that
  */
@@ -27,13 +29,13 @@ public record RateLimitTrial(
         @Nullable String reason) {
 
     private static final Duration MAX_DURATION = Duration.ofDays(1);
-    private static final int MAX_REASON = 200;
+    private static final int MAX_TEXT = 200;
 
     /** How long a trial lasts unless something else is said: an hour. */
     public static final Duration DEFAULT_DURATION = Duration.ofHours(1);
 
     /**
-     * Validates the burst, the duration and the length of the reason.
+     * Validates the burst, the duration and the lengths of the texts, at most 200 characters.
      *
      * @throws IllegalArgumentException if one of them is wrong
      */
@@ -43,12 +45,17 @@ public record RateLimitTrial(
                     "burst must be a whole number, 0 for the permits of one period, but was " + burst);
         }
         if (duration.isNegative() || duration.isZero() || duration.compareTo(MAX_DURATION) > 0) {
-            throw new IllegalArgumentException(
-                    "duration must be more than 0 and at most one day but was " + duration + "; write 1h");
+            throw new IllegalArgumentException("duration must be more than 0 and at most one day; write 1h");
         }
-        if (reason != null && reason.length() > MAX_REASON) {
+        check("limit", limit);
+        check("algorithm", algorithm);
+        check("reason", reason);
+    }
+
+    private static void check(String name, @Nullable String text) {
+        if (text != null && text.length() > MAX_TEXT) {
             throw new IllegalArgumentException(
-                    "reason must have at most " + MAX_REASON + " characters but had " + reason.length());
+                    name + " must have at most " + MAX_TEXT + " characters but had " + text.length());
         }
     }
 

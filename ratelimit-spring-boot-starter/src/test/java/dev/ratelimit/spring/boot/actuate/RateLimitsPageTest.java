@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.ratelimit.spring.AppPerTest;
+import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.TestApi;
+import dev.ratelimit.spring.WebRequest;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -13,6 +15,7 @@ import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,6 +46,15 @@ class RateLimitsPageTest extends AppPerTest {
                     .encodeToString(
                             ("(async () => {" + TOOLS + "try {" + script + "} catch (e) { note('failed: ' + e); }})();")
                                     .getBytes(StandardCharsets.US_ASCII)));
+        }
+    }
+
+    /** Nobody is on a plan, but there may be plans. */
+    static class Plans implements PlanResolver {
+
+        @Override
+        public @Nullable String resolve(WebRequest request) {
+            return null;
         }
     }
 
@@ -91,10 +103,9 @@ class RateLimitsPageTest extends AppPerTest {
     }
 
     /** What the script has noted within a minute of the browser's time, which does not pass while it waits for answers. */
-    private List<String> run(String script) throws IOException, InterruptedException {
+    private List<String> run(String script, String... more) throws IOException, InterruptedException {
         assumeThat(browsers()).as("browsers on the path").isNotEmpty();
-        start(
-                List.of(TestApi.class, Operator.class),
+        Stream<String> properties = Stream.of(
                 "management.endpoints.web.exposure.include=ratelimits",
                 "management.endpoint.ratelimits.access=unrestricted",
                 "management.endpoint.ratelimits.show-keys=always",
@@ -104,6 +115,9 @@ class RateLimitsPageTest extends AppPerTest {
                 "p.match.paths=/orders/**",
                 "ratelimit.policies.q.limit=1/hour",
                 "ratelimit.policies.q.match.paths=/any");
+        start(
+                List.of(TestApi.class, Operator.class, Plans.class),
+                Stream.concat(properties, Stream.of(more)).toArray(String[]::new));
         Operator.script = "await until(() => now.all && document.querySelector('#view section')); " + script;
         Path dom = profile.resolve("dom.html");
         Process browser = new ProcessBuilder(
@@ -179,10 +193,71 @@ class RateLimitsPageTest extends AppPerTest {
                 .containsExactly(
                         "15/hour||enforce",
                         "15/hour|20|enforce undefined",
-                        "15/hour|20|shadow limit 15/hour, mode shadow",
+                        "15/hour|20|shadow mode shadow",
                         "the policy was changed meanwhile, and is 17/hour (token-bucket, burst 20), mode off now; look at it"
                                 + " before you change it",
                         "17/hour|20|off");
+    }
+
+    @Test
+    void undo_returnsValueEndAndReasonOfEachProperty_alsoOfPlans_butNotOfWhatHasEnded() throws Exception {
+        assertThat(run("""
+                        const changes = () => note(now.all.policies[0].changes
+                          .map(one => [one.property, one.to, one.until ? 'ends' : 'stays', one.reason || ''].join(' ').trim()).join(', '));
+                        await post('p', {mode: 'shadow', duration: '1h', reason: 'load'}); await post('p', {burst: '7'});
+                        await post('p', {plan: 'pro', limit: '9/hour'});
+                        await visit('#/policy/p', 'Change'); changes();
+                        await press('Change', 'As configured'); note(now.all.policies[0].changes);
+                        await press('Change', 'Undo'); changes();
+                        await press('Change', 'Undo'); note(now.all.policies[0].changes);
+                        await press('Change', 'Undo'); await press('Change', 'As configured');
+                        now.all.recorded.time = '2200-01-01T00:00:00Z'; await press('Change', 'Undo'); changes();
+                        await press('Change', 'As configured'); await post('p', {mode: 'off', duration: '1h'}); await refresh();
+                        await press('Change', 'As configured');
+                        now.all.recorded.time = '2200-01-01T00:00:00Z'; note(await press('Change', 'Undo'));
+                        """, "p.plans.pro=10/hour"))
+                .containsExactly(
+                        "burst 7 stays, mode shadow ends load, plan-limit.pro 9/hour stays",
+                        "undefined",
+                        "burst 7 stays, mode shadow ends load, plan-limit.pro 9/hour stays",
+                        "undefined",
+                        "burst 7 stays, plan-limit.pro 9/hour stays",
+                        "Nothing is left to undo: what was in force before has ended.");
+    }
+
+    @Test
+    void planOfAColleague_isNotOverwritten() throws Exception {
+        assertThat(run("""
+                        const pro = () => note(field('Plans', 'limit').value + ' ' + now.all.policies[0].plans.pro);
+                        await visit('#/policy/p', 'Plans');
+                        await post('p', {plan: 'pro', limit: '11/hour'}); await refresh(); pro();
+                        field('Plans', 'limit').value = '12/hour'; await post('p', {plan: 'pro', limit: '8/hour'}); await refresh();
+                        note((await press('Plans', 'Change')).slice(0, 33)); pro(); note(section('Plans').querySelector('[role=alert]').textContent);
+                        await press('Plans', 'Continue from there'); note(await press('Plans', 'Change'));
+                        await press('Plans', 'Undo'); pro(); note(await press('Plans', 'Change'));
+                        """, "p.plans.pro=10/hour"))
+                .containsExactly(
+                        "11/hour 11/hour",
+                        "the policy was changed meanwhile,",
+                        "12/hour 8/hour",
+                        "Somebody has changed it meanwhile, to 8/hour. Continue from there",
+                        "In force from now on: plan pro, 12/hour. Undo",
+                        "8/hour 8/hour",
+                        "Nothing is edited.");
+    }
+
+    @Test
+    void question_thatFailsOnce_andAnAddressOfNoView_breakNothing() throws Exception {
+        assertThat(run("""
+                        window.fetch = (path, ...more) => String(path).includes('history') ? Promise.resolve(new Response('{}', {status: 500})) : real(path, ...more);
+                        await visit('#/policy/p', 'Change'); note(document.getElementById('state').className);
+                        note(texts('#change button').join());
+                        window.fetch = real; await refresh(); note(document.getElementById('state').className + ' ' + section('History').textContent.slice(0, 46));
+                        for (const name of ['constructor', '__proto__', 'toString']) {
+                          location.hash = '#/' + name; await until(() => texts('#view h2')[0] === 'Overview'); location.hash = '#/explain'; await until(() => section('What would')); }
+                        """))
+                .containsExactly(
+                        "stale", "Change,Preview,As configured", "live History of changesNobody has changed anything.");
     }
 
     @Test
@@ -291,7 +366,7 @@ class RateLimitsPageTest extends AppPerTest {
                         note(section('p ').querySelectorAll('td')[1].textContent.replace(/full in .*? min/, 'full soon').replace(/for .*? min/, 'for a while'));
                         note(section('p ').querySelectorAll('td')[2].textContent.replace(/minute\\d\\d:\\d\\d:/, 'minute').replace(/since.*By/, 'By').replace(/Last.*/, ''));
                         field('Act', 'reason').value = 'loop';
-                        const click = async text => { [...section('p ').querySelectorAll('button')].find(one => one.textContent === text).click();
+                        const click = async text => { output('Act').textContent = ''; [...section('p ').querySelectorAll('button')].find(one => one.textContent === text).click();
                           await until(() => output('Act').textContent); await refresh(); };
                         await click('Block'); note(output('Act').textContent.replace(/until .*, by/, 'until then, by'));
                         note(section('p ').querySelectorAll('td')[1].textContent.replace(/until .*, by/, 'until then, by'));
@@ -308,6 +383,17 @@ class RateLimitsPageTest extends AppPerTest {
                         "▲ would be refusedoverride: blocked until then, by anonymous: loop",
                         "The override of &lt;b&gt;eve&lt;/b&gt; has ended.",
                         "In force: &lt;b&gt;eve&lt;/b&gt; is 30/hour until then, by anonymous: loop (on this instance only, until it restarts). Undo");
+    }
+
+    @Test
+    void limitOfACaller_isTheOneThatTheFieldShows_alsoAfterARefresh() throws Exception {
+        assertThat(run("""
+                        await call(2, 'eve'); await visit('#/caller?header=X-Id%3A+eve', 'p ');
+                        section('p ').querySelector('input').value = '77/hour'; await refresh();
+                        note(section('p ').querySelector('input').value);
+                        [...section('p ').querySelectorAll('button')].find(one => one.textContent === 'Raise to').click();
+                        await until(() => output('Act').textContent); note(output('Act').textContent.slice(0, 27));
+                        """)).containsExactly("77/hour", "In force: eve is 77/hour un");
     }
 
     @Test

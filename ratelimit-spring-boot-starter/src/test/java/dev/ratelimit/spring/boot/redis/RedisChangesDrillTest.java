@@ -161,7 +161,7 @@ class RedisChangesDrillTest {
                         random.nextBoolean() ? null : MODES.get(random.nextInt(3)));
             }
             try {
-                Map<String, Object> unused = instance.operations.edit(policy, change, restore, null);
+                Map<String, Object> unused = instance.operations.edit(policy, change, restore, null, false);
                 note(change, restore, true);
                 return true;
             } catch (RateLimitConfigurationException e) {

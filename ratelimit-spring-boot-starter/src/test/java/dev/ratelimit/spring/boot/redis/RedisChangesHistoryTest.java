@@ -22,11 +22,18 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /**
  * Random histories of changes by three instances, whose Redis loses its data, stops, is replaced by an older replica and
  * so on, in virtual time. Whatever was accepted is in force everywhere in the end, and nothing known is ever forgotten.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class RedisChangesHistoryTest {
 
     private static final int HISTORIES = 10;
@@ -194,7 +201,7 @@ class RedisChangesHistoryTest {
             boolean restore = random.nextInt(6) == 0;
             boolean wasDown = server.isDown();
             try {
-                instance.operations.edit(policy, new Change(limit, burst, mode), restore, null);
+                instance.operations.edit(policy, new Change(limit, burst, mode), restore, null, false);
                 accepted++;
                 note(policy, restore, true, limit, burst, mode);
             } catch (RateLimitConfigurationException e) {
@@ -256,6 +263,57 @@ class RedisChangesHistoryTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"limit %zz 1 x\n", "limit %70 1 x\n", "limit \u00e9 1 x\n", "limit p 9999999999999999 x\n"})
+    void linesThatOnlyLookLikeChanges_areReplaced_withOneWarning(String value, CapturedOutput output) {
+        ScriptedServer server = new ScriptedServer(ticker);
+        Instance first = new Instance(server, 0);
+        Instance second = new Instance(server, 0);
+        first.operations.change("p", Change.toLimit("5/hour"));
+        server.put(value);
+
+        first.shared.read();
+        second.shared.read();
+        second.operations.change("q", Change.toLimit("7/hour"));
+        first.shared.read();
+
+        assertThat(first.operations.policy("p")).isEqualTo(second.operations.policy("p"));
+        assertThat(first.operations.changes()).isEqualTo(second.operations.changes());
+        assertThat(output.getAll().lines().filter(line -> line.contains("{changes} in Redis had a value that is none")))
+                .hasSize(1);
+        assertThat(output).doesNotContain("were not applied", "are not shared");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "entries, 1 CHANGE %zz - - - - - - limit",
+        "entries, 1 CHANGE p  - - - - - limit",
+        "entries, garbage",
+        "digest, garbage",
+        "digest, \u00e9"
+    })
+    void foreignHistory_isReplaced(String field, String value, CapturedOutput output) {
+        ScriptedServer server = new ScriptedServer(ticker);
+        Instance first = new Instance(server, 0);
+        first.operations.share(first.shared);
+        first.operations.change("p", Change.toLimit("5/hour"));
+        first.shared.read();
+        server.putField(ScriptedServer.HISTORY + field, value + (field.equals("entries") ? "\n" : ""));
+
+        Instance second = new Instance(server, 0);
+        first.shared.read();
+        second.shared.read();
+
+        assertThat(second.operations.history(9))
+                .isEqualTo(first.operations.history(9))
+                .hasSize(1);
+        int before = server.scripts();
+        first.shared.read();
+        second.shared.read();
+        assertThat(server.scripts() - before).isEqualTo(2);
+        assertThat(output).doesNotContain("were not applied", "are not shared");
+    }
+
     @Test
     void change_ofAVersionThatAnotherInstanceHasChanged_isRefused() {
         ScriptedServer server = new ScriptedServer(ticker);
@@ -264,7 +322,7 @@ class RedisChangesHistoryTest {
         String seen = String.valueOf(second.operations.report("p", null, false).get("version"));
         first.operations.change("p", Change.toLimit("5/hour"));
 
-        assertThatThrownBy(() -> second.operations.edit("p", Change.toMode(Mode.OFF), false, seen))
+        assertThatThrownBy(() -> second.operations.edit("p", Change.toMode(Mode.OFF), false, seen, false))
                 .isInstanceOf(StaleVersionException.class);
 
         assertThat(second.operations.mode("p")).isEqualTo(Mode.ENFORCE);

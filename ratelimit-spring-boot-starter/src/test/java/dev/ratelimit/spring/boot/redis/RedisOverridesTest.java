@@ -19,9 +19,16 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** Overrides of keys that instances share, in virtual time. */
+@ExtendWith(OutputCaptureExtension.class)
 class RedisOverridesTest {
 
     private static final int HISTORIES = 4;
@@ -151,6 +158,46 @@ class RedisOverridesTest {
         assertThat(new Instance(server).known()).isEqualTo(first.known());
         // a script that joins more would hold the server up
         assertThat(server.largest()).isLessThan(80_000);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "digests, garbage",
+        "digest, garbage",
+        "all, p %zz 1 9007199254740990 blocked&&x",
+        "all, p %61 1 9007199254740990 blocked&&x",
+        "all, p user 1 9007199254740990 %zz&&x",
+        "all, p user 1 9999999999999999 blocked&&x",
+        "all, garbage"
+    })
+    void foreignFields_areReplaced(String field, String value, CapturedOutput output) {
+        ScriptedServer server = new ScriptedServer(ticker);
+        Instance first = new Instance(server);
+        Instance second = new Instance(server);
+        first.set("alice", "blocked");
+        second.shared.read();
+        if (field.equals("all")) {
+            IntStream.range(0, 256).forEach(bucket -> server.putField(Integer.toString(bucket), value + "\n"));
+            server.putField("digests", "9".repeat(256 * 15));
+            server.putField("digest", "garbage");
+        } else {
+            server.putField(field, value);
+        }
+
+        first.shared.read();
+        second.shared.read();
+        second.set("bob", "blocked");
+        first.shared.read();
+
+        assertThat(first.inForce()).containsOnlyKeys("alice", "bob");
+        assertThat(new Instance(server).inForce()).containsOnlyKeys("alice", "bob");
+        second.shared.read();
+        first.shared.read();
+        int before = server.scripts();
+        first.shared.read();
+        second.shared.read();
+        assertThat(server.scripts() - before).isEqualTo(2);
+        assertThat(output).doesNotContain("were not applied", "are not shared");
     }
 
     @Test

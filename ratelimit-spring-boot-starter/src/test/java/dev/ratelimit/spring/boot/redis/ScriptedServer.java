@@ -29,7 +29,7 @@ import org.springframework.data.redis.RedisConnectionFailureException;
 final class ScriptedServer implements RedisChanges.Server {
 
     private static final String OVERRIDES = ":overrides";
-    private static final String HISTORY = ":history";
+    static final String HISTORY = ":history";
     private static final long EPOCH_MICROS = 1_764_000_000_000_000L;
 
     /**
@@ -98,6 +98,13 @@ final class ScriptedServer implements RedisChanges.Server {
     /** Somebody else writes to the key. */
     void put(Object value) {
         data = new Data(value, Long.MAX_VALUE, data.fields(), data.fieldsExpireAtMillis());
+    }
+
+    /** Somebody else writes to a field of the key of overrides or, with a prefix, of the history. */
+    void putField(String field, String value) {
+        Map<String, String> more = new HashMap<>(fields());
+        more.put(field, value);
+        data = new Data(data.value(), data.expiresAtMillis(), Map.copyOf(more), Long.MAX_VALUE);
     }
 
     /** Whether it answers. */

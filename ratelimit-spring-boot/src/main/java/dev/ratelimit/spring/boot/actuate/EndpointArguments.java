@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.boot.actuate;
 
 import dev.ratelimit.spring.boot.spi.Operator;
+import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;
@@ -26,6 +27,9 @@ import org.springframework.http.HttpHeaders;
  * a policy and only the body says what to change, so that whoever controls access by paths sees what is changed.
  */
 public final class EndpointArguments implements OperationInvokerAdvisor {
+
+    /** How many unknown names an answer lists. */
+    private static final int MAX_NAMED = 10;
 
     private static final EndpointId ENDPOINT = EndpointId.of(RateLimitsEndpoint.ID);
 
@@ -105,7 +109,7 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         String policy = RateLimitsEndpoint.policyOfOverrides(name);
         return policy != null
                 ? endpoint.get().override(securityOf(context), policy, arguments)
-                : endpoint.get().change(name, arguments);
+                : endpoint.get().change(securityOf(context), name, arguments);
     }
 
     private static SecurityContext securityOf(InvocationContext context) {
@@ -155,6 +159,6 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
     }
 
     private static String quoted(Collection<String> names) {
-        return names.stream().map(name -> "'" + name + "'").collect(Collectors.joining(", "));
+        return names.stream().limit(MAX_NAMED).map(Quotation::of).collect(Collectors.joining(", "));
     }
 }

@@ -268,13 +268,15 @@ public final class RateLimitsEndpoint {
      * @param policy its name
      * @param fields of {@link WrittenChange}
      */
-    WebEndpointResponse<Object> change(String policy, Map<String, Object> fields) {
+    WebEndpointResponse<Object> change(SecurityContext security, String policy, Map<String, Object> fields) {
         return answer(() -> {
             WrittenChange written = new WrittenChange(field -> only(fields, field));
             Change change = written.change();
+            boolean restore = written.isTrue("restore");
+            boolean plain = showsKeys(security);
             return written.isTrue("dryRun")
-                    ? operations.preview(policy, change, written.isTrue("restore"), written.version())
-                    : operations.edit(policy, change, written.isTrue("restore"), written.version());
+                    ? operations.preview(policy, change, restore, written.version(), plain)
+                    : operations.edit(policy, change, restore, written.version(), plain);
         });
     }
 

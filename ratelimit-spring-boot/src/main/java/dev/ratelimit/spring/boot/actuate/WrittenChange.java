@@ -161,14 +161,14 @@ record WrittenChange(Function<String, @Nullable String> fields) {
             // refused below
         }
         throw new IllegalArgumentException(
-                "burst must be a whole number, 0 for the permits of one period, but was '" + text + "'");
+                "burst must be a whole number, 0 for the permits of one period, but was " + Quotation.of(text));
     }
 
     private static Mode modeOf(String text) {
         return Stream.of(Mode.values())
                 .filter(mode -> mode.name().equalsIgnoreCase(text.strip()))
                 .findFirst()
-                .orElseThrow(() ->
-                        new IllegalArgumentException("mode must be enforce, shadow or off but was '" + text + "'"));
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "mode must be enforce, shadow or off but was " + Quotation.of(text)));
     }
 }

@@ -50,6 +50,8 @@ public final class RedisChanges
     private enum Operation {
         /** Tell, read, and change something, if this instance knew everything. */
         JOIN,
+        /** The same, but what Redis has is of somebody else. */
+        REPLACE,
         /** Tell, and take the changes away, unless another instance is running. */
         LEAVE
     }
@@ -190,28 +192,37 @@ public final class RedisChanges
 
     private Reply send(Operation operation, Changes known, Changes change) {
         return ask(operation == Operation.LEAVE, () -> {
-            List<byte[]> reply = server.eval(
-                    script,
-                    3,
-                    bytes(key),
-                    bytes(keyOfOverrides),
-                    bytes(keyOfHistory),
-                    bytes(operation.name()),
-                    bytes(instance),
-                    bytes(Long.toString(ALIVE.toMillis())),
-                    bytes(known.toString()),
-                    bytes(change.toString()));
-            SharedChanges.Answer answer = new SharedChanges.Answer(
-                    Changes.parse(text(reply.get(2))), text(reply.get(0)).equals("1"));
-            if (text(reply.get(1)).equals("1")) {
-                log.warn(
-                        "The key {} in Redis had a value that is none of changes of rate limits; it was replaced by those"
-                                + " that this instance knows. Give the other writer another key, or this application"
-                                + " another ratelimit.store.redis.prefix",
-                        key);
+            try {
+                return eval(operation, known, change);
+            } catch (IllegalArgumentException e) {
+                // lines that the script takes for changes, and that nobody can read
+                return eval(Operation.REPLACE, known, change);
             }
-            return new Reply(answer, text(reply.get(3)), Long.parseLong(text(reply.get(4))), text(reply.get(5)));
         });
+    }
+
+    private Reply eval(Operation operation, Changes known, Changes change) {
+        List<byte[]> reply = server.eval(
+                script,
+                3,
+                bytes(key),
+                bytes(keyOfOverrides),
+                bytes(keyOfHistory),
+                bytes(operation.name()),
+                bytes(instance),
+                bytes(Long.toString(ALIVE.toMillis())),
+                bytes(known.toString()),
+                bytes(change.toString()));
+        SharedChanges.Answer answer = new SharedChanges.Answer(
+                Changes.parse(text(reply.get(2))), text(reply.get(0)).equals("1"));
+        if (text(reply.get(1)).equals("1")) {
+            log.warn(
+                    "The key {} in Redis had a value that is none of changes of rate limits; it was replaced by those"
+                            + " that this instance knows. Give the other writer another key, or this application"
+                            + " another ratelimit.store.redis.prefix",
+                    key);
+        }
+        return new Reply(answer, text(reply.get(3)), Long.parseLong(text(reply.get(4))), text(reply.get(5)));
     }
 
     /** Asks Redis, one question at a time. */

@@ -105,17 +105,35 @@ final class RedisOverrides implements SharedOverrides {
             }
             List<String> joined = ask("JOIN", known, arguments);
             Map<Overrides.Key, Overrides.Value> told = new HashMap<>();
-            joined.subList(2, joined.size()).forEach(text -> told.putAll(Overrides.parse(text)));
+            for (int i = from; i < to; i++) {
+                told.putAll(read(known, differing.get(i), mine, joined.get(2 + i - from)));
+            }
             all = all.and(new Overrides(told, Long.parseLong(joined.get(0))));
             from = to;
         }
         return all;
     }
 
+    /** What a bucket has; if that is of somebody else, replaces it by what this instance knows. */
+    private Map<Overrides.Key, Overrides.Value> read(Overrides known, int bucket, Buckets mine, String text) {
+        try {
+            if (text.lines().anyMatch(line -> bucketOf(nameOf(line)) != bucket)) {
+                throw new IllegalArgumentException("an override in another bucket than its own");
+            }
+            return Overrides.parse(text);
+        } catch (IllegalArgumentException e) {
+            List<String> unused = ask(
+                    "REPLACE",
+                    known,
+                    List.of(Integer.toString(bucket), mine.texts().get(bucket)));
+            return Map.of();
+        }
+    }
+
     @Override
     public Answer exchange(Overrides known, Overrides.Key of, Overrides.Value value) {
         String line = Overrides.line(of, value);
-        String name = line.substring(0, line.indexOf(' ', line.indexOf(' ') + 1));
+        String name = nameOf(line);
         List<String> reply = ask(
                 "SET",
                 known,
@@ -158,7 +176,7 @@ final class RedisOverrides implements SharedOverrides {
         MessageDigest sha1 = sha1();
         known.values().forEach((of, value) -> {
             String line = Overrides.line(of, value) + "\n";
-            int bucket = bucketOf(line.substring(0, line.indexOf(' ', line.indexOf(' ') + 1)));
+            int bucket = bucketOf(nameOf(line));
             texts[bucket].append(line);
             byte[] hash = sha1.digest(line.getBytes(StandardCharsets.UTF_8));
             long bits = 0;
@@ -180,6 +198,11 @@ final class RedisOverrides implements SharedOverrides {
                 known.values().isEmpty() ? "" : HexFormat.of().formatHex(digest));
         last = now;
         return now;
+    }
+
+    /** The first two words of a line, which say whose override it is. */
+    private static String nameOf(String line) {
+        return line.substring(0, line.indexOf(' ', line.indexOf(' ') + 1));
     }
 
     private static int bucketOf(String name) {

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.boot.spi;
 
+import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.List;
 import org.springframework.http.HttpMethod;
 
@@ -19,15 +20,15 @@ public record RequestFacts(String method, String target, String address, List<St
     public RequestFacts {
         if (METHODS.stream().noneMatch(known -> known.name().equals(method))) {
             throw new IllegalArgumentException(
-                    "method must be an HTTP method in capital letters, such as GET, but was '" + method + "'");
+                    "method must be an HTTP method in capital letters, such as GET, but was " + Quotation.of(method));
         }
         if (!target.startsWith("/")) {
-            throw new IllegalArgumentException("path must start with / but was '" + target + "'");
+            throw new IllegalArgumentException("path must start with / but was " + Quotation.of(target));
         }
         for (String line : headers) {
             if (line.indexOf(':') < 1) {
                 throw new IllegalArgumentException(
-                        "a header needs a name and a value, but was '" + line + "'; write X-Api-Key: a");
+                        "a header needs a name and a value, but was " + Quotation.of(line) + "; write X-Api-Key: a");
             }
         }
     }

@@ -1,5 +1,5 @@
 -- Joins what an instance knows of operators' changes with what Redis knows, as the class Changes does.
--- KEYS[1] the key; KEYS[2] that of overrides.lua; KEYS[3] that of history.lua. ARGV: JOIN or LEAVE; the instance; the milliseconds for which it counts as running; what it knows;
+-- KEYS[1] the key; KEYS[2] that of overrides.lua; KEYS[3] that of history.lua. ARGV: JOIN, REPLACE (which takes the value for one of somebody else) or LEAVE; the instance; the milliseconds for which it counts as running; what it knows;
 -- what it changes, if it knows everything. Returns whether it did, whether the key had a value of somebody else, and
 -- everything that is known now; and the digest of all overrides, the time in microseconds, and the digest of the history.
 -- The value consists of lines: a name of two words, a time in microseconds, and a text, such as
@@ -38,7 +38,7 @@ local me = INSTANCE .. ARGV[2]
 local known = read(ARGV[4])
 
 local stored = redis.call('MGET', KEYS[1])[1]
-local all = stored and read(stored)
+local all = ARGV[1] ~= 'REPLACE' and stored and read(stored)
 local foreign = not all and (stored or redis.call('EXISTS', KEYS[1]) == 1)
 all = all or {}
 

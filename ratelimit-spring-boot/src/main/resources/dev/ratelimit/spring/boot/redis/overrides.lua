@@ -7,6 +7,7 @@
 -- forgotten; and then
 --   COMPARE: nothing. Returns the digests.
 --   JOIN: numbers of buckets, each with the lines that the instance knows. Returns the lines that are known now.
+--   REPLACE: the same, but takes what the buckets have for values of somebody else.
 --   SET: the digest of all that the instance knows; a moment after all those; the number of a bucket; and of a new line
 --     what comes before the moment, the end (empty if that is the moment) and the text. It is accepted only if the
 --     instance knows everything. Returns 1 and the moment then, otherwise 0.
@@ -57,23 +58,7 @@ local function later(one, other)
 end
 
 local function stored_in(bucket)
-  local text = redis.call('HMGET', key, bucket)[1] or ''
-  return read(text), text
-end
-
--- whether all of these lines are known, and none is to be forgotten
-local function is_complete(lines, sent)
-  for name, line in pairs(sent) do
-    if later(line, lines[name]) then
-      return false
-    end
-  end
-  for _, line in pairs(lines) do
-    if line.ends <= forgotten then
-      return false
-    end
-  end
-  return true
+  return read(redis.call('HMGET', key, bucket)[1] or '')
 end
 
 -- of lines in whatever order: the sum of 48 bits of each one's hash
@@ -107,19 +92,17 @@ if ARGV[1] == 'COMPARE' then
   -- somebody else may have written the digest of digests
   finish()
   table.insert(reply, digests)
-elseif ARGV[1] == 'JOIN' then
+elseif ARGV[1] == 'JOIN' or ARGV[1] == 'REPLACE' then
+  foreign = foreign or ARGV[1] == 'REPLACE'
   for i = 4, #ARGV, 2 do
-    local lines, text = stored_in(ARGV[i])
-    local sent = read(ARGV[i + 1])
-    if not is_complete(lines, sent) or foreign then
-      for name, line in pairs(sent) do
-        if later(line, lines[name]) then
-          lines[name] = line
-        end
+    local lines = ARGV[1] == 'JOIN' and stored_in(ARGV[i]) or {}
+    for name, line in pairs(read(ARGV[i + 1])) do
+      if later(line, lines[name]) then
+        lines[name] = line
       end
-      text = put(ARGV[i], lines)
     end
-    table.insert(reply, text)
+    -- also if nothing is new, since somebody else may have written the digest
+    table.insert(reply, put(ARGV[i], lines))
   end
   finish()
 elseif (stored[3] or '') == ARGV[4] then

@@ -298,7 +298,7 @@ public final class AnnotatedRules {
             }
             Long burst = WrittenLimit.changed(annotation.burst() == 0 ? null : annotation.burst(), change);
             LimitParser parser = new LimitParser(
-                    LimitParser.algorithm(resolved(annotation.algorithm())),
+                    LimitParser.algorithm(context.algorithmOf(name, resolved(annotation.algorithm()))),
                     LimitOptions.NONE.with("burst", burst),
                     Concurrency.DEFAULT_MAX_HOLD,
                     context.store());

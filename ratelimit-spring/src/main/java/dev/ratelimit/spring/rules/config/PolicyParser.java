@@ -106,7 +106,7 @@ final class PolicyParser {
         for (String plan : change.plans().keySet()) {
             if (!properties.plans().containsKey(plan)) {
                 throw section.mistake(
-                        "plans." + plan,
+                        Quotation.message("plans." + plan),
                         null,
                         plan.equals(LimitOverrides.NO_PLAN)
                                 ? "callers without a plan have the limit of the policy; change that, without a plan"
@@ -129,8 +129,8 @@ final class PolicyParser {
     }
 
     private LimitParser limitParser() {
-        Algorithm named = section.checked(
-                "algorithm", properties.algorithm(), () -> LimitParser.algorithm(properties.algorithm()));
+        String written = context.algorithmOf(name, properties.algorithm());
+        Algorithm named = section.checked("algorithm", written, () -> LimitParser.algorithm(written));
         Algorithm algorithm = concurrency.algorithm(named);
         LimitOptions options = LimitOptions.NONE
                 .with("burst", burst)
@@ -232,7 +232,7 @@ final class PolicyParser {
                 continue;
             }
             String property = "plans." + entry.getKey();
-            LimitOverride override = plan(property, entry.getValue(), limits);
+            LimitOverride override = plan(entry.getKey(), entry.getValue(), limits);
             if (!entry.getKey().equals(LimitOverrides.NO_PLAN)) {
                 overrides.plan(entry.getKey(), override);
             } else if (own != null) {
@@ -261,7 +261,8 @@ final class PolicyParser {
         return otherwise;
     }
 
-    private LimitOverride plan(String property, PolicyProperties.Plan plan, LimitParser limits) {
+    private LimitOverride plan(String called, PolicyProperties.Plan plan, LimitParser limits) {
+        String property = "plans." + called;
         String written = plan.limit();
         if (written == null) {
             throw section.mistake(
@@ -275,7 +276,11 @@ final class PolicyParser {
             throw section.mistake(
                     property + (plan.burst() != null ? ".burst" : ".zone"),
                     null,
-                    "it has no effect on a plan that is " + written.strip() + "; remove it");
+                    "it has no effect on a plan that is " + written.strip() + "; "
+                            + (plan.burst() != null
+                                            && context.changeOf(name).plans().containsKey(called)
+                                    ? "change the burst to 0 as well, for none"
+                                    : "remove it"));
         }
         LimitParser own = limits.with("burst", plan.burst());
         LimitParser ofPlan = plan.zone() == null ? own : own.with("zone", plan.zone());

@@ -46,6 +46,7 @@ public final class PolicyRules {
      * Reads the configuration.
      *
      * @param changes what replaces the properties of policies, by policy
+     * @param algorithms what replaces the algorithms of policies, by policy
      * @param beans the beans that keys and plans may refer to
      * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
      * @throws RateLimitConfigurationException the first mistake; suppressed, the first ones of other policies
@@ -53,6 +54,7 @@ public final class PolicyRules {
     public PolicyRules(
             RateLimitProperties properties,
             Map<String, Change> changes,
+            Map<String, String> algorithms,
             ListableBeanFactory beans,
             Consumer<Limit> store) {
         this.properties = properties;
@@ -65,7 +67,8 @@ public final class PolicyRules {
                 properties.ignoreCase(),
                 store,
                 beans.getBeanProvider(WatchedResults.class).getIfAvailable(() -> result -> false),
-                changes);
+                changes,
+                algorithms);
         parseRules();
         this.clientAddress = new ClientAddress(
                 ranges(new Section("ratelimit"), "trusted-proxies", properties.trustedProxies()),

@@ -26,6 +26,7 @@ import java.util.function.Consumer;
  * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
  * @param results which results of methods tell when their work ends
  * @param changes what replaces the limits and modes of policies, by policy
+ * @param algorithms what replaces the algorithms of policies, by policy
  */
 record RuleContext(
         KeyParser keys,
@@ -35,7 +36,8 @@ record RuleContext(
         boolean ignoreCase,
         Consumer<Limit> store,
         WatchedResults results,
-        Map<String, Change> changes) {
+        Map<String, Change> changes,
+        Map<String, String> algorithms) {
 
     private static final Change NONE = new Change(null, null, null);
 
@@ -61,6 +63,11 @@ record RuleContext(
             throw Section.ofPolicy(policy).mistake(foreign, null, what);
         }
         return change;
+    }
+
+    /** The algorithm of a policy. */
+    String algorithmOf(String policy, String written) {
+        return algorithms.getOrDefault(policy, written);
     }
 
     /** Whether a policy is applied. */

@@ -35,7 +35,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -154,7 +153,13 @@ public final class RequestRules {
      */
     public record Reread(RulesInForce rules, Runnable enforce) {}
 
-    private final BiFunction<RateLimitProperties, Map<String, Change>, Parsed> parser;
+    /** Reads properties with changes and other algorithms, both by policy. */
+    private interface Parser {
+
+        Parsed parse(RateLimitProperties written, Map<String, Change> changes, Map<String, String> algorithms);
+    }
+
+    private final Parser parser;
     private final List<Handler> handlers = new ArrayList<>();
     private final List<Called> calls = new ArrayList<>();
 
@@ -193,11 +198,11 @@ public final class RequestRules {
             StringValueResolver placeholders,
             Consumer<Limit> store) {
         this.properties = properties;
-        this.parser = (written, changed) -> {
-            PolicyRules configured = new PolicyRules(written, changed, beans, store);
+        this.parser = (written, changed, algorithms) -> {
+            PolicyRules configured = new PolicyRules(written, changed, algorithms, beans, store);
             return new Parsed(configured, configured.annotated(placeholders));
         };
-        this.parsed = parser.apply(properties, Map.of());
+        this.parsed = parser.parse(properties, Map.of(), Map.of());
         this.inForce = RulesInForce.none(parsed.byMethod(), parsed.configured().sources(NOWHERE));
     }
 
@@ -304,18 +309,28 @@ public final class RequestRules {
      * @throws RateLimitConfigurationException if the rules would not be valid
      */
     public Reread read(Map<String, Change> next) {
-        return read(properties, next);
+        return read(properties, next, Map.of());
+    }
+
+    /**
+     * Reads the configuration with other changes, and a policy with another algorithm.
+     *
+     * @param algorithm as in the configuration
+     * @throws RateLimitConfigurationException if the rules would not be valid
+     */
+    public RulesInForce readWith(Map<String, Change> next, String policy, String algorithm) {
+        return read(properties, next, Map.of(policy, algorithm)).rules();
     }
 
     /** Reads other policies, too; all other properties stay as they are. */
     public Reread read(Map<String, PolicyProperties> policies, Map<String, Change> next) {
         RateLimitProperties written = properties.withPolicies(policies);
         properties.checkChangeable(written);
-        return read(written, next);
+        return read(written, next, Map.of());
     }
 
-    private Reread read(RateLimitProperties written, Map<String, Change> next) {
-        Parsed reread = parser.apply(written, Map.copyOf(next));
+    private Reread read(RateLimitProperties written, Map<String, Change> next, Map<String, String> algorithms) {
+        Parsed reread = parser.parse(written, Map.copyOf(next), algorithms);
         handlers.forEach(reread::add);
         handlers.forEach(handler -> checkCallable(handler, reread));
         calls.forEach(call -> reread.byMethod().of(call.type(), call.method()));

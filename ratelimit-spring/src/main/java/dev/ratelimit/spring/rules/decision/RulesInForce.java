@@ -120,6 +120,11 @@ public record RulesInForce(
                 Map.copyOf(tried));
     }
 
+    /** The same rules for what is no request: no trial counts it. */
+    public RulesInForce withoutTrials() {
+        return trials.isEmpty() ? this : with(overrides, Map.of());
+    }
+
     /**
      * The rules of a policy wherever it applies, of requests and calls, at whatever cost.
      *

@@ -8,6 +8,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -150,6 +152,8 @@ public final class ChangeHistory {
      * @param showKeys whether to show the keys of configured overrides
      */
     public String yaml(boolean all, Function<String, List<OverriddenKey>> overrides, ShownKeys keys, boolean showKeys) {
-        return new YamlInForce(rules.policies(), rules.changes(), inForce.get(), overrides, keys).write(all, showKeys);
+        SortedMap<String, List<OverriddenKey>> byPolicy = new TreeMap<>();
+        rules.inForce().byPolicy().keySet().forEach(policy -> byPolicy.put(policy, overrides.apply(policy)));
+        return new YamlInForce(rules.policies(), rules.changes(), inForce.get(), byPolicy, keys).write(all, showKeys);
     }
 }

@@ -3,6 +3,7 @@ package dev.ratelimit.spring.rules.history;
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.HistoryEntry.Action;
 import dev.ratelimit.spring.rules.text.Quotation;
+import dev.ratelimit.spring.rules.text.WellFormed;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -58,7 +59,7 @@ public final class HistoryLine implements Comparable<HistoryLine> {
     }
 
     private static @Nullable String cut(@Nullable String text) {
-        return text == null || text.length() <= MAX_TEXT ? text : text.substring(0, MAX_TEXT - 3) + "...";
+        return text == null || text.length() <= MAX_TEXT ? text : WellFormed.beginning(text, MAX_TEXT - 3) + "...";
     }
 
     /**
@@ -90,7 +91,13 @@ public final class HistoryLine implements Comparable<HistoryLine> {
     }
 
     private static <T> @Nullable T optional(String part, Function<String, T> reader) {
-        return part.equals("-") ? null : reader.apply(part.substring(1));
+        if (part.equals("-")) {
+            return null;
+        }
+        if (!part.startsWith("+")) {
+            throw new IllegalArgumentException("neither missing nor there: " + Quotation.of(part));
+        }
+        return reader.apply(part.substring(1));
     }
 
     private String write() {

@@ -47,7 +47,7 @@ public final class HistoryReport {
         for (ChangedProperty property : inForce) {
             String now = ConfiguredValue.of(configured, property.policy(), property.name());
             Map<String, Object> map = new LinkedHashMap<>();
-            map.put("property", property.name());
+            map.put("property", property.shown());
             map.put("to", property.value());
             map.put("by", property.note().by());
             map.put("since", ChangeNote.instant(property.at()).toString());

@@ -65,7 +65,7 @@ public final class StaleChanges {
                         + " {} was configured, and which lasts {}. To apply the configuration, remove this change: POST"
                         + " {\"restore\": true} to /actuator/ratelimits/{}, or RateLimitPolicies.restore",
                 Quotation.of(property.policy()),
-                property.name(),
+                property.shown(),
                 stale.configured(),
                 property.value(),
                 Quotation.of(property.note().by()),

@@ -8,8 +8,8 @@ import dev.ratelimit.spring.rules.rule.Rule;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -20,15 +20,18 @@ import org.jspecify.annotations.Nullable;
  * @param policies as they are configured
  * @param changes what replaces the configuration, by policy
  * @param details what is known of these changes
- * @param overrides finds the overrides of keys in force, by policy
+ * @param overrides of keys in force, by policy; in the order of their names
  * @param keys shows their keys
  */
 record YamlInForce(
         Map<String, PolicyProperties> policies,
         Map<String, Change> changes,
         List<ChangedProperty> details,
-        Function<String, List<OverriddenKey>> overrides,
+        SortedMap<String, List<OverriddenKey>> overrides,
         ChangeHistory.ShownKeys keys) {
+
+    private static final String ALONE = " of the concurrency limit alone";
+    private static final String NO_PROPERTY = "; the configuration has no such property";
 
     private static final Change NOTHING = new Change(null, null, null);
 
@@ -42,17 +45,15 @@ record YamlInForce(
         YamlText yaml = new YamlText();
         Map<String, PolicyProperties> written = new TreeMap<>(policies);
         written.keySet().removeIf(policy -> !all && differences(policy).isEmpty());
+        List<String> annotated = annotated();
         yaml.comment(
                 written.isEmpty()
-                        ? "All policies are as configured."
+                        ? (annotated.isEmpty() ? "All policies" : "All policies of the configuration")
+                                + " are as configured."
                         : (all ? "All policies" : "The policies that differ from their configuration")
                                 + ", as they are in force. After a deployment of them, remove the changes by"
                                 + " {\"restore\": true}.");
-        details.stream()
-                .filter(detail -> !policies.containsKey(detail.policy())
-                        && !policies.containsKey(Rule.withoutConcurrency(detail.policy())))
-                .forEach(detail -> yaml.comment("The policy " + detail.policy() + " is written out in an annotation. "
-                        + of(detail, detail.name())));
+        annotated.forEach(yaml::comment);
         if (!written.isEmpty()) {
             yaml.group(
                     "ratelimit",
@@ -70,20 +71,40 @@ record YamlInForce(
         return yaml.toString();
     }
 
+    /** How policies that are written out in annotations differ from these, for people. */
+    private List<String> annotated() {
+        return Stream.concat(
+                        details.stream()
+                                .filter(detail -> isAnnotated(detail.policy()))
+                                .map(detail -> annotated(detail.policy(), of(detail, detail.shown()))),
+                        overrides.keySet().stream()
+                                .filter(this::isAnnotated)
+                                .flatMap(policy -> overrides(policy, "").map(one -> annotated(policy, one))))
+                .toList();
+    }
+
+    private boolean isAnnotated(String policy) {
+        return !policies.containsKey(policy) && !policies.containsKey(Rule.withoutConcurrency(policy));
+    }
+
+    private static String annotated(String policy, String difference) {
+        return "The policy " + policy + " is written out in an annotation. " + difference;
+    }
+
     /** How a policy differs from its configuration, for people. */
     private List<String> differences(String policy) {
         String half = Rule.concurrencyOf(policy);
         return Stream.of(
                         details.stream()
                                 .filter(detail -> detail.policy().equals(policy))
-                                .map(detail -> of(detail, detail.name())),
+                                .map(detail -> of(detail, detail.shown())),
                         details.stream()
                                 .filter(detail -> detail.policy().equals(half))
                                 .map(detail -> detail.name().equals("limit")
                                         ? of(detail, "concurrency")
-                                        : of(detail, detail.name() + " of the concurrency limit alone")
-                                                + "; the configuration has no such property"),
-                        overrides.apply(policy).stream().map(one -> of(policy, one)))
+                                        : of(detail, detail.shown() + ALONE) + NO_PROPERTY),
+                        overrides(policy, ""),
+                        overrides(half, ALONE).map(one -> one + NO_PROPERTY))
                 .flatMap(lines -> lines)
                 .toList();
     }
@@ -95,9 +116,10 @@ record YamlInForce(
                 + (note.configured().isEmpty() ? "" : "; configured was " + note.configured());
     }
 
-    private String of(String policy, OverriddenKey one) {
-        return "Override of key " + keys.show(policy, one.key()) + ": " + one.limit()
-                + by(one.by(), one.since(), one.until(), one.reason());
+    private Stream<String> overrides(String policy, String what) {
+        return overrides.getOrDefault(policy, List.of()).stream()
+                .map(one -> "Override of key " + keys.show(policy, one.key()) + what + ": " + one.limit()
+                        + by(one.by(), one.since(), one.until(), one.reason()));
     }
 
     private static String by(String who, Instant since, @Nullable Instant until, @Nullable String reason) {

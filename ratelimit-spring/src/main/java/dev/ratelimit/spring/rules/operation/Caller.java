@@ -6,6 +6,7 @@ import dev.ratelimit.spring.rules.key.KeyKind;
 import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.key.MissingKey;
 import dev.ratelimit.spring.rules.rule.PlainKey;
+import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
@@ -37,7 +38,7 @@ public record Caller(
         for (String line : headers) {
             if (line.indexOf(':') < 1) {
                 throw new IllegalArgumentException(
-                        "a header needs a name and a value, but was '" + line + "'; write X-Api-Key: a");
+                        "a header needs a name and a value, but was " + Quotation.of(line) + "; write X-Api-Key: a");
             }
         }
         if (user == null && address == null && headers.isEmpty() && key == null) {

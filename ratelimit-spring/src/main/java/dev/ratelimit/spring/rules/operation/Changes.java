@@ -58,7 +58,10 @@ public record Changes(Map<Property, Value> values) {
     /** The burst of a plan; the encoded name of the plan follows. */
     private static final String PLAN_BURST = "plan-burst.";
 
-    private static final Pattern LINE = Pattern.compile("(\\S+) (\\S+) (\\d{1,16}) (\\S*)");
+    private static final Pattern LINE = Pattern.compile("([!-~]+) ([!-~]+) (\\d{1,16}) ([!-~]*)");
+
+    /** The last moment that a script of Redis counts to, in microseconds. */
+    private static final long MAX_AT = (1L << 53) - 1;
 
     /**
      * A property of a policy.
@@ -244,6 +247,26 @@ public record Changes(Map<Property, Value> values) {
         return change(kept);
     }
 
+    /**
+     * Whether a property is among those that are applied: an instance that is configured in another way may not be able to
+     * apply all of a change.
+     */
+    static boolean isIn(@Nullable Change applied, String property) {
+        return applied != null
+                && switch (property) {
+                    case LIMIT -> applied.limit() != null;
+                    case BURST -> applied.burst() != null;
+                    case MODE -> applied.mode() != null;
+                    case PENALTY -> applied.penalty() != null;
+                    case MAX_WAIT -> applied.maxWait() != null;
+                    default -> {
+                        Change.OfPlan plan =
+                                applied.plans().get(decoded(property.substring(property.indexOf('.') + 1)));
+                        yield plan != null && (property.startsWith(PLAN_LIMIT) ? plan.limit() : plan.burst()) != null;
+                    }
+                };
+    }
+
     private List<Property> newestFirst(String policy) {
         return values.entrySet().stream()
                 .filter(entry -> entry.getKey().policy().equals(encoded(policy)))
@@ -306,7 +329,9 @@ public record Changes(Map<Property, Value> values) {
         Map<Property, Value> values = new HashMap<>();
         text.lines().forEach(line -> {
             Matcher matcher = LINE.matcher(line);
-            if (!matcher.matches()) {
+            if (!matcher.matches()
+                    || !encoded(decoded(matcher.group(2))).equals(matcher.group(2))
+                    || Long.parseLong(matcher.group(3)) > MAX_AT) {
                 throw new IllegalArgumentException("not a change: " + Quotation.of(line));
             }
             values.put(

@@ -69,7 +69,7 @@ final class Explanation {
     private boolean stages;
 
     Explanation(RulesInForce rules, RateLimitStore store, MetOverrides met) {
-        this.rules = rules;
+        this.rules = rules.withoutTrials();
         this.store = new Asking(store);
         this.met = met;
     }

@@ -2,7 +2,6 @@ package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
-import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
@@ -17,17 +16,16 @@ import dev.ratelimit.spring.rules.history.ChangedProperty;
 import dev.ratelimit.spring.rules.history.ConfiguredValue;
 import dev.ratelimit.spring.rules.history.EndAlarm;
 import dev.ratelimit.spring.rules.history.StaleChanges;
+import dev.ratelimit.spring.rules.history.Turns;
 import dev.ratelimit.spring.rules.text.Quotation;
+import dev.ratelimit.spring.rules.text.WellFormed;
 import java.time.Instant;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,6 +53,11 @@ final class LiveChanges implements AutoCloseable {
     private final Ticker ticker;
     private final EndAlarm ends;
     private final StaleChanges stale = new StaleChanges();
+
+    /** Of all that changes what is known, so that this does not change while others are asked. Taken before the lock. */
+    private final Turns turns;
+
+    /** Of what is in force. Nobody asks others under it, so that changes end in time. */
     private final ReentrantLock lock = new ReentrantLock();
 
     /** In force, but for changes that this instance cannot apply, because it is configured in another way. */
@@ -87,67 +90,23 @@ final class LiveChanges implements AutoCloseable {
             Change change,
             boolean fromConfiguration,
             @Nullable String version,
-            String by) {}
+            String by) {
 
-    /**
-     * A change that is in force.
-     *
-     * @param before what the policy was before
-     * @param at when it was accepted, in microseconds
-     * @param until when it ends, in microseconds; {@link ChangeNote#NEVER} without an end
-     * @param properties what it has changed
-     */
-    record Accepted(PolicyVersion before, long at, long until, Set<String> properties) {
-
-        private @Nullable Instant end() {
-            return until == ChangeNote.NEVER ? null : ChangeNote.instant(until);
-        }
-
-        /** How long it lasts, for people. */
-        String lasts(String withoutEnd) {
-            return until == ChangeNote.NEVER ? withoutEnd : "until " + end() + ", which returns to the configuration";
-        }
-
-        /** As an entry of the history. */
-        HistoryEntry entry(String policy, Edit edit, PolicyVersion now) {
-            return new HistoryEntry(
-                    ChangeNote.instant(at),
-                    now.change() == null ? HistoryEntry.Action.RESTORE : HistoryEntry.Action.CHANGE,
-                    policy,
-                    null,
-                    before.toString(),
-                    now.toString(),
-                    end(),
-                    edit.change().reason(),
-                    edit.by());
-        }
-
-        /** For observers. */
-        Map<String, Object> audited(Edit edit, PolicyVersion now) {
-            Map<String, Object> map = new LinkedHashMap<>();
-            map.put(
-                    "change",
-                    Stream.of(
-                                    edit.fromConfiguration() ? "as configured" : "",
-                                    edit.change().toString())
-                            .filter(part -> !part.isEmpty())
-                            .collect(Collectors.joining(", ")));
-            map.put("from", before.toString());
-            map.put("to", now.toString());
-            if (until != ChangeNote.NEVER) {
-                map.put("until", ChangeNote.instant(until).toString());
+        /** Validates the texts, and that there is something that can end. */
+        Edit {
+            check("limit", change.limit(), MAX_LIMIT);
+            check("reason", change.reason(), MAX_REASON);
+            if (isNothing(change) && (change.duration() != null || change.until() != null)) {
+                throw new IllegalArgumentException("a return to the configuration does not end; leave out duration and"
+                        + " until, or write what is to end, such as a limit");
             }
-            String reason = edit.change().reason();
-            if (reason != null) {
-                map.put("reason", reason);
-            }
-            return map;
         }
     }
 
     LiveChanges(RequestRules rules, Ticker ticker, Scheduler scheduler) {
         this.rules = rules;
         this.ticker = ticker;
+        this.turns = new Turns(ticker);
         this.ends = new EndAlarm(scheduler, ticker, this::end);
     }
 
@@ -173,21 +132,8 @@ final class LiveChanges implements AutoCloseable {
     List<ChangedProperty> inForce() {
         Map<String, Change> applied = rules.changes();
         return known.inForceAt(micros()).properties().stream()
-                .filter(property -> isApplied(applied.get(property.policy()), property.name()))
+                .filter(property -> Changes.isIn(applied.get(property.policy()), property.name()))
                 .toList();
-    }
-
-    /** An instance that is configured in another way may not be able to apply all of a change. */
-    private static boolean isApplied(@Nullable Change applied, String property) {
-        return applied != null
-                && switch (property) {
-                    case "limit" -> applied.limit() != null;
-                    case "burst" -> applied.burst() != null;
-                    case "mode" -> applied.mode() != null;
-                    case "penalty" -> applied.penalty() != null;
-                    case "max-wait" -> applied.maxWait() != null;
-                    default -> !applied.plans().isEmpty();
-                };
     }
 
     /** The rules as they are configured, without changes. */
@@ -211,45 +157,66 @@ final class LiveChanges implements AutoCloseable {
      *
      * @throws RateLimitConfigurationException if the rules would not be valid
      * @throws UnknownPolicyException if there is no such policy
-     * @throws IllegalArgumentException if the limit or the reason is too long, or the end is not possible
+     * @throws IllegalArgumentException if the end is not possible
      * @throws StaleVersionException if the policy has another version by now
      * @throws IllegalStateException if changes cannot be shared at the moment
      */
-    Accepted change(String policy, Edit edit) {
-        checkLength("limit", edit.change().limit(), MAX_LIMIT);
-        checkLength("reason", edit.change().reason(), MAX_REASON);
-        lock.lock();
+    AcceptedChange change(String policy, Edit edit) {
+        long deadline = turns.take();
         try {
-            endIfDue();
             long until = new ChangeEnd(
                             Instant.EPOCH.plusNanos(ticker.epochNanos()),
                             "to end a change, restore the policy",
                             "without an end, it lasts until the policy is restored, or the last instance stops")
                     .micros(edit.change().duration(), edit.change().until());
             for (int i = 0; i < ATTEMPTS; i++) {
-                PolicyVersion before = rules.inForce().version(policy);
-                before.require(edit.version());
-                RequestRules.Reread unused = rules.read(with(rules.changes(), policy, next(policy, edit)));
-                Changes asked = noted(policy, edit, until);
+                turns.checkInTime(deadline);
+                Changes asked = checked(policy, edit, until);
                 SharedChanges others = shared;
                 SharedChanges.Answer answer = others == null ? alone(asked) : others.exchange(known, asked);
                 if (answer.accepted()) {
-                    learn(answer.all());
-                    return new Accepted(before, known.latest(), until, asked.names());
+                    return accepted(policy, answer.all(), until, asked.names());
                 }
                 adoptAll(answer.all());
             }
             throw new IllegalStateException("other instances are changing policies at this moment; try again");
         } finally {
+            turns.pass();
+        }
+    }
+
+    /** What to ask, if it is possible here and now. */
+    private Changes checked(String policy, Edit edit, long until) {
+        lock.lock();
+        try {
+            endIfDue();
+            rules.inForce().version(policy).require(edit.version());
+            RequestRules.Reread unused = rules.read(with(rules.changes(), policy, next(policy, edit)));
+            return noted(policy, edit, until);
+        } finally {
             lock.unlock();
         }
     }
 
-    private static void checkLength(String name, @Nullable String text, int max) {
+    private AcceptedChange accepted(String policy, Changes all, long until, Set<String> properties) {
+        lock.lock();
+        try {
+            // something may have ended since the question
+            endIfDue();
+            PolicyVersion before = rules.inForce().version(policy);
+            learn(all);
+            return new AcceptedChange(before, known.latest(), until, properties);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static void check(String name, @Nullable String text, int max) {
         if (text != null && text.length() > max) {
             throw new IllegalArgumentException(
                     name + " must have at most " + max + " characters but has " + text.length());
         }
+        WellFormed.check(name, text);
     }
 
     private Changes noted(String policy, Edit edit, long until) {
@@ -328,6 +295,7 @@ final class LiveChanges implements AutoCloseable {
      * @throws RateLimitConfigurationException if the rules would not be valid
      */
     boolean configure(Map<String, PolicyProperties> policies) {
+        turns.await();
         lock.lock();
         try {
             endIfDue();
@@ -346,6 +314,7 @@ final class LiveChanges implements AutoCloseable {
             return differ;
         } finally {
             lock.unlock();
+            turns.pass();
         }
     }
 
@@ -354,16 +323,25 @@ final class LiveChanges implements AutoCloseable {
         if (known.and(others).equals(known)) {
             return;
         }
-        lock.lock();
+        turns.await();
         try {
             adoptAll(others);
+        } finally {
+            turns.pass();
+        }
+    }
+
+    private void adoptAll(Changes others) {
+        lock.lock();
+        try {
+            endIfDue();
+            adoptUnderLock(others);
         } finally {
             lock.unlock();
         }
     }
 
-    private void adoptAll(Changes others) {
-        endIfDue();
+    private void adoptUnderLock(Changes others) {
         Changes knownBefore = known;
         RulesInForce before = rules.inForce();
         learn(others);

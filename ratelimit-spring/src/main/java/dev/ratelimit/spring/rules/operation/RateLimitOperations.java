@@ -33,6 +33,7 @@ import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
+import dev.ratelimit.spring.rules.text.WellFormed;
 import dev.ratelimit.spring.rules.traffic.Traffic;
 import dev.ratelimit.spring.rules.trial.Trials;
 import java.util.LinkedHashMap;
@@ -41,7 +42,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -65,7 +65,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     private final KeyDisplay keys = new KeyDisplay();
     private final Observations observations;
     private final TrialJournal trials;
-    private final List<BiConsumer<String, Map<String, Object>>> observers = new CopyOnWriteArrayList<>();
+    private final Observers observers = new Observers();
     private volatile Supplier<@Nullable String> operator = () -> null;
     private volatile @Nullable QueuedEvents events;
 
@@ -87,9 +87,9 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         this.live = new LiveChanges(rules, ticker, scheduler);
         this.overrides = new KeyOverrides(rules, ticker, scheduler);
         this.history = new ChangeHistory(rules, ticker, live::inForce);
-        this.journal = OverrideJournal.of(overrides, history, keys::hash, () -> operator.get(), this::tell);
+        this.journal = OverrideJournal.of(overrides, history, keys::hash, () -> operator.get(), observers::tell);
         this.observations = new Observations(rules, keys);
-        this.trials = new TrialJournal(rules, new Trials(rules, ticker), keys, () -> operator.get(), this::tell);
+        this.trials = new TrialJournal(rules, new Trials(rules, ticker), keys, () -> operator.get(), observers::tell);
         this.refreshed = new RefreshedConfiguration(
                 rules, live, (policy, before, now) -> publish(policy, Cause.CONFIGURATION, before, now));
         live.tellEnded(this::ended);
@@ -136,18 +136,18 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     @Override
     public boolean reset(String policy, String... key) {
         KeyBudgets.Reset reset = budgets.reset(policy, List.of(key));
-        tell(policy, reset.logged(policy, keys.hash(reset.key()), whoAsks()));
+        observers.tell(policy, reset.logged(policy, keys.hash(reset.key()), whoAsks()));
         return reset.certain();
     }
 
     @Override
     public void change(String policy, Change change) {
-        edit(policy, change, false, null);
+        edit(policy, change, false, null, false);
     }
 
     @Override
     public void restore(String policy) {
-        edit(policy, new Change(null, null, null), true, null);
+        edit(policy, new Change(null, null, null), true, null, false);
     }
 
     /**
@@ -156,6 +156,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      * @param fromConfiguration whether what the change leaves out returns to the configuration; otherwise it stays as it
      *     is
      * @param version the version of the policy that is to be changed, as it was reported; {@code null} for any
+     * @param showKeys whether to show keys as their plain values, not as hashes
      * @throws RateLimitConfigurationException if the configuration would not be valid; the policy then stays as it is
      * @throws UnknownPolicyException if there is no such policy
      * @throws StaleVersionException if the policy has another version by now
@@ -163,9 +164,10 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      * @throws IllegalStateException if changes are shared, and cannot be at the moment
      */
     @CanIgnoreReturnValue
-    public Map<String, Object> edit(String policy, Change change, boolean fromConfiguration, @Nullable String version) {
+    public Map<String, Object> edit(
+            String policy, Change change, boolean fromConfiguration, @Nullable String version, boolean showKeys) {
         LiveChanges.Edit edit = new LiveChanges.Edit(change, fromConfiguration, version, journal.whoAsks());
-        LiveChanges.Accepted accepted = live.change(policy, edit);
+        AcceptedChange accepted = live.change(policy, edit);
         PolicyVersion before = accepted.before();
         PolicyVersion now = rules.inForce().version(policy);
         history.add(accepted.entry(policy, edit, now), accepted.properties());
@@ -177,9 +179,9 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
                 now,
                 now.change() == null ? "as configured" : accepted.lasts(live.duration()),
                 change.reason() == null ? "" : ", because of " + Quotation.of(change.reason()));
-        tell(policy, accepted.audited(edit, now));
+        observers.tell(policy, accepted.audited(edit, now));
         publish(policy, Cause.OPERATOR, before.toString(), now.toString());
-        return new ChangeReport(policy, change, before, rules.inForce()).addTo(report(policy, null, false));
+        return new ChangeReport(policy, change, before, rules.inForce()).addTo(report(policy, null, showKeys));
     }
 
     /**
@@ -187,12 +189,12 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      * the same. Nothing is changed.
      */
     public Map<String, Object> preview(
-            String policy, Change change, boolean fromConfiguration, @Nullable String version) {
+            String policy, Change change, boolean fromConfiguration, @Nullable String version, boolean showKeys) {
         PolicyVersion before = rules.inForce().version(policy);
         RulesInForce then =
                 live.preview(policy, new LiveChanges.Edit(change, fromConfiguration, version, journal.whoAsks()));
-        Map<String, Object> report = report(then, false).policy(then.rule(policy));
-        report.putAll(reportOverrides(policy, false));
+        Map<String, Object> report = report(then, showKeys).policy(then.rule(policy));
+        report.putAll(reportOverrides(policy, showKeys));
         report.put("version", before.id());
         report.put("dryRun", true);
         return new ChangeReport(policy, change, before, then).addTo(report);
@@ -201,7 +203,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     /** Tells of changes that have ended by themselves. */
     private void ended(String policy, PolicyVersion before, PolicyVersion now) {
         log.warn("Rate limit {} was {}, and is {} since its change has ended", Quotation.of(policy), before, now);
-        tell(policy, Map.of("expired", "", "from", before.toString(), "to", now.toString()));
+        observers.tell(policy, Map.of("expired", "", "from", before.toString(), "to", now.toString()));
         publish(policy, Cause.EXPIRY, before.toString(), now.toString());
     }
 
@@ -291,7 +293,10 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      * @param who the name of whoever asks at the moment; {@code null} for the application itself
      */
     public void identify(Supplier<@Nullable String> who) {
-        operator = who;
+        operator = () -> {
+            String name = who.get();
+            return name == null ? null : WellFormed.of(name);
+        };
     }
 
     private String whoAsks() {
@@ -377,7 +382,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         return live.duration();
     }
 
-    /** Calls this with the policy and what was done, after each change and each reset. */
+    /** Calls this with the policy and what was done, after each change and each reset; what it throws is logged. */
     public void observe(BiConsumer<String, Map<String, Object>> observer) {
         observers.add(observer);
     }
@@ -406,10 +411,6 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     public void watch(WaitingRequests requests) {
         observations.watch(requests);
         observe((policy, what) -> requests.wake(policy));
-    }
-
-    private void tell(String policy, Map<String, Object> what) {
-        observers.forEach(observer -> observer.accept(policy, what));
     }
 
     /** Describes all policies, for JSON, with keys as their plain values if they may be shown, otherwise as hashes. */

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
@@ -9,6 +10,7 @@ import dev.ratelimit.spring.rules.text.Quotation;
 import dev.ratelimit.spring.rules.traffic.FrequentKeys;
 import dev.ratelimit.spring.rules.trial.Trial;
 import dev.ratelimit.spring.rules.trial.Trials;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -175,13 +177,20 @@ public final class TrialJournal {
             map.put("refusedKeysAtLeast", true);
         }
         addMostRefused(trial, map, plain);
-        if (trial.lost() > 0) {
-            map.put(
-                    "remark",
-                    "more than " + Trial.KEYS + " keys were active at once, and " + trial.lost()
-                            + " were forgotten, so more would be refused");
-        }
+        put(map, "remark", remark(policy, trial, result.running()));
         return map;
+    }
+
+    private @Nullable String remark(String policy, Trial trial, boolean running) {
+        List<String> remarks = new ArrayList<>();
+        if (running && rules.inForce().mode(policy) == Mode.OFF) {
+            remarks.add("the policy is off, so no request reaches the trial");
+        }
+        if (trial.lost() > 0) {
+            remarks.add("more than " + Trial.KEYS + " keys were active at once, and " + trial.lost()
+                    + " were forgotten, so more would be refused");
+        }
+        return remarks.isEmpty() ? null : String.join("; ", remarks);
     }
 
     private void addMostRefused(Trial trial, Map<String, Object> map, boolean plain) {

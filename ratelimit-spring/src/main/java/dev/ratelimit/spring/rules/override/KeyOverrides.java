@@ -12,12 +12,14 @@ import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.history.ChangeEnd;
 import dev.ratelimit.spring.rules.history.ChangeNote;
+import dev.ratelimit.spring.rules.history.Turns;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.OverrideKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
+import dev.ratelimit.spring.rules.text.WellFormed;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -25,7 +27,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,7 +63,7 @@ public final class KeyOverrides implements AutoCloseable {
 
     private final RequestRules rules;
     private final Ticker ticker;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final Turns turns;
 
     private volatile Overrides known = Overrides.NONE;
     private volatile @Nullable SharedOverrides shared;
@@ -90,6 +91,7 @@ public final class KeyOverrides implements AutoCloseable {
     public KeyOverrides(RequestRules rules, Ticker ticker, Scheduler scheduler) {
         this.rules = rules;
         this.ticker = ticker;
+        this.turns = new Turns(ticker);
         this.ends = new EndedOverrides(scheduler, ticker, ended -> tell(ended, Action.EXPIRED));
     }
 
@@ -132,10 +134,10 @@ public final class KeyOverrides implements AutoCloseable {
     OverriddenKey set(String policy, String key, KeyOverride override, String by) {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
-        checkLength("key", key, MAX_KEY);
-        checkLength("limit", override.limit(), MAX_LIMIT);
+        check("key", key, MAX_KEY);
+        check("limit", override.limit(), MAX_LIMIT);
         String reason = override.reason();
-        checkLength("reason", reason == null ? "" : reason, MAX_REASON);
+        check("reason", reason == null ? "" : reason, MAX_REASON);
         String canonical = keyOf(now, rule, key).value();
         if (rule.overrides().read(override.limit()) instanceof LimitOverride.Limited limited) {
             checkCosts(now, policy, limited);
@@ -167,15 +169,17 @@ public final class KeyOverrides implements AutoCloseable {
         return describe(of, before);
     }
 
-    private static void checkLength(String name, String text, int max) {
+    private static void check(String name, String text, int max) {
         if (text.length() > max) {
             throw new IllegalArgumentException(
                     name + " must have at most " + max + " characters but has " + text.length());
         }
+        WellFormed.check(name, text);
     }
 
-    /** How the policy of a rule encodes a key. */
+    /** How the policy of a rule encodes a key, which other instances are to read as it is. */
     static OverrideKey keyOf(RulesInForce now, Rule rule, String key) {
+        WellFormed.check("key", key);
         return OverrideKey.of(rule.key(), now.sources().keys().get(), key);
     }
 
@@ -216,9 +220,10 @@ public final class KeyOverrides implements AutoCloseable {
     }
 
     private Overrides.Value accept(Overrides.Key key, Overrides.Value value) {
-        lock.lock();
+        long deadline = turns.take();
         try {
             for (int i = 0; i < ATTEMPTS; i++) {
+                turns.checkInTime(deadline);
                 checkRoom(key, value);
                 SharedOverrides others = shared;
                 if (others == null) {
@@ -235,7 +240,7 @@ public final class KeyOverrides implements AutoCloseable {
             }
             throw new IllegalStateException("other instances are setting overrides at this moment; try again");
         } finally {
-            lock.unlock();
+            turns.pass();
         }
     }
 
@@ -257,7 +262,7 @@ public final class KeyOverrides implements AutoCloseable {
         if (others == known) {
             return false;
         }
-        lock.lock();
+        turns.await();
         try {
             Overrides all = known.and(others);
             if (all.equals(known)) {
@@ -274,7 +279,7 @@ public final class KeyOverrides implements AutoCloseable {
             tell(before.where((key, value) -> !now.values().containsKey(key)), Action.REMOVED);
             return true;
         } finally {
-            lock.unlock();
+            turns.pass();
         }
     }
 
@@ -321,11 +326,11 @@ public final class KeyOverrides implements AutoCloseable {
         long day = Math.floorDiv(now - REMEMBERED_MICROS, STEP_MICROS) * STEP_MICROS;
         long horizon = Math.max(day, endOfTooMany(now));
         if (known.values().values().stream().anyMatch(value -> value.until() <= horizon)) {
-            lock.lock();
+            turns.await();
             try {
                 learn(known.without(horizon));
             } finally {
-                lock.unlock();
+                turns.pass();
             }
         }
     }

@@ -34,7 +34,7 @@ public record Overrides(Map<Key, Value> values, long forgotten) {
     /** The end of an override that has none, in microseconds: the last one that a script of Redis counts to. */
     static final long NEVER = (1L << 53) - 1;
 
-    private static final Pattern LINE = Pattern.compile("(\\S+) (\\S+) (\\d{1,16}) (\\d{1,16}) (\\S*)");
+    private static final Pattern LINE = Pattern.compile("([!-~]+) ([!-~]+) (\\d{1,16}) (\\d{1,16}) ([!-~]*)");
 
     /**
      * Whose limits an override replaces.
@@ -70,6 +70,11 @@ public record Overrides(Map<Key, Value> values, long forgotten) {
 
         boolean isInForceAt(long nanos) {
             return !text.isEmpty() && (until == NEVER || nanos < until * 1000);
+        }
+
+        /** Throws an exception unless all parts can be read. */
+        private void checkEncoding() {
+            String unused = limit() + reason() + by();
         }
 
         /** The limits, as they were written. */
@@ -168,9 +173,14 @@ public record Overrides(Map<Key, Value> values, long forgotten) {
             if (!matcher.matches()) {
                 throw new IllegalArgumentException("not an override: " + Quotation.of(line));
             }
-            values.put(
-                    new Key(decoded(matcher.group(1)), decoded(matcher.group(2))),
-                    new Value(Long.parseLong(matcher.group(3)), Long.parseLong(matcher.group(4)), matcher.group(5)));
+            Key key = new Key(decoded(matcher.group(1)), decoded(matcher.group(2)));
+            Value value =
+                    new Value(Long.parseLong(matcher.group(3)), Long.parseLong(matcher.group(4)), matcher.group(5));
+            value.checkEncoding();
+            if (!line(key, value).equals(line) || value.at() > NEVER || value.until() > NEVER) {
+                throw new IllegalArgumentException("not an override: " + Quotation.of(line));
+            }
+            values.put(key, value);
         });
         return values;
     }

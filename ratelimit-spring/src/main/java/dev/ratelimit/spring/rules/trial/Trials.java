@@ -1,11 +1,10 @@
 package dev.ratelimit.spring.rules.trial;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.Rate;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.Algorithm;
-import dev.ratelimit.algorithm.LimitOptions;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.rules.decision.RequestRules;
@@ -13,9 +12,11 @@ import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.rule.LimitTrial;
 import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.text.WellFormed;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,11 @@ public final class Trials {
 
     /** The maximum number of trials that run at once. */
     public static final int MAX = 10;
+
+    private static final String AT_ONCE = "a limit of requests at once cannot be tried, only one with a period";
+
+    /** What a trial says itself, as properties. */
+    private static final Set<String> FIELDS = Set.of("limit", "burst", "algorithm");
 
     private final RequestRules rules;
     private final Ticker ticker;
@@ -45,9 +51,10 @@ public final class Trials {
      * @param by who asks; {@code null} for the application itself
      * @throws UnknownPolicyException if there is no such policy
      * @throws IllegalArgumentException if the policy cannot have the limits, is off, or too many trials run
-     * @throws dev.ratelimit.spring.RateLimitConfigurationException likewise, if the limits are wrong
+     * @throws RateLimitConfigurationException likewise, if the limits are wrong
      */
     public synchronized Trial start(String policy, RateLimitTrial asked, @Nullable String by) {
+        WellFormed.check("reason", asked.reason());
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         if (now.mode(policy) == Mode.OFF) {
@@ -55,7 +62,7 @@ public final class Trials {
                     "the policy is off, so no request would reach the trial; change its mode");
         }
         if (rule.holds()) {
-            throw new IllegalArgumentException("a limit of requests at once cannot be tried, only one with a period");
+            throw new IllegalArgumentException(AT_ONCE);
         }
         List<Limit> limits = limits(policy, asked);
         long others = trials.entrySet().stream()
@@ -75,29 +82,38 @@ public final class Trials {
         return trial;
     }
 
-    /** As a change of the policy would have them, or by another algorithm. */
+    /** As a change of the policy would have them, and the configuration with another algorithm. */
     private List<Limit> limits(String policy, RateLimitTrial asked) {
         String algorithm = asked.algorithm();
-        if (algorithm != null) {
-            return limits(Algorithm.named(algorithm.strip()), asked);
+        if (algorithm != null && algorithm.strip().equals(Algorithm.CONCURRENCY.toString())) {
+            throw new IllegalArgumentException(AT_ONCE);
         }
-        Change change = new Change(asked.limit(), asked.burst(), null);
+        // the burst of the policy may be that of an algorithm without one
+        Long burst = asked.burst() == null && algorithm != null ? Long.valueOf(0) : asked.burst();
         Map<String, Change> changes = new HashMap<>(rules.changes());
-        changes.merge(policy, change, (earlier, later) -> later.after(earlier));
-        return rules.read(changes).rules().rule(policy).policy().limits();
+        changes.merge(policy, new Change(asked.limit(), burst, null), (earlier, later) -> later.after(earlier));
+        try {
+            RulesInForce then = algorithm == null
+                    ? rules.read(changes).rules()
+                    : rules.readWith(changes, policy, algorithm.strip());
+            return then.rule(policy).policy().limits();
+        } catch (RateLimitConfigurationException e) {
+            throw inWordsOfTheRequest(e, policy);
+        }
     }
 
-    private static List<Limit> limits(Algorithm algorithm, RateLimitTrial asked) {
-        if (algorithm == Algorithm.CONCURRENCY) {
-            throw new IllegalArgumentException("a limit of requests at once cannot be tried, only one with a period");
+    /** Nobody has written the limit of a trial as a property. */
+    private static RateLimitConfigurationException inWordsOfTheRequest(
+            RateLimitConfigurationException mistake, String policy) {
+        String properties = "ratelimit.policies." + policy;
+        String where = mistake.where();
+        if (!where.equals(properties) && !where.startsWith(properties + ".")) {
+            return mistake;
         }
-        Long burst = asked.burst();
-        LimitOptions options = burst == null || burst == 0 ? LimitOptions.NONE : LimitOptions.NONE.with("burst", burst);
-        List<Rate> rates = Rate.parseAll(asked.limit());
-        if (rates.size() > 1 && !options.names().isEmpty()) {
-            throw new IllegalArgumentException("burst needs a single limit, but there are " + rates.size());
-        }
-        return rates.stream().map(rate -> algorithm.limit(rate, options)).toList();
+        String property = where.equals(properties) ? "limit" : where.substring(properties.length() + 1);
+        String reason = mistake.remedy() == null ? mistake.reason() : mistake.reason() + "; " + mistake.remedy();
+        return new RateLimitConfigurationException(
+                FIELDS.contains(property) ? property : property + " of the policy", mistake.written(), reason);
     }
 
     private void publish() {

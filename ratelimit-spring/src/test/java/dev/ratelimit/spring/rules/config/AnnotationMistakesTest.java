@@ -100,7 +100,7 @@ class AnnotationMistakesTest {
         }
         ConfigurationPropertySources.attach(environment);
         RateLimitProperties bound = Binder.get(environment).bindOrCreate("ratelimit", RateLimitProperties.class);
-        MethodRules rules = new MethodRules(new PolicyRules(bound, Map.of(), beans, limit -> {})
+        MethodRules rules = new MethodRules(new PolicyRules(bound, Map.of(), Map.of(), beans, limit -> {})
                 .annotated(environment::resolveRequiredPlaceholders));
         for (Method method : controller.getDeclaredMethods()) {
             rules.addHandler(controller, method);

@@ -87,7 +87,7 @@ class PenaltyTest {
     @Test
     void describe_penalty_isNamed() {
         PolicyRules rules = new PolicyRules(
-                properties(Map.of("limit", "5/minute", "penalty", "90m")), Map.of(), beans, limit -> {});
+                properties(Map.of("limit", "5/minute", "penalty", "90m")), Map.of(), Map.of(), beans, limit -> {});
 
         assertThat(rules.rules().get(0).describe())
                 .startsWith("'login': 5/minute (token-bucket) with a penalty of 90m");

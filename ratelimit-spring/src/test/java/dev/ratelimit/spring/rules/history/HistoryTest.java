@@ -124,4 +124,23 @@ class HistoryTest {
         assertThat(actions(history(line(1, "limit", 9), line(15, "limit", null)), 20))
                 .containsExactly(Action.CHANGE, Action.EXPIRY, Action.CHANGE);
     }
+
+    @Test
+    void longText_isNotCutWithinACharacter() {
+        HistoryLine line = new HistoryLine(
+                new HistoryEntry(
+                        START,
+                        Action.CHANGE,
+                        "p",
+                        null,
+                        null,
+                        "x".repeat(496) + "\ud83d\ude00".repeat(9),
+                        null,
+                        null,
+                        null),
+                Set.of("limit"));
+
+        assertThat(line.entry().to()).isEqualTo("x".repeat(496) + "...");
+        assertThat(HistoryLine.parse(line.toString()).entry()).isEqualTo(line.entry());
+    }
 }

@@ -26,7 +26,7 @@ final class Start {
             RateLimitProperties properties = Binder.get(
                             environment, new NoUnboundElementsBindHandler(BindHandler.DEFAULT))
                     .bindOrCreate("ratelimit", RateLimitProperties.class);
-            new PolicyRules(properties, Map.of(), new DefaultListableBeanFactory(), limit -> {});
+            new PolicyRules(properties, Map.of(), Map.of(), new DefaultListableBeanFactory(), limit -> {});
             return null;
         } catch (RuntimeException failure) {
             FailureAnalysis analysis = new ConfigurationFailureAnalyzer(environment).analyze(failure);

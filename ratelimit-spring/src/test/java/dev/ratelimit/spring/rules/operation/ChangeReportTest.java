@@ -9,6 +9,7 @@ import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimitPolicies.Change.OfPlan;
+import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
@@ -122,7 +123,7 @@ class ChangeReportTest {
         assertThat(limiter.charge(null, get("/"), true).isRefused()).isFalse();
         assertThat(limiter.charge(null, get("/"), true).isRefused()).isTrue();
 
-        assertThat(live.operations.edit("p", Change.toMaxWait(Duration.ofHours(1)), false, null))
+        assertThat(live.operations.edit("p", Change.toMaxWait(Duration.ofHours(1)), false, null, false))
                 .containsEntry("maxWait", 3600.0)
                 .containsEntry(
                         "remark",
@@ -147,7 +148,7 @@ class ChangeReportTest {
         LiveRules live = new LiveRules("p.limit=600/minute", "p.burst=800");
         String version = String.valueOf(live.operations.report("p", null, false).get("version"));
 
-        Map<String, Object> preview = live.operations.preview("p", Change.toLimit("50/minute"), false, version);
+        Map<String, Object> preview = live.operations.preview("p", Change.toLimit("50/minute"), false, version, false);
 
         assertThat(preview)
                 .containsEntry("dryRun", true)
@@ -160,14 +161,14 @@ class ChangeReportTest {
                         "remark", remark -> assertThat(remark).asString().contains("still 800"));
         assertThat(live.operations.report("p", null, false)).containsEntry("limit", "600/minute");
         assertThat(live.operations.changes()).isEqualTo(Changes.NONE);
-        assertThat(live.operations.edit("p", Change.toLimit("50/minute"), false, version))
+        assertThat(live.operations.edit("p", Change.toLimit("50/minute"), false, version, false))
                 .containsEntry("to", preview.get("to"))
                 .containsEntry("remark", preview.get("remark"));
-        assertThatThrownBy(() -> live.operations.preview("p", Change.toMode(Mode.OFF), false, version))
+        assertThatThrownBy(() -> live.operations.preview("p", Change.toMode(Mode.OFF), false, version, false))
                 .isInstanceOf(StaleVersionException.class);
-        assertThatThrownBy(() -> live.operations.preview("p", Change.toLimit("never"), false, null))
+        assertThatThrownBy(() -> live.operations.preview("p", Change.toLimit("never"), false, null, false))
                 .isInstanceOf(RateLimitConfigurationException.class);
-        assertThat(live.operations.preview("p", new Change(null, null, null), true, null))
+        assertThat(live.operations.preview("p", new Change(null, null, null), true, null, false))
                 .containsEntry("limit", "600/minute")
                 .doesNotContainKey("changed");
     }
@@ -254,5 +255,35 @@ class ChangeReportTest {
                 "p", change -> change.plans().isEmpty() && (change.limit() == null || change.burst() != null));
 
         assertThat(fitting).isEqualTo(new Change("1/hour; 2/day", 0L, null));
+    }
+
+    @Test
+    void planThatHasABurst_isBlocked_ifThatIsChangedAsWell() {
+        LiveRules live = new LiveRules(
+                Map.of("plans", (PlanResolver) caller -> null),
+                "p.limit=9/hour",
+                "p.key=user",
+                "p.plans.pro.limit=5/hour",
+                "p.plans.pro.burst=7");
+
+        assertThatThrownBy(() -> live.operations.change("p", Change.toPlan("pro", "blocked")))
+                .hasMessageEndingWith(
+                        "it has no effect on a plan that is blocked; change the burst to 0 as well, for none");
+        Change both = new Change(null, null, null, null, null, Map.of("pro", new Change.OfPlan("blocked", 0L)));
+        live.operations.change("p", both);
+        assertThat(live.operations.report("p", null, false).toString()).contains("blocked");
+    }
+
+    @Test
+    void longText_isNotRepeated() {
+        LiveRules live = new LiveRules("p.limit=9/hour", "p.key=user");
+        String text = "x".repeat(1_000_000);
+
+        assertThatThrownBy(() -> live.operations.change("p", Change.toPlan(text, "1/hour")))
+                .satisfies(e -> assertThat(e.getMessage()).hasSizeLessThan(500));
+        assertThatThrownBy(() -> new Caller(null, null, List.of(text), null))
+                .satisfies(e -> assertThat(e.getMessage()).hasSizeLessThan(200));
+        assertThatThrownBy(() -> RateLimitTrial.of("1/hour").by(text))
+                .hasMessage("algorithm must have at most 200 characters but had 1000000");
     }
 }

@@ -13,9 +13,11 @@ import dev.ratelimit.spring.RateLimitOverrideEvent;
 import dev.ratelimit.spring.RateLimitOverrideEvent.Action;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
+import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.override.Overrides;
+import dev.ratelimit.spring.rules.override.SharedOverrides;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
 import java.time.Duration;
 import java.time.Instant;
@@ -58,6 +60,23 @@ class KeyOverridesTest {
 
     private static Instant now(LiveRules live) {
         return Instant.EPOCH.plusNanos(live.ticker.epochNanos());
+    }
+
+    @Test
+    void override_whoseAttemptsTakeTooLong_isRefused() {
+        LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
+        List<String> questions = new ArrayList<>();
+        live.operations.shareOverrides((known, key, value) -> {
+            questions.add(key.key());
+            live.ticker.advance(Duration.ofSeconds(1));
+            return new SharedOverrides.Answer(known, false);
+        });
+
+        assertThatThrownBy(() -> live.operations.override("p", "alice", KeyOverride.blocked()))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("took too long");
+
+        assertThat(questions).hasSize(2);
     }
 
     @Test
@@ -509,5 +528,42 @@ class KeyOverridesTest {
         assertThat(live.operations.overridesKnown().values()).containsKey(new Overrides.Key("p", "u8999"));
         assertThat(live.operations.overridesKnown().forgotten()).isEqualTo(now - 9_000);
         assertThat(live.operations.overrides("p")).hasSize(1);
+    }
+
+    /** Half of a surrogate pair has no encoding, so it would be another text for others. */
+    @Test
+    void textThatIsNoUnicode_isRefused_whereverItEnters() {
+        LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
+
+        assertThatThrownBy(() -> live.operations.override("p", "\ud800", KeyOverride.blocked()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("key must be valid Unicode but has half of a surrogate pair: '\\ud800'");
+        assertThatThrownBy(() ->
+                        live.operations.override("p", "a", KeyOverride.blocked().because("\udc00\ud800")))
+                .hasMessageStartingWith("reason must be valid Unicode");
+        assertThatThrownBy(() -> live.operations.override("p", "a", KeyOverride.to("1/hour\ud800")))
+                .hasMessageStartingWith("limit must be valid Unicode");
+        assertThatThrownBy(() -> live.operations.removeOverride("p", "a\udc00"))
+                .hasMessageStartingWith("key must be valid Unicode");
+        assertThatThrownBy(() ->
+                        live.operations.change("p", Change.toLimit("1/hour").because("\ud800")))
+                .hasMessageStartingWith("reason must be valid Unicode");
+        assertThatThrownBy(() -> live.operations.startTrial(
+                        "p", RateLimitTrial.of("1/hour").because("\ud800")))
+                .hasMessageStartingWith("reason must be valid Unicode");
+        assertThat(live.operations.overrides("p")).isEmpty();
+        assertThat(live.operations.history(10)).isEmpty();
+    }
+
+    @Test
+    void whatIsShared_isReadAgain_whateverTheOperatorIsCalled() {
+        LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
+        live.operations.identify(() -> "a\ud800");
+
+        live.operations.override("p", "\ud83d\ude00", KeyOverride.blocked());
+
+        assertThat(live.operations.overrides("p").get(0).by()).isEqualTo("a\ufffd");
+        Overrides known = live.operations.overridesKnown();
+        assertThat(Overrides.parse(known.toString())).isEqualTo(known.values());
     }
 }

@@ -3,12 +3,14 @@ package dev.ratelimit.spring.rules.operation;
 import static dev.ratelimit.spring.rules.operation.LiveRules.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.ratelimit.Rate;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
 import dev.ratelimit.spring.RateLimitConfigurationException;
@@ -20,8 +22,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -39,9 +47,13 @@ class LiveChangesTest {
         private Changes shared = Changes.NONE;
         private int calls;
 
+        /** Happens while an instance waits for the answer. */
+        private Runnable meanwhile = () -> {};
+
         @Override
         public Answer exchange(Changes known, Changes change) {
             calls++;
+            meanwhile.run();
             shared = shared.and(known);
             boolean accepted = shared.equals(known);
             shared = accepted ? shared.and(change.at(shared.latest() + 1)) : shared;
@@ -132,6 +144,65 @@ class LiveChangesTest {
         assertThat(List.of(first, second, late))
                 .allSatisfy(live -> assertThat(live.operations.isChanged("p")).isFalse());
         assertThat(register.calls).isEqualTo(1);
+    }
+
+    @Test
+    @Timeout(30)
+    void change_thatHasWaitedTooLongForAnother_isRefused_withoutAQuestion() throws Exception {
+        LiveRules live = instance("p.limit=100/minute");
+        AtomicReference<@Nullable Throwable> refusal = new AtomicReference<>();
+        Thread waiting = new Thread(
+                () -> refusal.set(catchThrowable(() -> live.operations.change("p", Change.toLimit("20/minute")))));
+        register.meanwhile = () -> {
+            waiting.start();
+            while (waiting.getState() != Thread.State.TIMED_WAITING) {
+                Thread.onSpinWait();
+            }
+            live.ticker.advance(Duration.ofSeconds(3));
+        };
+
+        live.operations.change("p", Change.toLimit("50/minute"));
+        waiting.join();
+
+        assertThat(refusal.get()).isInstanceOf(IllegalStateException.class).hasMessageContaining("took too long");
+        assertThat(register.calls).isEqualTo(1);
+        assertThat(live.operations.policy("p").limits().get(0)).isEqualTo(TokenBucket.of(Rate.parse("50/minute")));
+    }
+
+    @Test
+    void change_whoseAttemptsTakeTooLong_isRefused() {
+        LiveRules live = new LiveRules("p.limit=100/minute");
+        AtomicInteger questions = new AtomicInteger();
+        live.operations.share((known, change) -> {
+            questions.incrementAndGet();
+            live.ticker.advance(Duration.ofSeconds(1));
+            return new SharedChanges.Answer(known, false);
+        });
+
+        assertThatThrownBy(() -> live.operations.change("p", Change.toLimit("50/minute")))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("took too long");
+
+        assertThat(questions).hasValue(2);
+    }
+
+    @Test
+    void change_endsInTime_whileAnotherWaitsForAnAnswer() {
+        LiveRules live = instance("p.limit=100/minute");
+        live.operations.change("p", Change.toLimit("50/minute").lasting(Duration.ofMinutes(1)));
+        List<Boolean> changedMeanwhile = new ArrayList<>();
+        register.meanwhile = () -> {
+            CompletableFuture.runAsync(() -> live.ticker.advance(Duration.ofMinutes(1)))
+                    .orTimeout(5, TimeUnit.SECONDS)
+                    .join();
+            changedMeanwhile.add(live.operations.isChanged("p"));
+        };
+
+        live.operations.change("p", Change.toMode(Mode.SHADOW));
+
+        assertThat(changedMeanwhile).containsExactly(false);
+        assertThat(live.operations.mode("p")).isEqualTo(Mode.SHADOW);
+        assertThat(live.operations.policy("p").limits().get(0)).isEqualTo(TokenBucket.of(Rate.parse("100/minute")));
     }
 
     private static Changes changed(long at, String policy, Change change) {
@@ -415,14 +486,14 @@ class LiveChangesTest {
         assertThat(version(other, "p")).isEqualTo(seen);
         other.operations.change("q", Change.toLimit("1/hour"));
 
-        one.operations.edit("p", Change.toLimit("5/hour"), false, seen);
+        one.operations.edit("p", Change.toLimit("5/hour"), false, seen, false);
 
         // the other one has not read that yet
-        assertThatThrownBy(() -> other.operations.edit("p", Change.toMode(Mode.OFF), false, seen))
+        assertThatThrownBy(() -> other.operations.edit("p", Change.toMode(Mode.OFF), false, seen, false))
                 .isInstanceOf(StaleVersionException.class)
                 .hasMessageContaining("is 5/hour (token-bucket), mode enforce now");
         assertThat(other.operations.mode("p")).isEqualTo(Mode.ENFORCE);
-        other.operations.edit("p", Change.toMode(Mode.OFF), false, version(other, "p"));
+        other.operations.edit("p", Change.toMode(Mode.OFF), false, version(other, "p"), false);
         assertThat(version(other, "p")).isNotEqualTo(seen).isNotEqualTo(version(one, "p"));
     }
 
@@ -439,5 +510,21 @@ class LiveChangesTest {
         assertThatThrownBy(() -> one.operations.change("p", Change.toLimit("5/minute")))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("try again");
+    }
+
+    @Test
+    void planOfAnotherInstance_isNotAmongTheChangesInForce() {
+        PlanResolver plans = caller -> null;
+        LiveRules one = new LiveRules(
+                Map.of("plans", plans), "p.limit=9/hour", "p.key=user", "p.plans.a+b=5/hour", "p.plans.pro=5/hour");
+        LiveRules other = new LiveRules(Map.of("plans", plans), "p.limit=9/hour", "p.key=user", "p.plans.[a+b]=5/hour");
+        one.operations.change("p", Change.toPlan("pro", "7/hour"));
+        other.operations.change("p", Change.toPlan("a+b", "7/hour"));
+
+        other.operations.adopt(one.operations.changes());
+
+        assertThat(other.operations.history().inForce().toString())
+                .contains("property=plan-limit.a+b,")
+                .doesNotContain("plan-limit.pro");
     }
 }

@@ -8,11 +8,13 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Seeds;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
@@ -245,25 +247,25 @@ class RateLimitOperationsTest {
         LiveRules live = new LiveRules("p.limit=600/minute", "p.burst=800");
         assertThat(live.operations.report("p", null, false)).containsEntry("burst", 800L);
 
-        assertThat(live.operations.edit("p", Change.toLimit("50/minute"), false, null))
+        assertThat(live.operations.edit("p", Change.toLimit("50/minute"), false, null, false))
                 .containsEntry("from", "600/minute (token-bucket, burst 800), mode enforce")
                 .containsEntry("to", "50/minute (token-bucket, burst 800), mode enforce")
                 .containsEntry(
                         "remark",
                         "the burst is still 800, so a key with a full bucket is admitted 800 at once, and only then"
                                 + " 50/minute; change it as well, to 0 for the permits of one period");
-        assertThat(live.operations.edit("p", Change.toLimit("3000/minute"), false, null))
+        assertThat(live.operations.edit("p", Change.toLimit("3000/minute"), false, null, false))
                 .containsEntry(
                         "remark",
                         "the burst is still 800, so at most that many are admitted at once, although the limit is"
                                 + " 3000/minute; change it as well, to 0 for the permits of one period");
-        assertThat(live.operations.edit("p", new Change("50/minute", 0L, null), false, null))
+        assertThat(live.operations.edit("p", new Change("50/minute", 0L, null), false, null, false))
                 .containsEntry(
                         "remark",
                         "a key with a full budget is admitted 50 at once, before 800; what keys have used stays used, in"
                                 + " proportion")
                 .doesNotContainKey("burst");
-        assertThat(live.operations.edit("p", Change.toMode(Mode.SHADOW), false, null))
+        assertThat(live.operations.edit("p", Change.toMode(Mode.SHADOW), false, null, false))
                 .doesNotContainKey("remark");
     }
 
@@ -284,7 +286,7 @@ class RateLimitOperationsTest {
         List<Map<String, Object>> told = new ArrayList<>();
         live.operations.observe((policy, what) -> told.add(what));
 
-        live.operations.edit("p", Change.toLimit("5/hour"), false, null);
+        live.operations.edit("p", Change.toLimit("5/hour"), false, null, false);
         live.operations.restore("p");
 
         assertThat(output)
@@ -430,5 +432,47 @@ class RateLimitOperationsTest {
 
         assertThat(after.charge(first, get("/").by("alice")).isRefused()).isTrue();
         assertThat(live.admits(get("/").from("10.0.0.2").by("alice"))).isTrue();
+    }
+
+    @Test
+    void observerThatFails_concernsNeitherTheOperator_norOtherObservers_norEvents(CapturedOutput output) {
+        LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user", "ratelimit.policies.q.limit=100/hour");
+        List<String> told = new ArrayList<>();
+        List<Object> published = new ArrayList<>();
+        live.operations.observe((policy, what) -> {
+            throw new IllegalStateException("the audit log is full");
+        });
+        live.operations.observe((policy, what) -> told.add(policy));
+        live.operations.publishTo(new QueuedEvents(published::add, Runnable::run), true);
+
+        live.operations.change("p", Change.toLimit("5/hour").lasting(Duration.ofHours(1)));
+        live.operations.change("q", Change.toLimit("5/hour").lasting(Duration.ofHours(1)));
+        live.operations.override("p", "alice", KeyOverride.blocked());
+        live.operations.removeOverride("p", "alice");
+        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
+        live.operations.endTrial("p");
+        live.operations.reset("p", "alice");
+        live.ticker.advance(Duration.ofHours(1));
+
+        assertThat(told).containsExactly("p", "q", "p", "p", "p", "p", "p", "p", "q");
+        assertThat(published).hasSize(6);
+        assertThat(live.operations.history(10)).hasSize(6);
+        assertThat(output).contains("an observer, such as an audit log, has failed", "the audit log is full");
+    }
+
+    @Test
+    void answerToAChange_showsKeys_toThoseWhoMaySeeThem() {
+        LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
+        live.operations.override("p", "alice", KeyOverride.blocked());
+        Change change = Change.toLimit("5/hour");
+
+        assertThat(live.operations.preview("p", change, false, null, true).toString())
+                .contains("key=alice");
+        assertThat(live.operations.preview("p", change, false, null, false).toString())
+                .doesNotContain("alice");
+        assertThat(live.operations.edit("p", change, false, null, true).toString())
+                .contains("key=alice");
+        assertThat(live.operations.edit("p", change, false, null, false).toString())
+                .doesNotContain("alice");
     }
 }

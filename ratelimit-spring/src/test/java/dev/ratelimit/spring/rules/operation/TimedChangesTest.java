@@ -229,4 +229,19 @@ class TimedChangesTest {
 
         assertThat(live.admitted(200, get("/x"))).isEqualTo(100);
     }
+
+    @Test
+    void returnToTheConfiguration_hasNoEnd() {
+        LiveRules live = new LiveRules("p.limit=100/minute");
+        Change nothing = new Change(null, null, null);
+
+        assertThatThrownBy(() -> live.operations.edit("p", nothing.lasting(Duration.ofSeconds(2)), true, null, false))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("a return to the configuration does not end; leave out duration and until");
+        assertThatThrownBy(() -> live.operations.preview("p", nothing.until(Instant.MAX), true, null, false))
+                .hasMessageStartingWith("a return to the configuration does not end");
+        assertThat(live.operations.history(10)).isEmpty();
+        live.operations.edit("p", Change.toLimit("1/minute").lasting(Duration.ofSeconds(2)), true, null, false);
+        assertThat(live.operations.history(10)).hasSize(1);
+    }
 }

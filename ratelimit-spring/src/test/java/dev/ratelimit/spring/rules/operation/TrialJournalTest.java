@@ -115,6 +115,21 @@ class TrialJournalTest {
     }
 
     @Test
+    void explanation_isNoRequest_andTakesNothing() {
+        LiveRules live = new LiveRules("p.limit=2/hour", "p.key=user");
+        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
+
+        live.operations.explain(null, by("alice"), List.of(), true);
+        live.operations.explain(by("alice"), by("alice"), List.of("p"), true);
+
+        assertCounts(live, 0, 0, 0, 0);
+        assertThat(live.admitted(3, by("alice"))).isEqualTo(2);
+        assertCounts(live, 3, 1, 0, 1);
+        live.operations.explain(null, by("alice"), List.of(), true);
+        assertCounts(live, 3, 1, 0, 1);
+    }
+
+    @Test
     void policyInShadowMode_isComparedWithWhatItWouldRefuse() {
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user", "p.mode=shadow");
 
@@ -283,6 +298,87 @@ class TrialJournalTest {
 
         assertThat(live.operations.trial("p")).isNull();
         assertThat(live.rules.inForce().trials()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "many | | | limit: ",
+                "5/minute; 9/hour | 7 | | burst: ",
+                "5/minute | | sliding-lok | algorithm: unknown algorithm",
+                "5/minute | 7 | sliding-log | burst: ",
+                "5/minute | | sliding-window | align of the policy: align is not an option of sliding-window",
+                "2/minute | | | permits of the policy: permits must be from 0 to 2",
+                "2/minute | | fixed-window | permits of the policy: permits must be from 0 to 2",
+            })
+    void mistake_isInTheWordsOfTheRequest(String limit, Long burst, String algorithm, String mistake) {
+        LiveRules live = mistake.contains("align")
+                ? new LiveRules("p.limit=10/minute", "p.algorithm=fixed-window", "p.align=clock")
+                : new LiveRules("p.limit=10/minute", "p.key=user", "p.permits=3");
+
+        assertThatThrownBy(() -> live.operations.startTrial(
+                        "p", new RateLimitTrial(limit, burst, algorithm, Duration.ofHours(1), null)))
+                .isInstanceOf(RateLimitConfigurationException.class)
+                .hasMessageStartingWith(mistake)
+                .hasMessageNotContaining("ratelimit.policies");
+    }
+
+    @Test
+    void duration_thatIsTooLong_isRefused_withoutAnotherSpellingOfIt() {
+        assertThatThrownBy(() -> RateLimitTrial.of("5/minute").lasting(Duration.ofHours(25)))
+                .hasMessageContaining("at most one day")
+                .hasMessageNotContaining("PT25H");
+    }
+
+    @Test
+    void otherAlgorithm_hasThePenaltyAndTheOptionsOfThePolicy() {
+        LiveRules live = new LiveRules(
+                "p.limit=5/minute",
+                "p.penalty=10m",
+                "ratelimit.policies.q.limit=5/day",
+                "ratelimit.policies.q.algorithm=fixed-window",
+                "ratelimit.policies.q.align=clock",
+                "ratelimit.policies.q.zone=Europe/Berlin");
+
+        live.operations.startTrial("p", RateLimitTrial.of("3/minute"));
+        Limit before = result(live, "p").limits().get(0);
+        live.operations.startTrial("p", RateLimitTrial.of("3/minute").by("token-bucket"));
+        assertThat(result(live, "p").limits()).containsExactly(before);
+        live.operations.startTrial("p", RateLimitTrial.of("3/minute").by("sliding-log"));
+        assertThat(result(live, "p").limits().get(0).toString()).contains("sliding-log", "penalty");
+        live.operations.startTrial("q", RateLimitTrial.of("3/day"));
+        Limit aligned = result(live, "q").limits().get(0);
+        live.operations.startTrial("q", RateLimitTrial.of("3/day").by("fixed-window"));
+        assertThat(result(live, "q").limits()).containsExactly(aligned);
+    }
+
+    @Test
+    void otherAlgorithm_mustAdmitTheCostOfAnEndpoint() {
+        LiveRules live = new LiveRules(Pages.class);
+
+        assertThatThrownBy(() -> live.operations.startTrial(
+                        "report", RateLimitTrial.of("4/hour").by("sliding-log")))
+                .hasMessageContaining("permits must be from 0 to 4");
+        live.operations.startTrial("report", RateLimitTrial.of("5/hour").by("sliding-log"));
+        assertThat(result(live, "report").limits()).hasToString("[5/hour (sliding-log)]");
+    }
+
+    @Test
+    void policy_thatIsOffMeanwhile_isRemarked() {
+        LiveRules live = new LiveRules("p.limit=10/minute", "p.key=user");
+        live.operations.startTrial("p", RateLimitTrial.of("5/minute"));
+        assertThat(live.operations.trials().report("p", true)).doesNotContainKey("remark");
+
+        live.operations.change("p", Change.toMode(Mode.OFF));
+
+        live.admits(by("alice"));
+        assertThat(live.operations.trials().report("p", true))
+                .containsEntry("running", true)
+                .containsEntry("requests", 0L)
+                .containsEntry("remark", "the policy is off, so no request reaches the trial");
+        live.operations.change("p", Change.toMode(Mode.ENFORCE));
+        assertThat(live.operations.trials().report("p", true)).doesNotContainKey("remark");
     }
 
     @Test

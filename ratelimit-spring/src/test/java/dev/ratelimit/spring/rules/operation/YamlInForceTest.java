@@ -230,4 +230,30 @@ class YamlInForceTest {
                 .contains("# mode of the concurrency limit alone: shadow, by", "the configuration has no such property")
                 .contains("concurrency: 5");
     }
+
+    @Test
+    void overridesOfConcurrencyLimits_andOfAnnotatedPolicies_areComments() {
+        LiveRules live = new LiveRules("p.limit=100/minute", "p.concurrency=5", "p.key=user");
+        live.operations.override("p/concurrency", "bob", KeyOverride.to("3"));
+        LiveRules annotated = new LiveRules(Pages.class);
+        String name = annotated.operations.names().iterator().next();
+        annotated.operations.override(name, "192.0.2.1", KeyOverride.blocked());
+
+        assertThat(yaml(live, false))
+                .contains("# Override of key bob of the concurrency limit alone: 3, by", "no such property")
+                .contains("concurrency: 5");
+        assertThat(yaml(annotated, false))
+                .startsWith("# All policies of the configuration are as configured.")
+                .contains("# The policy " + name
+                        + " is written out in an annotation. Override of key 192.0.2.1: blocked, by");
+    }
+
+    @Test
+    void plan_hasItsNameAsItIsConfigured() {
+        LiveRules live =
+                new LiveRules(Map.of("plans", PLANS), "p.limit=9/hour", "p.key=user", "p.plans.[a+b c]=5/hour");
+        live.operations.change("p", Change.toPlan("a+b c", "7/hour"));
+
+        assertThat(yaml(live, false)).contains("# plan-limit.a+b c: 7/hour, by");
+    }
 }
