@@ -208,10 +208,13 @@ final class LogInput {
     AccessLog open(LogOptions options, Progress progress) throws IOException {
         long bytes = 0;
         for (String input : inputs) {
+            if (input.equals(AccessLog.STANDARD_INPUT)) {
+                continue;
+            }
             if (Files.isDirectory(Path.of(input))) {
                 throw new IllegalArgumentException("--input " + input + " is a directory; write the files in it");
             }
-            bytes += input.equals(AccessLog.STANDARD_INPUT) ? 0 : Files.size(Path.of(input));
+            bytes += Files.size(Path.of(input));
         }
         progress.expect(bytes);
         return AccessLog.open(inputs, options, progress::watch);

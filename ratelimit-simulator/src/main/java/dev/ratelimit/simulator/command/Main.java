@@ -49,7 +49,6 @@ public final class Main {
         PrintWriter out = new PrintWriter(System.out, false, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
         int code = run(out, err, arguments);
-        out.flush();
         System.exit(code);
     }
 
@@ -65,12 +64,14 @@ public final class Main {
                 .setOut(out)
                 .setErr(err)
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setUnmatchedOptionsAllowedAsOptionParameters(false)
                 .setExecutionExceptionHandler((failure, command, parsed) -> {
                     err.println(text(failure));
                     return ExitCode.USAGE;
                 });
         int code = line.execute(arguments);
         out.flush();
+        err.flush();
         return code;
     }
 

@@ -86,6 +86,10 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     private static String pageIn(Path out) {
+        if (out.toString().equals("-")) {
+            throw new IllegalArgumentException(
+                    "--out - is no directory; write one, or a file whose name ends with .html");
+        }
         boolean file = out.toString().endsWith(".html");
         return (file ? out : out.resolve("index.html")).toString();
     }

@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
         sortOptions = false)
 final class SuggestCommand implements Callable<Integer> {
 
-    /** Of the time of the log, if there is no other log to check by. */
+    /** Of the requests of the log, if there is no other log to check by. */
     private static final double TRAINING = 0.7;
 
     private static final String PER_CLIENT = "per-client";
@@ -74,7 +74,7 @@ final class SuggestCommand implements Callable<Integer> {
             names = "--check",
             arity = "1..*",
             paramLabel = "FILE",
-            description = "Logs of another time to check the limits by; by default, the last 30 %% of the time.")
+            description = "Logs of another time to check the limits by; by default, the last 30 %% of the requests.")
     List<String> check = new ArrayList<>();
 
     @Option(names = "--show-keys", description = "Show values of keys that may be credentials, too, not their hashes.")
@@ -98,7 +98,7 @@ final class SuggestCommand implements Callable<Integer> {
         Progress progress = new Progress(spec.commandLine().getErr(), Progress.isTerminal());
         LogInput checked = log.reading(check.isEmpty() ? log.inputs : check);
         try (Traffic traffic = Traffic.open(source(), limits, log, progress)) {
-            long split = check.isEmpty() ? split(traffic) : Long.MAX_VALUE;
+            long split = check.isEmpty() ? split(traffic, progress) : Long.MAX_VALUE;
             Suggester suggester = new Suggester(traffic.limits(), limits.security, wish);
             List<Suggestion> suggestions = suggester.suggest(() -> log.open(traffic.options(), progress), split);
             SimulatedLimits suggested = suggester.apply(suggestions);
@@ -137,18 +137,30 @@ final class SuggestCommand implements Callable<Integer> {
     }
 
     /** When the part begins that is held out. */
-    private static long split(Traffic traffic) throws IOException {
+    private long split(Traffic traffic, Progress progress) throws IOException {
         long first = Long.MAX_VALUE;
         long last = Long.MIN_VALUE;
-        AccessLog log = traffic.log();
-        for (LoggedRequest request = log.next(); request != null; request = log.next()) {
+        long requests = 0;
+        AccessLog all = traffic.log();
+        for (LoggedRequest request = all.next(); request != null; request = all.next()) {
             first = Math.min(first, request.nanos());
             last = Math.max(last, request.nanos());
+            requests++;
         }
         if (first >= last) {
             throw new IllegalArgumentException(
                     "the log has requests of one moment at most, which is too little to suggest" + " limits from");
         }
-        return first + (long) ((last - first) * TRAINING);
+        long split = first;
+        try (AccessLog again = log.open(traffic.options(), progress)) {
+            long training = (long) (requests * TRAINING);
+            for (LoggedRequest request = again.next(); request != null; request = again.next()) {
+                split = Math.max(split, request.nanos());
+                if (training-- <= 0 && split > first) {
+                    break;
+                }
+            }
+        }
+        return split;
     }
 }

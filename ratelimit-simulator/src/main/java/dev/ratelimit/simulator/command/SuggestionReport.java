@@ -20,6 +20,26 @@ final class SuggestionReport {
 
     private static final int SHOWN_KEYS = 5;
 
+    /** Fewer requests tell nothing about what limits do. */
+    private static final int LEAST_REQUESTS = 100;
+
+    /** Whether the limits do what was wished, in the part that was held out. */
+    private enum Verdict {
+        HOLDS("The wish holds in the part that was held out."),
+        NOT_CHECKED("NOT CHECKED: the part that was held out has too few requests to tell whether the wish holds."),
+        BROKEN("THE WISH DOES NOT HOLD, as said above.");
+
+        private final String text;
+
+        Verdict(String text) {
+            this.text = text;
+        }
+
+        Verdict and(Verdict other) {
+            return compareTo(other) >= 0 ? this : other;
+        }
+    }
+
     private final PrintWriter out;
     private final Wish wish;
     private final KeyText keys;
@@ -36,7 +56,7 @@ final class SuggestionReport {
 
     /** Prints the limits; returns whether they do what was wished in the part that was held out. */
     boolean print(List<Suggestion> suggestions, SimulatedLimits suggested, TouchedKeys seen, TouchedKeys heldOut) {
-        boolean holds = true;
+        Verdict verdict = heldOut.statistics().requests() < LEAST_REQUESTS ? Verdict.NOT_CHECKED : Verdict.HOLDS;
         traffic("Chosen by", seen.statistics());
         traffic("Checked by", heldOut.statistics());
         line("# What else the policies have, such as match, stays as it is.");
@@ -46,31 +66,28 @@ final class SuggestionReport {
             Rule rule = suggested.rules().inForce().rule(one.policy());
             line("    %s:", one.policy());
             line("      # %s", one.reason());
-            boolean ofPolicy = evidence("", one, rule, seen.policies().get(one.policy()));
-            PolicyStatistics later = heldOut.policies().get(one.policy());
-            ofPolicy &= evidence("held out: ", one, rule, later);
-            holds &= ofPolicy;
-            line("      limit: %s", one.limit());
-            if (one.burst() != null) {
-                line("      burst: %d", one.burst());
-            }
-            if (!one.algorithm().equals("token-bucket") || !one.isNew()) {
-                line("      algorithm: %s", one.algorithm());
-            }
-            if (!rule.key().parts().isEmpty()) {
-                line(
-                        "      key: %s",
-                        yaml(String.join(
-                                ", ",
-                                rule.key().parts().stream()
-                                        .map(Object::toString)
-                                        .toList())));
-            }
+            verdict = verdict.and(evidence("", one, rule, seen.policies().get(one.policy())));
+            verdict = verdict.and(
+                    evidence("held out: ", one, rule, heldOut.policies().get(one.policy())));
+            policy(one, rule);
         }
-        line(
-                "# %s",
-                holds ? "The wish holds in the part that was held out." : "THE WISH DOES NOT HOLD, as said above.");
-        return holds;
+        line("# %s", verdict.text);
+        return verdict == Verdict.HOLDS;
+    }
+
+    private void policy(Suggestion one, Rule rule) {
+        line("      limit: %s", one.limit());
+        if (one.burst() != null) {
+            line("      burst: %d", one.burst());
+        }
+        if (!one.algorithm().equals("token-bucket") || !one.isNew()) {
+            line("      algorithm: %s", one.algorithm());
+        }
+        if (!rule.key().parts().isEmpty()) {
+            List<String> parts =
+                    rule.key().parts().stream().map(Object::toString).toList();
+            line("      key: %s", yaml(String.join(", ", parts)));
+        }
     }
 
     private static String yaml(String key) {
@@ -93,10 +110,10 @@ final class SuggestionReport {
     }
 
     /** Prints what a policy does in a part; returns whether that is what was wished. */
-    private boolean evidence(String part, Suggestion one, Rule rule, @Nullable PolicyStatistics policy) {
+    private Verdict evidence(String part, Suggestion one, Rule rule, @Nullable PolicyStatistics policy) {
         if (policy == null || policy.keys() == 0) {
             line("      # %sno request asks for it", part);
-            return true;
+            return Verdict.NOT_CHECKED;
         }
         line(
                 "      # %s%,d of %,d keys refused (%s), %,d of %,d requests; at most %,d permits of all keys in a period",
@@ -115,13 +132,15 @@ final class SuggestionReport {
         }
         Double allowed = wish.touched();
         if (allowed != null && one.algorithm().equals("token-bucket")) {
-            // at least one key in a few is more than a small share of them
-            if (policy.refusedKeys() > Math.ceil(policy.keys() * allowed - 1e-9)) {
-                line("      #   THAT IS MORE than %s", TextReport.percent(allowed));
-                return false;
+            if (policy.refusedKeys() > wish.allowed(policy.keys())) {
+                String tooFew = wish.tooFew(policy.keys());
+                line(
+                        "      #   THAT IS MORE than %s%s",
+                        TextReport.percent(allowed), tooFew == null ? "" : "; " + tooFew);
+                return Verdict.BROKEN;
             }
         }
-        return true;
+        return Verdict.HOLDS;
     }
 
     /** Prints what a reader must know. */

@@ -1,5 +1,6 @@
 package dev.ratelimit.simulator.replay;
 
+import dev.ratelimit.simulator.text.PrintableText;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.key.KeyKind;
 import dev.ratelimit.spring.rules.key.KeyPart;
@@ -33,11 +34,11 @@ public final class KeyText {
         this.all = all;
     }
 
-    /** The values of a key, separated by spaces; empty if all share one budget. */
+    /** The values of a key, printable, separated by spaces; empty if all share one budget. */
     public String of(String policy, String key) {
         Rule rule = rules.byPolicy().get(policy);
         if (key.isEmpty() || rule == null || rule.key().parts().isEmpty()) {
-            return key;
+            return PrintableText.of(key);
         }
         List<String> values = PlainKey.valuesOf(rule, key);
         if (values == null) {
@@ -49,7 +50,7 @@ public final class KeyText {
             boolean secret = !all
                     && SECRET.contains(parts.get(i).kind())
                     && !values.get(i).startsWith("ip:");
-            shown.add(secret ? hash(values.get(i)) : values.get(i));
+            shown.add(secret ? hash(values.get(i)) : PrintableText.of(values.get(i)));
         }
         return String.join(" ", shown);
     }

@@ -190,11 +190,7 @@ public final class Replay {
             }
             charged.release();
         };
-        if (request.durationNanos() > 0) {
-            clock.at(clock.nanos() + request.durationNanos(), end);
-        } else {
-            end.run();
-        }
+        clock.atEnd(request, end);
     }
 
     /** Lets those who still wait have their permits, and ends the replay. */

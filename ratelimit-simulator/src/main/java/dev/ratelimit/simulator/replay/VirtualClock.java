@@ -2,6 +2,7 @@ package dev.ratelimit.simulator.replay;
 
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.simulator.traffic.LoggedRequest;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 
@@ -39,6 +40,15 @@ public final class VirtualClock implements Ticker, Scheduler {
         Due due = new Due(atNanos, order++, task);
         alarms.add(due);
         return () -> alarms.remove(due);
+    }
+
+    /** Runs the task when this request ends that has just come; at once if its duration is not known. */
+    public void atEnd(LoggedRequest request, Runnable task) {
+        if (request.durationNanos() > 0) {
+            Alarm unused = at(nanos + request.durationNanos(), task);
+        } else {
+            task.run();
+        }
     }
 
     /** Sets the clock, and runs what is due until then; earlier times count as now. */

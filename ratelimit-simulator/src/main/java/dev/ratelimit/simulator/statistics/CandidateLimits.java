@@ -1,15 +1,16 @@
 package dev.ratelimit.simulator.statistics;
 
 import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
-import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.simulator.config.ChangedPolicy;
 import dev.ratelimit.simulator.config.ConfigurationMistakeException;
 import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.replay.Passage;
 import dev.ratelimit.simulator.replay.ReplayObserver;
+import dev.ratelimit.simulator.replay.VirtualClock;
 import dev.ratelimit.simulator.statistics.LimitCurve.Candidate;
 import dev.ratelimit.simulator.traffic.LoggedRequest;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
@@ -30,20 +31,6 @@ public final class CandidateLimits implements ReplayObserver {
     private static final int STEPS = 6;
 
     private static final double STEP = Math.sqrt(2);
-
-    /** The time of the request that is just charged. */
-    private final class Now implements Ticker {
-
-        @Override
-        public long nanos() {
-            return nanos;
-        }
-
-        @Override
-        public long epochNanos() {
-            return nanos;
-        }
-    }
 
     /** The candidates of one policy, each with a store of its own. */
     private static final class Candidates {
@@ -69,7 +56,9 @@ public final class CandidateLimits implements ReplayObserver {
             this.refused = new long[policies.size()];
         }
 
-        void charge(Charge charge, long nanos) {
+        /** Charges a request and, if its status is free, gives the permits back when it ends. */
+        void charge(Charge charge, LoggedRequest request, VirtualClock clock) {
+            boolean isFree = free != null && request.isFree(free);
             requests++;
             int[] bits = touched.get(charge.key());
             if (bits == null) {
@@ -79,8 +68,14 @@ public final class CandidateLimits implements ReplayObserver {
                 }
             }
             for (int i = 0; i < stores.length; i++) {
-                if (stores[i].tryCharge(policies.get(i), charge.key(), charge.permits())) {
-                    peaks[i].add(nanos, charge.permits());
+                InMemoryStore store = stores[i];
+                Charge varied = policies.get(i).charge(charge.key(), charge.permits());
+                Decision decision = isFree ? store.decide(List.of(varied)) : null;
+                if (decision == null ? store.tryCharge(varied) : decision.admitted()) {
+                    peaks[i].add(clock.nanos(), charge.permits());
+                    if (decision != null) {
+                        clock.atEnd(request, () -> store.refund(decision));
+                    }
                 } else {
                     refused[i]++;
                     bits[0] |= 1 << i;
@@ -104,7 +99,7 @@ public final class CandidateLimits implements ReplayObserver {
     }
 
     private final Map<String, Candidates> candidates = new LinkedHashMap<>();
-    private long nanos;
+    private final VirtualClock clock = new VirtualClock();
 
     /**
      * Creates candidates for the policies that limit a rate by one limit.
@@ -144,7 +139,7 @@ public final class CandidateLimits implements ReplayObserver {
         FreeStatuses free = limits.rules().inForce().rule(policy.name()).free();
         Candidates created = new Candidates(all, now, free);
         Arrays.setAll(created.stores, i -> {
-            InMemoryStore.Builder store = InMemoryStore.builder().ticker(new Now());
+            InMemoryStore.Builder store = InMemoryStore.builder().ticker(clock);
             limits.properties().maxKeys().forEach(store::maxKeys);
             return store.build();
         });
@@ -174,15 +169,12 @@ public final class CandidateLimits implements ReplayObserver {
 
     @Override
     public void passed(Passage passage) {
-        nanos = passage.nanos();
+        clock.advanceTo(passage.nanos());
         for (int i = 0; i < passage.charges().size(); i++) {
             Charge charge = passage.charges().get(i);
             Candidates all = candidates.get(charge.policy().name());
-            int status = passage.request().status();
-            boolean free =
-                    all != null && all.free != null && status != LoggedRequest.UNKNOWN && all.free.contains(status);
-            if (all != null && !free) {
-                all.charge(charge, nanos);
+            if (all != null) {
+                all.charge(charge, passage.request(), clock);
             }
         }
     }

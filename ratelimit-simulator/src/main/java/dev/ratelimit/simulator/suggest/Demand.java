@@ -4,4 +4,7 @@ package dev.ratelimit.simulator.suggest;
 interface Demand {
 
     void add(long nanos, String key, long cost);
+
+    /** Gives the permits of a request back whose status is free. */
+    void refund(long nanos, String key, long cost);
 }

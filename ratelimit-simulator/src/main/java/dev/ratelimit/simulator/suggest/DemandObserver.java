@@ -3,6 +3,7 @@ package dev.ratelimit.simulator.suggest;
 import dev.ratelimit.Charge;
 import dev.ratelimit.simulator.replay.Passage;
 import dev.ratelimit.simulator.replay.ReplayObserver;
+import dev.ratelimit.simulator.replay.VirtualClock;
 import dev.ratelimit.simulator.traffic.LoggedRequest;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.rule.FreeStatuses;
@@ -16,6 +17,7 @@ final class DemandObserver implements ReplayObserver {
     private final RulesInForce rules;
     private final Map<String, Demand> demands = new HashMap<>();
     private final long untilNanos;
+    private final VirtualClock clock = new VirtualClock();
 
     /**
      * Creates an observer.
@@ -34,18 +36,23 @@ final class DemandObserver implements ReplayObserver {
         if (passage.nanos() >= untilNanos) {
             return;
         }
+        clock.advanceTo(passage.nanos());
         for (Charge charge : passage.charges()) {
             Demand demand = demands.get(charge.policy().name());
-            if (demand != null && charge.permits() > 0 && costs(charge, passage.request())) {
-                demand.add(passage.nanos(), charge.key(), charge.permits());
+            if (demand == null) {
+                continue;
+            }
+            demand.add(passage.nanos(), charge.key(), charge.permits());
+            if (isFree(charge, passage.request())) {
+                clock.atEnd(passage.request(), () -> demand.refund(clock.nanos(), charge.key(), charge.permits()));
             }
         }
     }
 
-    /** Whether the charge stays, with the status of the response. */
-    private boolean costs(Charge charge, LoggedRequest request) {
+    /** Whether the charge is given back, with the status of the response. */
+    private boolean isFree(Charge charge, LoggedRequest request) {
         Rule rule = rules.byPolicy().get(charge.policy().name());
         FreeStatuses free = rule == null ? null : rule.free();
-        return free == null || request.status() == LoggedRequest.UNKNOWN || !free.contains(request.status());
+        return free != null && request.isFree(free);
     }
 }

@@ -23,12 +23,28 @@ final class KeyDemand {
      * @param perNano the rates, in permits per nanosecond
      */
     void add(long nanos, long cost, double[] perNano) {
-        double passed = Math.max(0, nanos - last);
-        last = Math.max(last, nanos);
+        leak(nanos, perNano);
         permits += cost;
         for (int i = 0; i < perNano.length; i++) {
-            level[i] = Math.max(0, level[i] - passed * perNano[i]) + cost;
+            level[i] += cost;
             burst[i] = Math.max(burst[i], level[i]);
+        }
+    }
+
+    /** Takes a request back, as its status is free; until now, it needed its permits. */
+    void refund(long nanos, long cost, double[] perNano) {
+        leak(nanos, perNano);
+        permits -= cost;
+        for (int i = 0; i < perNano.length; i++) {
+            level[i] = Math.max(0, level[i] - cost);
+        }
+    }
+
+    private void leak(long nanos, double[] perNano) {
+        double passed = Math.max(0, nanos - last);
+        last = Math.max(last, nanos);
+        for (int i = 0; i < perNano.length; i++) {
+            level[i] = Math.max(0, level[i] - passed * perNano[i]);
         }
     }
 

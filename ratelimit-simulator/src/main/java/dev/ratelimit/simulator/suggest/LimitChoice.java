@@ -43,7 +43,7 @@ record LimitChoice(long permits, long burst, int touched, double highestUntouche
             return null;
         }
         int touched = touched(bursts, Math.min(allowed, keys - 1));
-        double highest = bursts[keys - 1 - touched];
+        double highest = Math.max(1, bursts[keys - 1 - touched]);
         double lowest = touched == 0 ? Double.POSITIVE_INFINITY : bursts[keys - touched];
         // between the two, nearer to those who must not be touched
         double room = Math.min(ROOM, Math.sqrt(lowest / highest));

@@ -21,6 +21,10 @@ final class PeriodPeaks implements Demand {
         }
     }
 
+    /** Does nothing: the most that a key asks for says only which rates are tried. */
+    @Override
+    public void refund(long nanos, String key, long cost) {}
+
     /** The peaks of all keys, ascending. */
     long[] sorted() {
         return keys.values().stream().mapToLong(Peak::max).sorted().toArray();

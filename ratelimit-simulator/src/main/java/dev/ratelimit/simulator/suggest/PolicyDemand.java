@@ -41,6 +41,14 @@ final class PolicyDemand implements Demand {
         demand.add(nanos, cost, perNano);
     }
 
+    @Override
+    public void refund(long nanos, String key, long cost) {
+        KeyDemand demand = keys.get(key);
+        if (demand != null) {
+            demand.refund(nanos, cost, perNano);
+        }
+    }
+
     long[] rates() {
         return rates;
     }

@@ -4,6 +4,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.simulator.config.ChangedPolicy;
+import dev.ratelimit.simulator.config.ConfigurationMistakeException;
 import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.replay.Replay;
 import dev.ratelimit.simulator.traffic.LogSource;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 
 /**
@@ -84,24 +86,65 @@ public final class Suggester {
         Rate atMost = wish.atMost();
         if (atMost != null) {
             all.removeIf(suggestion -> isByCaller(suggestion.policy()));
-            policies.keySet().stream().filter(this::isByCaller).forEach(name -> all.add(exact(name, atMost, false)));
+            policies.keySet().stream().filter(this::isByCaller).forEach(name -> addAtMost(all, name, atMost));
         }
         Rate protect = wish.protect();
         if (protect != null) {
             String shared = policies.keySet().stream()
-                    .filter(name -> rule(name).key().parts().isEmpty() && appliesEverywhere(name))
+                    .filter(this::countsAndRefusesAll)
                     .findFirst()
                     .orElse(null);
             all.removeIf(suggestion -> suggestion.policy().equals(shared));
-            all.add(exact(shared == null ? TOTAL : shared, protect, shared == null));
+            all.add(exact(shared == null ? unused(TOTAL) : shared, protect.toString(), shared == null));
         }
         return all;
     }
 
-    private static Suggestion exact(String policy, Rate rate, boolean isNew) {
+    /** A name that no policy has. */
+    private String unused(String name) {
+        String free = name;
+        for (int i = 2; limits.properties().policies().containsKey(free); i++) {
+            free = name + "-" + i;
+        }
+        return free;
+    }
+
+    /** Limits a policy to no more than this, and keeps what is stricter. */
+    private void addAtMost(List<Suggestion> all, String name, Rate atMost) {
+        PolicyProperties written = written(name);
+        List<Rate> rates =
+                rule(name).policy().limits().stream().map(Limit::rate).toList();
+        boolean log = written.algorithm().equals("sliding-log");
+        long burst = log ? 0 : Objects.requireNonNullElse(written.burst(), 0L);
+        if (rates.stream()
+                .anyMatch(rate ->
+                        inPeriods(rate, atMost) + (log ? 0 : Math.max(burst, rate.permits())) <= atMost.permits())) {
+            notes.add("Policy '" + name + "' admits no more than that already; its limit stays");
+            return;
+        }
+        List<Rate> kept = new ArrayList<>(rates);
+        kept.removeIf(rate -> rate.permits() >= inPeriods(atMost, rate));
+        if (kept.stream().noneMatch(rate -> inPeriods(rate, atMost) <= atMost.permits())) {
+            kept.add(atMost);
+        }
+        Suggestion exact = exact(name, kept.stream().map(Rate::toString).collect(Collectors.joining("; ")), false);
+        try {
+            SimulatedLimits unused = apply(List.of(exact));
+            all.add(exact);
+        } catch (ConfigurationMistakeException e) {
+            notes.add("Policy '" + name + "' cannot be limited to that, so that its limit stays: " + e.getMessage());
+        }
+    }
+
+    /** How much a sliding log of this rate admits in a period of the other one, at most. */
+    private static double inPeriods(Rate rate, Rate other) {
+        return rate.permits() * Math.ceil((double) other.periodNanos() / rate.periodNanos());
+    }
+
+    private static Suggestion exact(String policy, String limit, boolean isNew) {
         return new Suggestion(
                 policy,
-                rate.toString(),
+                limit,
                 null,
                 "sliding-log",
                 null,
@@ -117,10 +160,23 @@ public final class Suggester {
         return !rule(policy).key().isShared();
     }
 
-    private boolean appliesEverywhere(String policy) {
-        PolicyProperties.Match match = Objects.requireNonNull(
-                        limits.properties().policies().get(policy))
-                .match();
+    private PolicyProperties written(String policy) {
+        return Objects.requireNonNull(limits.properties().policies().get(policy));
+    }
+
+    /** Whether each request costs one permit of one budget, and is refused without it. */
+    private boolean countsAndRefusesAll(String policy) {
+        PolicyProperties written = written(policy);
+        return rule(policy).key().parts().isEmpty()
+                && appliesEverywhere(written.match())
+                && limits.rules().inForce().mode(policy) == Mode.ENFORCE
+                && written.count().isEmpty()
+                && written.free().isEmpty()
+                && written.overrides().isEmpty()
+                && written.permits().equals("1");
+    }
+
+    private static boolean appliesEverywhere(PolicyProperties.Match match) {
         return match.paths().isEmpty()
                 && match.exceptPaths().isEmpty()
                 && match.methods().isEmpty()
@@ -180,11 +236,15 @@ public final class Suggester {
 
     private void add(List<Suggestion> all, String name, Rate rate, PolicyDemand demand) {
         boolean byCaller = isByCaller(name);
-        int allowed = byCaller ? (int) Math.floor(demand.keys() * Objects.requireNonNull(wish.touched()) + 1e-9) : 0;
+        int allowed = byCaller ? (int) wish.allowed(demand.keys()) : 0;
         LimitChoice choice = LimitChoice.of(demand, allowed);
         if (choice == null) {
             notes.add("Policy '" + name + "' is asked by no request; its limit stays");
             return;
+        }
+        String tooFew = byCaller ? wish.tooFew(demand.keys()) : null;
+        if (tooFew != null) {
+            notes.add("Policy '" + name + "': " + tooFew);
         }
         String limit =
                 choice.permits() + rate.toString().substring(rate.toString().indexOf('/'));

@@ -1,6 +1,10 @@
 package dev.ratelimit.simulator.suggest;
 
 import dev.ratelimit.Rate;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +31,23 @@ public record Wish(
         }
     }
 
+    /** How many of these keys may be refused: whole ones, none if the share of them is less than one. */
+    public long allowed(long keys) {
+        return touched == null ? keys : (long) Math.floor(keys * touched + 1e-9);
+    }
+
+    /** Why none of these keys may be refused, if there are too few of them for the share; {@code null} otherwise. */
+    public @Nullable String tooFew(long keys) {
+        if (touched == null || touched == 0 || keys == 0 || allowed(keys) > 0) {
+            return null;
+        }
+        String least = BigDecimal.valueOf(100.0 / keys)
+                .round(new MathContext(2, RoundingMode.CEILING))
+                .toPlainString();
+        return String.format(
+                Locale.ROOT, "%.3g %% of %,d keys is none: at least %s %% is needed", 100 * touched, keys, least);
+    }
+
     /**
      * Reads a share.
      *
@@ -36,11 +57,10 @@ public record Wish(
     public static double share(String text) {
         try {
             String number = text.strip();
-            return number.endsWith("%")
-                    ? Double.parseDouble(
-                                    number.substring(0, number.length() - 1).strip())
-                            / 100
-                    : Double.parseDouble(number);
+            if (!number.endsWith("%")) {
+                throw new NumberFormatException("there is no %");
+            }
+            return Double.parseDouble(number.substring(0, number.length() - 1).strip()) / 100;
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException("'" + text + "' is no share; write a percentage, such as 0.1%", e);
         }

@@ -1,5 +1,6 @@
 package dev.ratelimit.simulator.traffic;
 
+import dev.ratelimit.simulator.text.PrintableText;
 import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -120,7 +121,7 @@ final class LogFile implements AutoCloseable {
 
     private IllegalArgumentException unknownFormat(String line) {
         return new IllegalArgumentException("the format of " + name + " is not known; write it, as in --format"
-                + " '$remote_addr [$time_local] \"$request\" $status'. The first line is: " + line);
+                + " '$remote_addr [$time_local] \"$request\" $status'. The first line is: " + PrintableText.of(line));
     }
 
     /** Tells what the lines so far have. */
@@ -130,7 +131,7 @@ final class LogFile implements AutoCloseable {
             String missing = options.mapping().firstNotIn(format.names());
             if (missing != null) {
                 throw new IllegalArgumentException("no line of " + name + " so far has a field '" + missing
-                        + "'; its fields are " + String.join(", ", format.names()));
+                        + "'; its fields are " + PrintableText.of(String.join(", ", format.names())));
             }
         }
     }

@@ -1,5 +1,6 @@
 package dev.ratelimit.simulator.traffic;
 
+import dev.ratelimit.simulator.text.PrintableText;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -42,12 +43,12 @@ public final class LogSummary {
     void malformed(String where, String reason) {
         malformed++;
         if (mistakes.size() < SHOWN) {
-            mistakes.add(where + ": " + reason);
+            mistakes.add(PrintableText.of(where + ": " + reason));
         }
     }
 
     void damaged(String file, String damage) {
-        damages.add(file + ": " + damage + "; what comes before that was read");
+        damages.add(PrintableText.of(file + ": " + damage + "; what comes before that was read"));
     }
 
     void addLate() {

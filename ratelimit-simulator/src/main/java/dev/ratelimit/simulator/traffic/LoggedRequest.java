@@ -1,6 +1,7 @@
 package dev.ratelimit.simulator.traffic;
 
 import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.rule.FreeStatuses;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.security.Principal;
@@ -64,6 +65,11 @@ public final class LoggedRequest implements WebRequest {
     /** The status of the response; {@link #UNKNOWN} if the log lacks it. */
     public int status() {
         return status;
+    }
+
+    /** Whether its status is known, and one of these. */
+    public boolean isFree(FreeStatuses free) {
+        return status != UNKNOWN && free.contains(status);
     }
 
     /** How long it took; {@link #UNKNOWN} if the log lacks it. */

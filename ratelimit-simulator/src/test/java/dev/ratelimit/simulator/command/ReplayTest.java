@@ -6,6 +6,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -372,5 +373,59 @@ class ReplayTest {
         assertThat(run.code()).isEqualTo(2);
         assertThat(run.err()).contains("the unit of durations such as 5 is not known");
         assertThat(directory.toFile().list()).containsExactlyInAnyOrder("application.yml", "access.json");
+    }
+
+    @Test
+    void textOfLogs_hasNoEffectOnTerminals() throws IOException {
+        Path config = file("application.yml", "ratelimit: {policies: {api: {key: user, limit: 1/minute}}}\n");
+        String good = line("10.0.0.1", "eve\u001b[31m", "12:00:00", "GET /", 200);
+        String bad = "10.0.0.1 - - [\u001b]0;evil\u0007] \"GET / HTTP/1.1\" 200 10 \"-\" \"-\"\n";
+        Path log = file("access.log", good + good + bad);
+        Path unknown = file("unknown.log", "what\u0000 is\u001b[2J\u202e this\n");
+
+        CommandLineRun run = replay(config, log);
+        CommandLineRun failed = replay(config, unknown);
+
+        assertThat(run.out())
+                .as(run.err())
+                .contains("eve\\u001b[31m", "1 of 3 lines could not be read")
+                .doesNotContain("\u001b", "\u0007");
+        assertThat(failed.err())
+                .contains("The first line is: what\\u0000 is\\u001b[2J\\u202e this")
+                .doesNotContain("\u0000", "\u001b");
+    }
+
+    @Test
+    void decisionsOnStandardOutput_leaveTheSummaryToTheOther() throws IOException {
+        Path config = file("application.yml", "ratelimit: {policies: {api: {key: ip, limit: 1/minute}}}\n");
+        Path log = file("access.log", line("10.0.0.1", "-", "12:00:00", "GET /", 200));
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+        Main.run(
+                new PrintWriter(new ByteArrayOutputStream(), false, StandardCharsets.UTF_8),
+                new PrintWriter(err, false, StandardCharsets.UTF_8),
+                "replay",
+                "--config",
+                config.toString(),
+                "--input",
+                log.toString(),
+                "--decisions",
+                "-");
+
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("1 admitted, 0 refused");
+    }
+
+    @Test
+    void optionsThatDoNotExist_areNoFiles() throws IOException {
+        Path config = file("application.yml", "ratelimit: {policies: {api: {key: ip, limit: 1/minute}}}\n");
+        Path log = file("access.log", line("10.0.0.1", "-", "12:00:00", "GET /", 200));
+
+        CommandLineRun typo = replay(config, log, "--strcit");
+        CommandLineRun page = replay(config, log, "--out", "-");
+
+        assertThat(typo.code()).isEqualTo(2);
+        assertThat(typo.err()).contains("Unknown option: '--strcit'");
+        assertThat(page.code()).isEqualTo(2);
+        assertThat(page.err()).contains("--out - is no directory");
     }
 }

@@ -6,6 +6,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -94,7 +98,7 @@ class SuggestTest {
                         "limit: 50/minute",
                         "algorithm: sliding-log",
                         "key: ip",
-                        "# 2 of 95 keys refused");
+                        "# 2 of 94 keys refused");
     }
 
     @Test
@@ -109,11 +113,192 @@ class SuggestTest {
                 """);
 
         CommandLineRun run = CommandLineRun.of(
-                "suggest", "--config", config.toString(), "--touch-at-most", "1%", "--input", monday.toString());
+                "suggest", "--config", config.toString(), "--touch-at-most", "2%", "--input", monday.toString());
 
         assertThat(run.code()).as(run.out() + run.err()).isZero();
         assertThat(run.out())
                 .contains("    global:\n", "    per-endpoint:\n", "key: ip, endpoint\n")
                 .contains("Policy 'api' was left out, because the log lacks the header x-api-key");
+    }
+
+    @Test
+    void keysOfClients_areNoLinesOfTheConfiguration() throws IOException {
+        StringBuilder lines = new StringBuilder();
+        for (int i = 0; i < 400; i++) {
+            for (String user : List.of("ann", "e\\n      limit: 9/day\\u2028\\u001b\\u202ey")) {
+                if (user.length() > 3 || i % 30 == 0) {
+                    lines.append("{\"time\":\"")
+                            .append(MONDAY.plusSeconds(i))
+                            .append(
+                                    "\",\"remote_addr\":\"10.0.0.1\",\"method\":\"GET\",\"path\":\"/\",\"status\":200,\"user\":\"")
+                            .append(user)
+                            .append("\"}\n");
+                }
+            }
+        }
+        Path log = Files.writeString(directory.resolve("access.json"), lines);
+
+        CommandLineRun run = CommandLineRun.of(
+                "suggest",
+                "--touch-at-most",
+                "50%",
+                "--property",
+                "ratelimit.policies.api.limit=10/minute",
+                "--property",
+                "ratelimit.policies.api.key=user",
+                "--user-from",
+                "user",
+                "--input",
+                log.toString());
+
+        assertThat(run.out())
+                .as(run.err())
+                .contains("refused most often: e\\u000a      limit: 9/day\\u2028\\u001b\\u202ey\n")
+                .doesNotContain("\n      limit: 9/day");
+    }
+
+    /** A log of addresses 10.0.0.x, one request each, from this second on, one a second. */
+    private Path few(String name, int from, int count) throws IOException {
+        return Files.writeString(
+                directory.resolve(name),
+                IntStream.range(from, from + count)
+                        .mapToObj(i -> line(i, "10.0.0." + i % 250, "POST /login", 200))
+                        .collect(Collectors.joining()));
+    }
+
+    private static String line(int second, String address, String request, int status) {
+        return String.format(
+                Locale.ROOT,
+                "%s - - [23/Nov/2026:08:%02d:%02d +0000] \"%s HTTP/1.1\" %d 5 \"-\" \"-\"%n",
+                address,
+                second / 60,
+                second % 60,
+                request,
+                status);
+    }
+
+    private Path config(String policies) throws IOException {
+        return Files.writeString(
+                directory.resolve("application.yml"), "ratelimit:\n  policies:\n" + policies.indent(4));
+    }
+
+    @Test
+    void tooLittleToCheckBy_isNoConfirmation() throws IOException {
+        Path monday = SyntheticLog.write(directory.resolve("monday.log"), MONDAY, 200, 0, 1);
+        Path empty = Files.createFile(directory.resolve("empty.log"));
+        Path stray = few("stray.log", 0, 1);
+
+        for (Path check : List.of(empty, stray)) {
+            CommandLineRun run = CommandLineRun.of(
+                    "suggest", "--touch-at-most", "1%", "--input", monday.toString(), "--check", check.toString());
+
+            assertThat(run.out()).as(run.err()).contains("NOT CHECKED").doesNotContain("The wish holds");
+            assertThat(run.code()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void strayRequestLater_doesNotTakeTheWholePartToCheckBy() throws IOException {
+        Path monday = SyntheticLog.write(directory.resolve("monday.log"), MONDAY, 300, 0, 1);
+        Files.writeString(
+                monday,
+                Files.readString(monday) + line(0, "10.0.0.1", "GET /", 200).replace("23/Nov/2026", "27/Nov/2026"));
+
+        CommandLineRun run = CommandLineRun.of("suggest", "--touch-at-most", "1%", "--input", monday.toString());
+
+        assertThat(run.out()).as(run.err()).containsPattern("# Checked by [0-9,]{3,} requests from 2026-11-23");
+    }
+
+    @Test
+    void shareOfFewKeys_isRoundedTheSameWayWhenItIsChecked() throws IOException {
+        Path monday = SyntheticLog.write(directory.resolve("monday.log"), MONDAY, 300, 2, 3);
+        Path tuesday = SyntheticLog.write(directory.resolve("tuesday.log"), TUESDAY, 90, 1, 4);
+
+        CommandLineRun run = CommandLineRun.of(
+                "suggest", "--touch-at-most", "1%", "--input", monday.toString(), "--check", tuesday.toString());
+
+        assertThat(run.out())
+                .as(run.err())
+                .contains(
+                        "held out: 1 of 91 keys refused",
+                        "THAT IS MORE than 1.00 %; 1.00 % of 91 keys is none: at least 1.1 % is needed");
+        assertThat(run.code()).isEqualTo(1);
+    }
+
+    @Test
+    void protect_needsAPolicyThatCountsAllAndEnforces() throws IOException {
+        Path log = few("access.log", 0, 200);
+        for (String options : List.of("mode: shadow", "count: 401", "free: 4xx", "permits: '2'")) {
+            Path config = config("all: {limit: 100/minute, " + options + "}");
+
+            CommandLineRun run = CommandLineRun.of(
+                    "suggest", "--config", config.toString(), "--protect", "40/second", "--input", log.toString());
+
+            assertThat(run.out())
+                    .as(options + run.err())
+                    .contains("    total:\n")
+                    .doesNotContain("    all:\n");
+        }
+        Path plain = config("all: {limit: 100/minute}");
+
+        CommandLineRun run = CommandLineRun.of(
+                "suggest", "--config", plain.toString(), "--protect", "40/second", "--input", log.toString());
+
+        assertThat(run.out()).as(run.err()).contains("    all:\n").doesNotContain("total");
+    }
+
+    @Test
+    void atMost_leavesStricterLimits() throws IOException {
+        Path log = few("access.log", 0, 200);
+        Path config = config("""
+                login: {key: ip, limit: 5/minute, match: {paths: /login}}
+                bursts: {key: ip, limit: 5/minute, burst: 500}
+                api: {key: ip, limit: 500/minute}
+                """);
+
+        CommandLineRun run = CommandLineRun.of(
+                "suggest", "--config", config.toString(), "--at-most", "100/minute", "--input", log.toString());
+
+        assertThat(run.out())
+                .as(run.err())
+                .contains("    api:\n", "    bursts:\n", "Policy 'login' admits no more than that already")
+                .doesNotContain("    login:\n");
+    }
+
+    @Test
+    void requestsWithAFreeStatus_needPermitsUntilTheyEnd() throws IOException {
+        StringBuilder lines = new StringBuilder();
+        for (int i = 0; i < 400; i++) {
+            lines.append(String.format(
+                    "{\"time\":\"%s\",\"remote_addr\":\"10.0.0.%d\",\"method\":\"POST\",\"path\":\"/login\",\"status\":%d,\"ms\":9000}%n",
+                    MONDAY.plusSeconds(i / 40 * 20), i / 40 % 7, i % 40 == 0 ? 401 : 200));
+        }
+        Path log = Files.writeString(directory.resolve("access.json"), lines);
+        Path config = config("login: {key: ip, limit: 100/minute, count: 401}");
+
+        CommandLineRun run = CommandLineRun.of(
+                "suggest",
+                "--config",
+                config.toString(),
+                "--touch-at-most",
+                "0%",
+                "--field",
+                "duration=ms",
+                "--duration-unit",
+                "ms",
+                "--input",
+                log.toString());
+
+        assertThat(run.out()).as(run.err()).contains("# 0 of 7 keys refused", "The wish holds");
+    }
+
+    @Test
+    void shareWithoutPercent_isRefused() throws IOException {
+        Path log = few("access.log", 0, 200);
+
+        CommandLineRun run = CommandLineRun.of("suggest", "--touch-at-most", "0.1", "--input", log.toString());
+
+        assertThat(run.code()).isEqualTo(2);
+        assertThat(run.err()).contains("'0.1' is no share; write a percentage, such as 0.1%");
     }
 }
