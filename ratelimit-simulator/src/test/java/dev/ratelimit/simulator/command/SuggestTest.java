@@ -271,7 +271,7 @@ class SuggestTest {
         for (int i = 0; i < 400; i++) {
             lines.append(String.format(
                     "{\"time\":\"%s\",\"remote_addr\":\"10.0.0.%d\",\"method\":\"POST\",\"path\":\"/login\",\"status\":%d,\"ms\":9000}%n",
-                    MONDAY.plusSeconds(i / 40 * 20), i / 40 % 7, i % 40 == 0 ? 401 : 200));
+                    MONDAY.plusSeconds(i / 40 * 20L), i / 40 % 7, i % 40 == 0 ? 401 : 200));
         }
         Path log = Files.writeString(directory.resolve("access.json"), lines);
         Path config = config("login: {key: ip, limit: 100/minute, count: 401}");
