@@ -68,6 +68,7 @@ final class CompareCommand implements Callable<Integer> {
             Map<String, ReplayStatistics> results = replay(traffic, sides);
             progress.end();
             print(out, results);
+            traffic.log().summary().unread().forEach(unread -> line(out, "%s", unread));
             sides.forEach((name, side) -> side.leftOut()
                     .forEach((left, lack) -> line(
                             out,

@@ -143,6 +143,11 @@ final class SuggestionReport {
         return Verdict.HOLDS;
     }
 
+    /** Prints a line about what of a log was not read, as a comment. */
+    void unread(String line) {
+        line("# %s", line);
+    }
+
     /** Prints what a reader must know. */
     void notes(List<String> more, Traffic traffic) {
         List<String> all = new ArrayList<>(more);

@@ -57,17 +57,7 @@ final class TextReport {
                 line("At most %,d admitted requests were served at the same time.", statistics.peakInFlight());
             }
         }
-        if (log.malformed() > 0) {
-            line("%,d of %,d lines could not be read:", log.malformed(), log.lines());
-            log.mistakes().forEach(mistake -> line("    %s", mistake));
-        }
-        log.damages().forEach(damage -> line("%s.", damage));
-        if (log.late() > 0) {
-            line(
-                    "%,d requests were out of order by more than the window, and count as later than they were"
-                            + " (--sort-window).",
-                    log.late());
-        }
+        log.unread().forEach(unread -> line("%s", unread));
     }
 
     private void policy(Traffic traffic, PolicyStatistics policy, KeyText keys) {

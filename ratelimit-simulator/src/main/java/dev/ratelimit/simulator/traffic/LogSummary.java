@@ -4,6 +4,7 @@ import dev.ratelimit.simulator.text.PrintableText;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 
 /** What was found in a log. Not thread-safe. */
@@ -25,6 +26,24 @@ public final class LogSummary {
     private long limited;
     private long preflights;
     private boolean wholeSeconds = true;
+
+    /** What of the log was not read as it is, a line each, for people; empty if all of it was. */
+    public List<String> unread() {
+        List<String> all = new ArrayList<>();
+        if (malformed > 0) {
+            all.add(String.format(Locale.ROOT, "%,d of %,d lines could not be read:", malformed, lines));
+            mistakes.forEach(mistake -> all.add("    " + mistake));
+        }
+        damages.forEach(damage -> all.add(damage + "."));
+        if (late > 0) {
+            all.add(String.format(
+                    Locale.ROOT,
+                    "%,d requests were out of order by more than the window, and count as later than they were"
+                            + " (--sort-window).",
+                    late));
+        }
+        return all;
+    }
 
     void format(String format) {
         if (!formats.contains(format)) {

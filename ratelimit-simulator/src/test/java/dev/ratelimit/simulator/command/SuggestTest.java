@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -300,5 +301,28 @@ class SuggestTest {
 
         assertThat(run.code()).isEqualTo(2);
         assertThat(run.err()).contains("'0.1' is no share; write a percentage, such as 0.1%");
+    }
+
+    @Test
+    void lineThatCannotBeRead_isTold_andFailsIfThatIsAsked() throws IOException {
+        Path log = few("access.log", 0, 200);
+        Files.writeString(log, "no request\n", StandardOpenOption.APPEND);
+        Path config = config("api: {key: ip, limit: 500/minute}");
+
+        CommandLineRun suggest = CommandLineRun.of(
+                "suggest",
+                "--strict",
+                "--config",
+                config.toString(),
+                "--at-most",
+                "500/minute",
+                "--input",
+                log.toString());
+        CommandLineRun compare =
+                CommandLineRun.of("compare", "--strict", "--config", config.toString(), "--input", log.toString());
+
+        assertThat(suggest.out()).as(suggest.err()).contains("lines could not be read:", "#     ");
+        assertThat(compare.out()).as(compare.err()).contains("lines could not be read:");
+        assertThat(List.of(suggest.code(), compare.code())).containsOnly(1);
     }
 }
