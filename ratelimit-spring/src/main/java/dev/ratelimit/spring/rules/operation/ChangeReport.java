@@ -39,6 +39,7 @@ record ChangeReport(String policy, Change change, PolicyVersion before, RulesInF
         add(remarks, "", burst(limits, change.limit(), change.burst()));
         if (!limits.equals(before.limits())) {
             add(remarks, "", atOnce(limits));
+            add(remarks, "", places(limits));
         }
         change.plans().forEach((plan, own) -> {
             if (after.rule(policy).overrides().plans().get(plan) instanceof LimitOverride.Limited limited) {
@@ -85,6 +86,19 @@ record ChangeReport(String policy, Change change, PolicyVersion before, RulesInF
                         + "; those under way go on, and others are admitted when there are fewer"
                 : "a key with a full budget is admitted " + is + " at once, before " + was
                         + "; what keys have used stays used, in proportion";
+    }
+
+    /** What becomes of limits at places that are new, or no longer there. */
+    private @Nullable String places(List<Limit> limits) {
+        int was = before.limits().size();
+        int is = limits.size();
+        if (was == is) {
+            return null;
+        }
+        return "limits are told apart by their place: "
+                + (was < is
+                        ? limits.get(was) + " begins full for every key; write new limits after the others"
+                        : "what keys have used of " + before.limits().get(is) + " is forgotten");
     }
 
     private static long capacity(List<Limit> limits) {

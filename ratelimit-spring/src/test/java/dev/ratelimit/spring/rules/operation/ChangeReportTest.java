@@ -286,4 +286,25 @@ class ChangeReportTest {
         assertThatThrownBy(() -> RateLimitTrial.of("1/hour").by(text))
                 .hasMessage("algorithm must have at most 200 characters but had 1000000");
     }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "100/hour | 20/second; 100/hour",
+                "100/hour | 100/hour; 20/second",
+            })
+    void place_thatIsNew_isSaidToBeginFull(String limit, String changed) {
+        LiveRules live = new LiveRules("p.limit=" + limit);
+
+        Map<String, Object> report = live.operations.edit("p", Change.toLimit(changed), false, null, false);
+        Map<String, Object> back = live.operations.edit("p", Change.toLimit(limit), false, null, false);
+
+        String added = changed.split("; ", 2)[1];
+        assertThat(String.valueOf(report.get("remark")))
+                .contains(
+                        "limits are told apart by their place: " + added + " (token-bucket) begins full for every key");
+        assertThat(String.valueOf(back.get("remark")))
+                .contains("what keys have used of " + added + " (token-bucket) is forgotten");
+    }
 }
