@@ -58,14 +58,17 @@ public final class ConfiguredValue {
     }
 
     private static String of(List<Limit> limits, boolean burst) {
-        return limits.stream()
-                .map(limit -> burst ? Long.toString(limit.capacity()) : rate(limit))
-                .collect(Collectors.joining("; "));
+        return burst
+                ? limits.stream().map(limit -> Long.toString(limit.capacity())).collect(Collectors.joining("; "))
+                : rates(limits);
     }
 
-    private static String rate(Limit limit) {
-        return limit.concurrency()
-                ? Long.toString(limit.capacity())
-                : limit.rate().toString();
+    /** Limits as in the configuration: {@code 10/second; 100/hour}, or a number of requests at once. */
+    public static String rates(List<Limit> limits) {
+        return limits.stream()
+                .map(limit -> limit.concurrency()
+                        ? Long.toString(limit.capacity())
+                        : limit.rate().toString())
+                .collect(Collectors.joining("; "));
     }
 }

@@ -4,6 +4,7 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.history.ConfiguredValue;
 import dev.ratelimit.spring.rules.key.BudgetKey;
 import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
@@ -115,7 +116,7 @@ final class CallerReport {
         String name = rule.policy().name();
         map.put("policy", name);
         map.put("mode", PropertyName.of(rules.mode(name)));
-        map.put("limit", PolicyReport.rates(rule.policy().limits()));
+        map.put("limit", ConfiguredValue.rates(rule.policy().limits()));
         map.put("parts", rule.key().parts().stream().map(Object::toString).toList());
         List<@Nullable String> values = new ArrayList<>();
         rule.key()
@@ -239,7 +240,7 @@ final class CallerReport {
         LimitOverride override = rules.override(rule, key);
         if (override instanceof LimitOverride.Limited limited
                 && !limited.policy().limits().equals(rule.policy().limits())) {
-            map.put("override", PolicyReport.rates(limited.policy().limits()));
+            map.put("override", ConfiguredValue.rates(limited.policy().limits()));
         }
         return map;
     }

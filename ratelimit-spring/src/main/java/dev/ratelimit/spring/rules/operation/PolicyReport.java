@@ -7,6 +7,7 @@ import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.history.ConfiguredValue;
 import dev.ratelimit.spring.rules.rule.CallRules;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -21,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +41,7 @@ record PolicyReport(
         Change change = version.change();
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("name", name);
-        map.put("limit", rates(rule.policy().limits()));
+        map.put("limit", ConfiguredValue.rates(rule.policy().limits()));
         Long burst = burst(rule.policy().limits());
         if (burst != null) {
             map.put("burst", burst);
@@ -114,7 +114,7 @@ record PolicyReport(
         limits.forEach((plan, override) -> {
             if (override instanceof LimitOverride.Limited limited) {
                 List<Limit> own = limited.policy().limits();
-                plans.put(plan, rates(own));
+                plans.put(plan, ConfiguredValue.rates(own));
                 Long burst = burst(own);
                 if (burst != null) {
                     bursts.put(plan, burst);
@@ -196,15 +196,6 @@ record PolicyReport(
             map.put("atMost", key.count() + key.lost());
         }
         return map;
-    }
-
-    /** As in the configuration: {@code 10/second; 100/hour}, or a number of requests at once. */
-    static String rates(List<Limit> limits) {
-        return limits.stream()
-                .map(limit -> limit.concurrency()
-                        ? Long.toString(limit.capacity())
-                        : limit.rate().toString())
-                .collect(Collectors.joining("; "));
     }
 
     /** How many permits a bucket holds; {@code null} if that is one period's, as it is without a burst. */

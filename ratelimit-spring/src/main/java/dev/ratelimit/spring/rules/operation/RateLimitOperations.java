@@ -23,6 +23,7 @@ import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.history.Asker;
 import dev.ratelimit.spring.rules.history.ChangeHistory;
 import dev.ratelimit.spring.rules.history.HistoryReport;
 import dev.ratelimit.spring.rules.override.KeyOverrides;
@@ -33,7 +34,6 @@ import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
-import dev.ratelimit.spring.rules.text.WellFormed;
 import dev.ratelimit.spring.rules.traffic.Traffic;
 import dev.ratelimit.spring.rules.trial.Trials;
 import java.util.LinkedHashMap;
@@ -66,7 +66,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     private final Observations observations;
     private final TrialJournal trials;
     private final Observers observers = new Observers();
-    private volatile Supplier<@Nullable String> operator = () -> null;
+    private final Asker asker = new Asker();
     private volatile @Nullable QueuedEvents events;
 
     /** Operates on these rules; the ticker's scheduler ends changes. */
@@ -87,9 +87,9 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         this.live = new LiveChanges(rules, ticker, scheduler);
         this.overrides = new KeyOverrides(rules, ticker, scheduler);
         this.history = new ChangeHistory(rules, ticker, live::inForce);
-        this.journal = OverrideJournal.of(overrides, history, keys::hash, () -> operator.get(), observers::tell);
+        this.journal = OverrideJournal.of(overrides, history, keys::hash, asker, observers::tell);
         this.observations = new Observations(rules, keys);
-        this.trials = new TrialJournal(rules, new Trials(rules, ticker), keys, () -> operator.get(), observers::tell);
+        this.trials = new TrialJournal(rules, new Trials(rules, ticker), keys, asker, observers::tell);
         this.refreshed = new RefreshedConfiguration(
                 rules, live, (policy, before, now) -> publish(policy, Cause.CONFIGURATION, before, now));
         live.tellEnded(this::ended);
@@ -136,7 +136,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     @Override
     public boolean reset(String policy, String... key) {
         KeyBudgets.Reset reset = budgets.reset(policy, List.of(key));
-        observers.tell(policy, reset.logged(policy, keys.hash(reset.key()), whoAsks()));
+        observers.tell(policy, reset.logged(policy, keys.hash(reset.key()), asker.logged()));
         return reset.certain();
     }
 
@@ -166,7 +166,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     @CanIgnoreReturnValue
     public Map<String, Object> edit(
             String policy, Change change, boolean fromConfiguration, @Nullable String version, boolean showKeys) {
-        LiveChanges.Edit edit = new LiveChanges.Edit(change, fromConfiguration, version, journal.whoAsks());
+        LiveChanges.Edit edit = new LiveChanges.Edit(change, fromConfiguration, version, asker.kept());
         AcceptedChange accepted = live.change(policy, edit);
         PolicyVersion before = accepted.before();
         PolicyVersion now = rules.inForce().version(policy);
@@ -174,7 +174,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         log.warn(
                 "Rate limit {} was changed by {} from {} to {}, {}{}",
                 Quotation.of(policy),
-                whoAsks(),
+                asker.logged(),
                 before,
                 now,
                 now.change() == null ? "as configured" : accepted.lasts(live.duration()),
@@ -192,7 +192,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
             String policy, Change change, boolean fromConfiguration, @Nullable String version, boolean showKeys) {
         PolicyVersion before = rules.inForce().version(policy);
         RulesInForce then =
-                live.preview(policy, new LiveChanges.Edit(change, fromConfiguration, version, journal.whoAsks()));
+                live.preview(policy, new LiveChanges.Edit(change, fromConfiguration, version, asker.kept()));
         Map<String, Object> report = report(then, showKeys).policy(then.rule(policy));
         report.putAll(reportOverrides(policy, showKeys));
         report.put("version", before.id());
@@ -293,15 +293,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      * @param who the name of whoever asks at the moment; {@code null} for the application itself
      */
     public void identify(Supplier<@Nullable String> who) {
-        operator = () -> {
-            String name = who.get();
-            return name == null ? null : WellFormed.of(name);
-        };
-    }
-
-    private String whoAsks() {
-        String name = operator.get();
-        return name == null ? "the application" : Quotation.of(name);
+        asker.identify(who);
     }
 
     /**
@@ -402,7 +394,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     private void publish(String policy, Cause cause, String from, String to) {
         QueuedEvents queue = events;
         if (queue != null && !from.equals(to)) {
-            String by = cause == Cause.OPERATOR ? operator.get() : null;
+            String by = cause == Cause.OPERATOR ? asker.name() : null;
             queue.publish(new RateLimitChangedEvent(policy, cause, by, from, to));
         }
     }

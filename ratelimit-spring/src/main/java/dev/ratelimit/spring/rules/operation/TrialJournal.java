@@ -5,6 +5,7 @@ import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
+import dev.ratelimit.spring.rules.history.Asker;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.Quotation;
 import dev.ratelimit.spring.rules.traffic.FrequentKeys;
@@ -16,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.function.BiConsumer;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,25 +32,25 @@ public final class TrialJournal {
     private final RequestRules rules;
     private final Trials trials;
     private final KeyDisplay keys;
-    private final Supplier<@Nullable String> operator;
+    private final Asker asker;
     private final BiConsumer<String, Map<String, Object>> observer;
 
     /**
      * Creates a journal.
      *
-     * @param operator the name of whoever asks at the moment; {@code null} for the application itself
+     * @param asker whoever starts and ends them
      * @param observer is told the policy and what was done
      */
     TrialJournal(
             RequestRules rules,
             Trials trials,
             KeyDisplay keys,
-            Supplier<@Nullable String> operator,
+            Asker asker,
             BiConsumer<String, Map<String, Object>> observer) {
         this.rules = rules;
         this.trials = trials;
         this.keys = keys;
-        this.operator = operator;
+        this.asker = asker;
         this.observer = observer;
     }
 
@@ -64,13 +64,12 @@ public final class TrialJournal {
      * @throws dev.ratelimit.spring.RateLimitConfigurationException likewise, if the limit is wrong
      */
     public Map<String, Object> start(String policy, RateLimitTrial asked, boolean showKeys) {
-        String name = operator.get();
-        Trial trial = trials.start(policy, asked, name);
+        Trial trial = trials.start(policy, asked, asker.name());
         RateLimitTrial.Result result = trial.result();
         log.info(
                 "Rate limit {}: {} tries {} until {} beside its limit{}",
                 Quotation.of(policy),
-                quoted(name),
+                asker.logged(),
                 texts(result.limits()),
                 result.until(),
                 asked.reason() == null ? "" : ", because of " + Quotation.of(asked.reason()));
@@ -132,7 +131,7 @@ public final class TrialJournal {
         log.info(
                 "Rate limit {}: {} has ended the trial of {}, which would have refused {} more of {} requests",
                 Quotation.of(policy),
-                quoted(operator.get()),
+                asker.logged(),
                 texts(result.limits()),
                 result.more(),
                 result.requests());
@@ -145,10 +144,6 @@ public final class TrialJournal {
             throw new NoSuchElementException("this policy has no trial; POST starts one");
         }
         return trial;
-    }
-
-    private static String quoted(@Nullable String name) {
-        return name == null ? "the application" : Quotation.of(name);
     }
 
     private static List<String> texts(List<Limit> limits) {

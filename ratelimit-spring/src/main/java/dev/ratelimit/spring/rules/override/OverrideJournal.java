@@ -4,6 +4,7 @@ import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitOverrideEvent.Action;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
+import dev.ratelimit.spring.rules.history.Asker;
 import dev.ratelimit.spring.rules.history.ChangeHistory;
 import dev.ratelimit.spring.rules.history.ChangeNote;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
@@ -13,7 +14,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * @param overrides what is set
  * @param history gets an entry for each
  * @param keys the hash of an encoded key
- * @param operator the name of whoever asks at the moment; {@code null} for the application itself
+ * @param asker whoever sets and removes them
  * @param observer is told the policy and what was done
  * @param events publishes what becomes of overrides
  */
@@ -33,13 +33,11 @@ public record OverrideJournal(
         KeyOverrides overrides,
         ChangeHistory history,
         UnaryOperator<String> keys,
-        Supplier<@Nullable String> operator,
+        Asker asker,
         BiConsumer<String, Map<String, Object>> observer,
         OverrideEvents events) {
 
     private static final Logger log = LoggerFactory.getLogger(OverrideJournal.class);
-
-    private static final String APPLICATION = "the application";
 
     /** What an entry of the history for a key has changed: an override replaces another one as a whole. */
     private static final Set<String> OVERRIDE = Set.of("override");
@@ -49,14 +47,14 @@ public record OverrideJournal(
             KeyOverrides overrides,
             ChangeHistory history,
             UnaryOperator<String> keys,
-            Supplier<@Nullable String> operator,
+            Asker asker,
             BiConsumer<String, Map<String, Object>> observer) {
         OverrideEvents events = new OverrideEvents((policy, key) -> keys.apply(overrides.encoded(policy, key)));
         overrides.observe((policy, override, action) -> {
-            boolean known = action == Action.SET && !override.by().equals(APPLICATION);
+            boolean known = action == Action.SET && !override.by().equals(Asker.APPLICATION);
             events.publish(policy, override, action, false, known ? override.by() : null);
         });
-        return new OverrideJournal(overrides, history, keys, operator, observer, events);
+        return new OverrideJournal(overrides, history, keys, asker, observer, events);
     }
 
     /**
@@ -71,20 +69,19 @@ public record OverrideJournal(
 
     /** Sets an override, and describes it for JSON; {@code plain} if with its key. */
     public Map<String, Object> set(String policy, String key, KeyOverride override, boolean plain) {
-        String name = operator.get();
         Overrides before = overrides.known();
-        OverriddenKey set = overrides.set(policy, key, override, whoAsks());
+        OverriddenKey set = overrides.set(policy, key, override, asker.kept());
         add(policy, set, earlier(before, policy, set));
         log.warn(
                 "Rate limit {}: key {} was overridden by {}: {}, {}{}",
                 Quotation.of(policy),
                 hash(policy, set),
-                quoted(name),
+                asker.logged(),
                 set.limit(),
                 set.until() == null ? overrides.duration() : "until " + set.until(),
                 set.reason() == null ? "" : ", because of " + Quotation.of(set.reason()));
         tell("override", policy, set);
-        events.publish(policy, set, Action.SET, true, name);
+        events.publish(policy, set, Action.SET, true, asker.name());
         Map<String, Object> report = describe(policy, set, plain);
         report.put("holds", overrides.duration());
         return report;
@@ -100,7 +97,7 @@ public record OverrideJournal(
                 "Rate limit {}: the override of key {} was removed by {}; it was {}",
                 Quotation.of(policy),
                 hash(policy, removed),
-                quoted(operator.get()),
+                asker.logged(),
                 removed.limit());
         history.add(
                 new HistoryEntry(
@@ -112,10 +109,10 @@ public record OverrideJournal(
                         null,
                         null,
                         null,
-                        whoAsks()),
+                        asker.kept()),
                 OVERRIDE);
         tell("removedOverride", policy, removed);
-        events.publish(policy, removed, Action.REMOVED, true, operator.get());
+        events.publish(policy, removed, Action.REMOVED, true, asker.name());
         return true;
     }
 
@@ -140,12 +137,6 @@ public record OverrideJournal(
         return value == null || !value.isInForceAt(ChangeNote.micros(set.since()) * 1000) ? null : value.limit();
     }
 
-    /** The name of whoever asks. */
-    public String whoAsks() {
-        String name = operator.get();
-        return name == null ? APPLICATION : name;
-    }
-
     /** A key, as its plain value or as a hash. */
     public String show(String policy, String key, boolean plain) {
         return plain ? key : keys.apply(overrides.encoded(policy, key));
@@ -168,10 +159,6 @@ public record OverrideJournal(
     public @Nullable Map<String, Object> report(String policy, LiveOverrides.Entry entry, boolean plain) {
         OverriddenKey found = overrides.find(policy, entry);
         return found == null ? null : describe(policy, found, plain);
-    }
-
-    private static String quoted(@Nullable String name) {
-        return name == null ? APPLICATION : Quotation.of(name);
     }
 
     private String hash(String policy, OverriddenKey one) {
