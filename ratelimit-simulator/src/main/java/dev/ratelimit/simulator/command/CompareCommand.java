@@ -20,15 +20,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.Callable;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** Compares limits. */
 @Command(
@@ -36,20 +30,10 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = "Replays the same traffic through two configurations, or through all algorithms.",
         sortOptions = false)
-final class CompareCommand implements Callable<Integer> {
+final class CompareCommand extends LogCommand {
 
     private static final List<String> ALGORITHMS =
             List.of("token-bucket", "fixed-window", "sliding-window", "sliding-log");
-
-    @Spec
-    @Nullable
-    CommandSpec spec;
-
-    @Mixin
-    LimitInput limits = new LimitInput();
-
-    @Mixin
-    LogInput log = new LogInput();
 
     @Option(
             names = "--with",
@@ -60,8 +44,8 @@ final class CompareCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
-        Progress progress = new Progress(spec.commandLine().getErr(), Progress.isTerminal());
+        PrintWriter out = out();
+        Progress progress = progress();
         ConfigurationSource source = limits.source(log.isTrace() ? Traffic.TRACE_POLICY : Traffic.LIMIT_POLICY);
         try (Traffic traffic = Traffic.open(source, limits, log, progress)) {
             Map<String, SimulatedLimits> sides = sides(traffic);
@@ -76,7 +60,7 @@ final class CompareCommand implements Callable<Integer> {
                             left,
                             name,
                             String.join(", ", lack))));
-            return log.strict && !traffic.log().summary().isClean() ? Main.UNMET : 0;
+            return statusOf(traffic.log().summary());
         }
     }
 

@@ -4,20 +4,14 @@ import dev.ratelimit.simulator.replay.DecisionWriter;
 import dev.ratelimit.simulator.replay.KeyText;
 import dev.ratelimit.simulator.replay.ReplayObserver;
 import dev.ratelimit.simulator.statistics.ReplayStatistics;
-import dev.ratelimit.simulator.traffic.LogSummary;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** Replays logs through limits. */
 @Command(
@@ -25,17 +19,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = "Replays access logs through the limits of an application.yml.",
         sortOptions = false)
-final class ReplayCommand implements Callable<Integer> {
-
-    @Spec
-    @Nullable
-    CommandSpec spec;
-
-    @Mixin
-    LimitInput limits = new LimitInput();
-
-    @Mixin
-    LogInput log = new LogInput();
+final class ReplayCommand extends LogCommand {
 
     @Option(
             names = "--decisions",
@@ -56,9 +40,8 @@ final class ReplayCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        PrintWriter print = Objects.requireNonNull(spec).commandLine().getOut();
-        PrintWriter err = spec.commandLine().getErr();
-        Progress progress = new Progress(err, Progress.isTerminal());
+        PrintWriter print = out();
+        Progress progress = progress();
         try (Traffic traffic = Traffic.open(limits, log, progress);
                 OutputFile lines = decisions == null ? null : OutputFile.of(decisions, print);
                 OutputFile page = out == null ? null : OutputFile.of(pageIn(out), print)) {
@@ -79,9 +62,8 @@ final class ReplayCommand implements Callable<Integer> {
             commit(lines);
             commit(page);
             progress.end();
-            new TextReport("-".equals(decisions) ? err : print).print(traffic, statistics, keys);
-            LogSummary summary = traffic.log().summary();
-            return log.strict && !summary.isClean() ? Main.UNMET : 0;
+            new TextReport("-".equals(decisions) ? err() : print).print(traffic, statistics, keys);
+            return statusOf(traffic.log().summary());
         }
     }
 

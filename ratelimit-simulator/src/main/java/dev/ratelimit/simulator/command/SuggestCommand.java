@@ -12,19 +12,13 @@ import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.simulator.traffic.LogSummary;
 import dev.ratelimit.simulator.traffic.LoggedRequest;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** Suggests limits. */
 @Command(
@@ -33,22 +27,12 @@ import picocli.CommandLine.Spec;
         description =
                 "Suggests limits, from a log and a wish, and checks them on traffic that they were not chosen by.",
         sortOptions = false)
-final class SuggestCommand implements Callable<Integer> {
+final class SuggestCommand extends LogCommand {
 
     /** Of the requests of the log, if there is no other log to check by. */
     private static final double TRAINING = 0.7;
 
     private static final String PER_CLIENT = "per-client";
-
-    @Spec
-    @Nullable
-    CommandSpec spec;
-
-    @Mixin
-    LimitInput limits = new LimitInput();
-
-    @Mixin
-    LogInput log = new LogInput();
 
     @Option(
             names = "--touch-at-most",
@@ -83,7 +67,6 @@ final class SuggestCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         if (log.inputs.contains(AccessLog.STANDARD_INPUT)) {
             throw new IllegalArgumentException("suggest reads the log several times; write a file in place of -");
         }
@@ -96,7 +79,7 @@ final class SuggestCommand implements Callable<Integer> {
                 touched == null ? null : Wish.share(touched),
                 protect == null ? null : Rate.parse(protect),
                 atMost == null ? null : Rate.parse(atMost));
-        Progress progress = new Progress(spec.commandLine().getErr(), Progress.isTerminal());
+        Progress progress = progress();
         LogInput checked = log.reading(check.isEmpty() ? log.inputs : check);
         try (Traffic traffic = Traffic.open(source(), limits, log, progress)) {
             long split = check.isEmpty() ? split(traffic, progress) : Long.MAX_VALUE;
@@ -113,12 +96,11 @@ final class SuggestCommand implements Callable<Integer> {
             }
             progress.end();
             KeyText keys = new KeyText(suggested.rules().inForce(), showKeys);
-            SuggestionReport report = new SuggestionReport(out, wish, keys);
+            SuggestionReport report = new SuggestionReport(out(), wish, keys);
             boolean holds = report.print(suggestions, suggested, seen, heldOut);
             report.notes(suggester.notes(), traffic);
             logs.forEach(summary -> summary.unread().forEach(report::unread));
-            boolean clean = logs.stream().allMatch(LogSummary::isClean);
-            return holds && (clean || !log.strict) ? 0 : Main.UNMET;
+            return holds ? logs.stream().mapToInt(this::statusOf).max().orElse(0) : Main.UNMET;
         }
     }
 

@@ -92,13 +92,7 @@ public final class HtmlReport {
             figures.add(new String[] {"at the same time, at most", Html.number(all.peakInFlight())});
         }
         html.figures(figures);
-        if (log.malformed() > 0) {
-            html.element(
-                    "p class=\"warning\"",
-                    Html.number(log.malformed()) + " of " + Html.number(log.lines()) + " lines could not be read: "
-                            + String.join("; ", log.mistakes()));
-        }
-        log.damages().forEach(damage -> html.element("p class=\"warning\"", damage));
+        log.unread().forEach(unread -> html.element("p class=\"warning\"", unread));
         series("all", all.series());
         clients();
     }

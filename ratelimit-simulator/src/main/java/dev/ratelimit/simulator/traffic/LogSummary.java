@@ -121,11 +121,6 @@ public final class LogSummary {
         return statuses;
     }
 
-    /** How many lines were read, without empty ones. */
-    public long lines() {
-        return lines;
-    }
-
     /** How many of them were requests. */
     public long requests() {
         return requests;
@@ -139,11 +134,6 @@ public final class LogSummary {
     /** The first of those, with their numbers and what is wrong. */
     public List<String> mistakes() {
         return mistakes;
-    }
-
-    /** Files that ended too early. */
-    public List<String> damages() {
-        return damages;
     }
 
     /** How many requests came so late in the log that they could not be sorted. */

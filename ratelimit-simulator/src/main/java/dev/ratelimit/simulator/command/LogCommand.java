@@ -1,0 +1,41 @@
+package dev.ratelimit.simulator.command;
+
+import dev.ratelimit.simulator.traffic.LogSummary;
+import java.io.PrintWriter;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** A command that sends the requests of logs through limits. */
+abstract class LogCommand implements Callable<Integer> {
+
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @Mixin
+    LimitInput limits = new LimitInput();
+
+    @Mixin
+    LogInput log = new LogInput();
+
+    PrintWriter out() {
+        return Objects.requireNonNull(spec).commandLine().getOut();
+    }
+
+    PrintWriter err() {
+        return Objects.requireNonNull(spec).commandLine().getErr();
+    }
+
+    Progress progress() {
+        return new Progress(err(), Progress.isTerminal());
+    }
+
+    /** The exit status for a log: with {@code --strict}, all of it must have been read as it is. */
+    int statusOf(LogSummary summary) {
+        return log.strict && !summary.isClean() ? Main.UNMET : 0;
+    }
+}
