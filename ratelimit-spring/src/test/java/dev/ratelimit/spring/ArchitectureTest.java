@@ -38,6 +38,7 @@ class ArchitectureTest {
             "traffic",
             "trial",
             "history",
+            "recording",
             "override",
             "operation");
 

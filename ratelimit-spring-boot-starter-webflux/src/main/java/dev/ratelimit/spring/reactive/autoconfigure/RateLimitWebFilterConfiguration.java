@@ -22,8 +22,10 @@ import dev.ratelimit.spring.reactive.request.ReceivedRequests;
 import dev.ratelimit.spring.reactive.request.RouteFinder;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.config.WatchedResults;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.recording.RequestRecording;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import java.util.List;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -135,7 +137,8 @@ class RateLimitWebFilterConfiguration {
                 stack::endpoints,
                 fetcher,
                 context,
-                () -> cors.orderedStream().toList());
+                () -> cors.orderedStream().toList(),
+                RequestRecording.among(context.getBeanProvider(OutcomeCounter.class).stream()));
     }
 
     @Bean("dev.ratelimit.routeLimits")

@@ -55,7 +55,7 @@ public final class AppliedRules {
      * @param shadow whether its refusals are only recorded
      * @param metered whether its permits do not count requests, so that the application may settle them
      */
-    record Charged(Rule rule, Charge charge, boolean shadow, boolean metered) {
+    public record Charged(Rule rule, Charge charge, boolean shadow, boolean metered) {
 
         Charged plus(Charged other) {
             return new Charged(rule, charge.plus(other.charge.permits()), shadow, metered || other.metered);
@@ -285,7 +285,8 @@ public final class AppliedRules {
         return anyCharged(one -> !one.shadow() && one.charge().sameBudget(limit.charge()));
     }
 
-    List<Charged> charged() {
+    /** What is charged, like {@link #charges}, with the rules. */
+    public List<Charged> charged() {
         return charged;
     }
 
