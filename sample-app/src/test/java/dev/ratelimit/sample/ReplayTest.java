@@ -6,7 +6,9 @@ import static org.awaitility.Awaitility.await;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.simulator.command.Main;
+import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.PlanResolver;
+import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.test.FakeTicker;
@@ -33,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -63,7 +66,7 @@ import tools.jackson.databind.json.JsonMapper;
 @Tag("servers")
 class ReplayTest {
 
-    private static final int REQUESTS = 2_000;
+    private static final int REQUESTS = 1_000;
 
     @TempDir
     Path directory;
@@ -141,6 +144,9 @@ class ReplayTest {
         }
     }
 
+    /** What was recorded from some time on. */
+    private record Recorded(Path file, long startNanos) {}
+
     /** Work that is under way. */
     private record Running(
             long endNanos, DeferredResult<String> result, CompletableFuture<HttpResponse<String>> answer) {}
@@ -161,30 +167,67 @@ class ReplayTest {
     private int port;
 
     private final HttpClient client = HttpClient.newHttpClient();
-    private final Random random = new Random(42);
-    private final List<String> expected = new ArrayList<>();
     private final PriorityQueue<Running> running = new PriorityQueue<>(Comparator.comparingLong(Running::endNanos));
+    private final List<String> decided = new ArrayList<>();
+    private Random random = new Random();
+    private long startNanos;
     private int complete;
 
     @Test
     void replay_ofARecording_decidesAsTheApplicationDid() throws Exception {
+        Recorded recording = run();
+
+        assertThatReplayDecidesAlike(recording);
+    }
+
+    @Test
+    void replay_ofWhatWasRecordedInShadowMode_decidesAsTheApplicationThenDoes() throws Exception {
+        Set<String> policies = operations.names();
+        policies.forEach(policy -> operations.change(policy, Change.toMode(Mode.SHADOW)));
+        Recorded recording = run();
+        assertThat(refused()).isZero();
+        policies.forEach(operations::restore);
+
+        run();
+
+        assertThatReplayDecidesAlike(recording);
+    }
+
+    private long refused() {
+        return decided.stream()
+                .filter(line -> line.contains("\"allowed\":false"))
+                .count();
+    }
+
+    /** Sends the same requests each time, with full budgets at first, and keeps what is decided; returns the recording. */
+    private Recorded run() throws Exception {
+        long hour = Duration.ofHours(1).toNanos();
+        ticker.advance(Duration.ofNanos(2 * hour - ticker.epochNanos() % hour));
+        startNanos = ticker.epochNanos();
+        int before = recorded();
+        complete = before;
+        decided.clear();
+        // of a request for a recording
+        decisions.decided.clear();
+        random = new Random(42);
         for (int i = 0; i < REQUESTS; i++) {
             pass(random.nextInt(400_000_000));
             request();
         }
         pass(Duration.ofMinutes(1).toNanos());
-        await().untilAsserted(() -> assertThat(recorded()).isEqualTo(REQUESTS));
-        Path recording = directory.resolve("recording.ndjson");
-        Files.writeString(recording, recording());
+        await().untilAsserted(() -> assertThat(recorded()).isEqualTo(before + REQUESTS));
+        List<String> lines = new ArrayList<>(recording().lines().toList());
+        lines.subList(1, before + 1).clear();
+        return new Recorded(Files.write(directory.resolve(startNanos + ".ndjson"), lines), startNanos);
+    }
 
+    private void assertThatReplayDecidesAlike(Recorded recording) throws IOException {
         List<String> replayed = replay(recording);
-
+        assertThat(replayed).hasSameSizeAs(decided);
         for (int i = 0; i < REQUESTS; i++) {
-            assertThat(replayed.get(i)).as("request %d", i).isEqualTo(expected.get(i));
+            assertThat(replayed.get(i)).as("request %d", i).isEqualTo(decided.get(i));
         }
-        assertThat(replayed).hasSize(REQUESTS);
-        assertThat(expected.stream().filter(line -> line.contains("\"allowed\":false")))
-                .hasSizeBetween(REQUESTS / 10, REQUESTS * 9 / 10);
+        assertThat(refused()).isBetween(REQUESTS / 10L, REQUESTS * 9L / 10);
     }
 
     /** Lets time pass, in which work ends. */
@@ -248,16 +291,18 @@ class ReplayTest {
     private void send(String method, String path, Map<String, String> headers) throws Exception {
         long at = ticker.epochNanos();
         HttpResponse<String> response = client.send(asked(method, path, headers), HttpResponse.BodyHandlers.ofString());
-        decided(at, response.statusCode());
+        sent(at, response.statusCode());
     }
 
-    private void decided(long at, int status) throws InterruptedException {
-        expected.add(line(at, status == 429 || status == 400, decisions.next()));
+    private void sent(long at, int status) throws InterruptedException {
+        decided.add(line(at, status == 429 || status == 400, decisions.next()));
         complete++;
     }
 
     /** Begins work that goes on for some time, unless it is refused. */
     private void begin(String path, Map<String, String> headers) throws Exception {
+        // also if it is refused, so that the requests are the same each time
+        long tookNanos = 1_000_000L + random.nextInt(2_000_000_000);
         long at = ticker.epochNanos();
         CompletableFuture<HttpResponse<String>> answer =
                 client.sendAsync(asked("POST", path, headers), HttpResponse.BodyHandlers.ofString());
@@ -267,22 +312,22 @@ class ReplayTest {
             result = work.begun.poll(1, TimeUnit.MILLISECONDS);
         }
         if (result == null) {
-            expected.add(line(at, true, limits));
+            decided.add(line(at, true, limits));
             complete++;
         } else {
-            expected.add(line(at, false, limits));
-            running.add(new Running(at + 1_000_000 + random.nextInt(2_000_000_000), result, answer));
+            decided.add(line(at, false, limits));
+            running.add(new Running(at + tookNanos, result, answer));
         }
     }
 
     /** As the simulator writes a decision, without the key. */
-    private static String line(long at, boolean refused, List<LimitStatus> limits) {
+    private String line(long at, boolean refused, List<LimitStatus> limits) {
         Comparator<LimitStatus> order =
                 Comparator.comparingLong(limit -> refused ? -limit.retryAfterNanos() : limit.remaining());
         LimitStatus told = limits.stream()
                 .min(order.thenComparing(limit -> limit.policy().name()))
                 .orElse(null);
-        String start = "{\"t\":" + at / 1_000_000;
+        String start = "{\"t\":" + (at - startNanos) / 1_000_000;
         if (told == null || (refused && told.admitted())) {
             return start + ",\"allowed\":" + !refused + "}";
         }
@@ -308,8 +353,8 @@ class ReplayTest {
         return (int) operations.observations().recording().count() - 1;
     }
 
-    private static List<String> replay(Path recording) throws IOException {
-        Path decided = recording.resolveSibling("decisions.ndjson");
+    private static List<String> replay(Recorded recording) throws IOException {
+        Path decided = recording.file.resolveSibling("decisions.ndjson");
         StringWriter messages = new StringWriter();
         int code = Main.run(
                 new PrintWriter(messages),
@@ -318,20 +363,20 @@ class ReplayTest {
                 "--config",
                 "src/main/resources/application.yml,src/test/resources/application-replay.yml",
                 "--input",
-                recording.toString(),
+                recording.file.toString(),
                 "--strict",
                 "--decisions",
                 decided.toString());
         assertThat(code).as(messages.toString()).isZero();
         assertThat(messages.toString()).doesNotContain("left out", "another key");
         return Files.readAllLines(decided, StandardCharsets.UTF_8).stream()
-                .map(ReplayTest::withoutKey)
+                .map(line -> withoutKey(line, recording.startNanos / 1_000_000))
                 .toList();
     }
 
-    private static String withoutKey(String line) {
+    private static String withoutKey(String line, long startMillis) {
         JsonNode json = JsonMapper.shared().readTree(line);
-        String start = "{\"t\":" + json.get("t") + ",\"allowed\":" + json.get("allowed");
+        String start = "{\"t\":" + (json.get("t").asLong() - startMillis) + ",\"allowed\":" + json.get("allowed");
         return json.get("remaining").isNull()
                 ? start + "}"
                 : start + ",\"policy\":" + json.get("policy") + ",\"remaining\":" + json.get("remaining")

@@ -1,10 +1,10 @@
 package dev.ratelimit.spring.rules.recording;
 
+import dev.ratelimit.Charge;
 import dev.ratelimit.spring.rules.decision.AppliedRules;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
 import dev.ratelimit.spring.rules.decision.StageCharges;
-import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
 import java.util.ArrayList;
@@ -30,11 +30,11 @@ record RecordedCharge(
         List<RecordedCharge> all = new ArrayList<>();
         for (StageCharges stage : request.stages()) {
             for (AppliedRules.Charged charged : stage.rules().charged()) {
-                all.add(of(charged));
+                all.add(of(charged.rule(), charged.charge()));
             }
             for (AppliedRules.Uncharged uncharged : stage.rules().uncharged()) {
                 if (uncharged.outcome() != Outcome.EXEMPT) {
-                    all.add(of(uncharged, request.context()));
+                    all.add(of(uncharged));
                 }
             }
         }
@@ -42,24 +42,20 @@ record RecordedCharge(
     }
 
     @SuppressWarnings("ReferenceEquality") // a plan may have the same limits
-    private static RecordedCharge of(AppliedRules.Charged one) {
-        boolean own = one.charge().policy() == one.rule().policy();
+    private static RecordedCharge of(Rule rule, Charge charge) {
+        boolean own = charge.policy() == rule.policy();
         return new RecordedCharge(
-                one.rule(),
-                one.charge().key(),
-                one.charge().permits(),
-                own ? null : new LimitOverride.Limited(one.charge().policy()));
+                rule, charge.key(), charge.permits(), own ? null : new LimitOverride.Limited(charge.policy()));
     }
 
-    /** Without a limit, blocked, without a key that it needs, or refused in shadow mode. */
-    private static RecordedCharge of(AppliedRules.Uncharged one, RequestContext context) {
-        LimitOverride override = switch (one.outcome()) {
-            case UNLIMITED -> LimitOverride.Fixed.UNLIMITED;
-            case REFUSED -> one.key() == null ? null : LimitOverride.Fixed.BLOCKED;
-            default -> null;
-        };
-        boolean unlimited = override == LimitOverride.Fixed.UNLIMITED;
-        return new RecordedCharge(
-                one.rule(), unlimited ? "" : one.key(), Math.max(1, one.rule().permitsOf(context)), override);
+    /** Refused in shadow mode, without a limit, without a key that it needs, or blocked. */
+    private static RecordedCharge of(AppliedRules.Uncharged one) {
+        if (one.refused() != null) {
+            return of(one.rule(), one.refused());
+        }
+        if (one.outcome() == Outcome.UNLIMITED) {
+            return new RecordedCharge(one.rule(), "", 1, LimitOverride.Fixed.UNLIMITED);
+        }
+        return new RecordedCharge(one.rule(), one.key(), 1, one.key() == null ? null : LimitOverride.Fixed.BLOCKED);
     }
 }
