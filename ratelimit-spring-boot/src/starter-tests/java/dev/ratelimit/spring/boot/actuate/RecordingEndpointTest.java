@@ -33,7 +33,9 @@ class RecordingEndpointTest extends AppPerTest {
                                         "p.overrides[vip]=1000/hour",
                                         "p.match.paths=/orders/**",
                                         "ratelimit.policies.shared.limit=100/hour",
-                                        "ratelimit.policies.shared.permits=3"),
+                                        "ratelimit.policies.shared.permits=3",
+                                        "ratelimit.policies.ips.limit=100/hour",
+                                        "ratelimit.policies.ips.key=ip"),
                                 Stream.of(properties))
                         .toArray(String[]::new));
         return new ActuatorClient(app);
@@ -88,10 +90,11 @@ class RecordingEndpointTest extends AppPerTest {
         String key = first.get("policies").get("p").get("key").asString();
         assertThat(key).matches("#[0-9a-f]{12} GET /orders/\\{id}");
         assertThat(lines.get(2).get("policies").get("p").get("key").asString()).isEqualTo(key);
+        assertThat(first.get("policies").get("ips").get("key")).isEqualTo(first.get("address"));
         JsonNode refused = lines.get(3);
         assertThat(refused.get("refused").asBoolean()).isTrue();
         assertThat(refused.has("status")).isFalse();
-        assertThat(refused.get("policies").propertyNames()).contains("p", "shared");
+        assertThat(refused.get("policies").propertyNames()).contains("p", "shared", "ips");
         assertThat(lines.get(4).get("policies").get("p").get("override").asString())
                 .isEqualTo("1000/hour");
     }

@@ -120,10 +120,10 @@ final class RecordingText {
             json.append(",\"status\":").append(request.status());
             json.append(",\"duration_ns\":").append(request.tookNanos());
         }
-        property("address", hashed(request.address()), ",");
+        property("address", hashed(valueOf(request.address())), ",");
         String user = request.user();
         if (user != null) {
-            property("user", hashed(user), ",");
+            property("user", hashed(PlainKey.literal(valueOf(user))), ",");
         }
         json.append(",\"policies\":{");
         Set<String> written = new TreeSet<>();
@@ -166,6 +166,11 @@ final class RecordingText {
             shown.add(parts.get(i).kind().isOfTarget() ? values.get(i) : hashed(values.get(i)));
         }
         return String.join(" ", shown);
+    }
+
+    /** The value of a key of one part, so that it has the hash that it has in other keys. */
+    private static String valueOf(String key) {
+        return key.substring(key.indexOf(':') + 1);
     }
 
     private String hashed(String key) {
