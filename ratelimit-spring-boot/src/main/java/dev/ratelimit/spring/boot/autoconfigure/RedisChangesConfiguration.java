@@ -7,12 +7,14 @@ import dev.ratelimit.spring.boot.redis.RedisChanges;
 import dev.ratelimit.spring.boot.redis.RedisStoreClient;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.instances.InstanceName;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Changes of policies for all instances, with the store on Redis and if anything is limited. */
@@ -27,11 +29,13 @@ class RedisChangesConfiguration {
             RateLimitProperties properties,
             ObjectProvider<RateLimitOperations> operations,
             ObjectProvider<Ticker> ticker,
-            ObjectProvider<Scheduler> scheduler) {
+            ObjectProvider<Scheduler> scheduler,
+            Environment environment) {
         return new RedisChanges(
                 client.another(),
                 properties.store().redis().prefix(),
                 operations,
-                scheduler.getIfAvailable(() -> Scheduler.of(ticker.getIfAvailable(Ticker::system))));
+                scheduler.getIfAvailable(() -> Scheduler.of(ticker.getIfAvailable(Ticker::system))),
+                new InstanceName(environment)::toString);
     }
 }
