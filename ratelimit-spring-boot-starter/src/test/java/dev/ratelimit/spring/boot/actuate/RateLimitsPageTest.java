@@ -505,7 +505,7 @@ class RateLimitsPageTest extends AppPerTest {
                 .containsExactly(
                         "true store: memory · counts of this instance only",
                         "false All 3 instances shop-2 · store: memory · counts of 2 of 3 instances",
-                        "Counts of 2 of 3 instances. Not among the counts: shop-3. Without new counts for more than 15 seconds: shop-2.",
+                        "Counts of 2 of 3 instances, without shop-3. No new counts for more than 15 seconds of shop-2.",
                         "Requests and refusals are those of the last five minutes of 2 of 3 instances: shop-1, shop-2. The ",
                         "Since the start of 2 of 3 instances: 20 admitted, 3 refused.",
                         "In the last one to two hours on shop.",

@@ -15,6 +15,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -252,6 +254,27 @@ class RedisCountsTest {
         assertThat(first.shown().instances()).containsEntry("counts", "this");
         first.shared.read();
         assertThat(first.counts().counts("p")).containsEntry("admitted", 11L);
+    }
+
+    @Test
+    void serverThatDoesNotAnswer_isNotWaitedFor() throws Exception {
+        Instance first = new Instance("a").admit(1);
+        server.down(true);
+        first.shared.read();
+        CountDownLatch reads = new CountDownLatch(1);
+        CompletableFuture<Void> shown = new CompletableFuture<>();
+        server.atNextScript(() -> {
+            reads.countDown();
+            shown.join();
+        });
+        Thread reader = new Thread(first.shared::read);
+        reader.start();
+        reads.await();
+
+        assertThat(first.shown().instances()).containsEntry("counts", "this").containsKey("error");
+
+        shown.complete(null);
+        reader.join();
     }
 
     @Test

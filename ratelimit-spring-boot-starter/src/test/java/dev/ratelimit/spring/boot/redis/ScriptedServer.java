@@ -59,6 +59,7 @@ final class ScriptedServer implements RedisChanges.Server {
     private int largest;
     private boolean down;
     private boolean replyIsLost;
+    private Runnable atNextScript = () -> {};
 
     ScriptedServer(Ticker ticker) {
         this.ticker = ticker;
@@ -131,6 +132,11 @@ final class ScriptedServer implements RedisChanges.Server {
         down = now;
     }
 
+    /** Runs this before the next script, on its thread, whether it answers or not. */
+    void atNextScript(Runnable then) {
+        atNextScript = then;
+    }
+
     boolean isDown() {
         return down;
     }
@@ -161,6 +167,9 @@ final class ScriptedServer implements RedisChanges.Server {
 
     @Override
     public List<byte[]> eval(byte[] script, int keys, byte[]... keysAndArguments) {
+        Runnable then = atNextScript;
+        atNextScript = () -> {};
+        then.run();
         if (down) {
             throw new RedisConnectionFailureException("down");
         }

@@ -12,9 +12,9 @@ import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Changes of policies for all instances, with the store on Redis and if anything is limited. */
@@ -28,14 +28,13 @@ class RedisChangesConfiguration {
             RedisStoreClient client,
             RateLimitProperties properties,
             ObjectProvider<RateLimitOperations> operations,
-            ObjectProvider<Ticker> ticker,
-            ObjectProvider<Scheduler> scheduler,
-            Environment environment) {
+            ApplicationContext context) {
+        Ticker ticker = context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system);
         return new RedisChanges(
                 client.another(),
                 properties.store().redis().prefix(),
                 operations,
-                scheduler.getIfAvailable(() -> Scheduler.of(ticker.getIfAvailable(Ticker::system))),
-                new InstanceName(environment)::toString);
+                context.getBeanProvider(Scheduler.class).getIfAvailable(() -> Scheduler.of(ticker)),
+                new InstanceName(context.getEnvironment())::toString);
     }
 }

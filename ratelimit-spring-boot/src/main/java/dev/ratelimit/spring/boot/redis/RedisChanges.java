@@ -111,8 +111,8 @@ public final class RedisChanges
     /** Used by one thread. */
     private int reads;
 
-    /** Whether the last command failed. Used under the lock. */
-    private boolean failing;
+    /** Whether the last command failed. Changed under the lock. */
+    private volatile boolean failing;
 
     /**
      * Creates an instance that does not read yet.
@@ -236,16 +236,21 @@ public final class RedisChanges
     @Override
     public List<SharedCounts.Told> others() {
         try {
+            // whoever asks for counts neither waits for a read that fails nor repeats it
+            requireAnswers();
             return ask(false, () -> {
-                // the next read finds out whether it answers again; whoever asks for counts does not wait for that
-                if (failing) {
-                    throw new IllegalStateException("the last question was not answered");
-                }
+                requireAnswers();
                 return counts.read();
             });
         } catch (IllegalStateException e) {
             throw new IllegalStateException(
                     "what other instances have counted is not known, because Redis does not answer", e);
+        }
+    }
+
+    private void requireAnswers() {
+        if (failing) {
+            throw new IllegalStateException("the last question was not answered");
         }
     }
 

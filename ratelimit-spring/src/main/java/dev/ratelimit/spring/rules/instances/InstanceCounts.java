@@ -3,9 +3,11 @@ package dev.ratelimit.spring.rules.instances;
 import dev.ratelimit.spring.rules.traffic.Traffic;
 import dev.ratelimit.spring.rules.traffic.TrafficCounts;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,7 +61,7 @@ public record InstanceCounts(@Nullable TrafficCounts counts, Map<String, Object>
     private static Map<String, Object> describe(SharedCounts shared, List<SharedCounts.Told> others, SummedCounts sum) {
         List<String> summed = new ArrayList<>(List.of(shared.name()));
         List<String> missing = new ArrayList<>();
-        Map<String, Long> late = new LinkedHashMap<>();
+        Map<String, Long> late = new TreeMap<>();
         int omitted = 0;
         for (SharedCounts.Told one : others) {
             CountsSummary summary = one.summary();
@@ -69,6 +71,9 @@ public record InstanceCounts(@Nullable TrafficCounts counts, Map<String, Object>
                 late.put(one.name(), one.ageMillis() / 1000);
             }
         }
+        // the same, whichever instance answers
+        Collections.sort(summed);
+        Collections.sort(missing);
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("counts", "all");
         map.put("running", shared.running());
