@@ -144,9 +144,10 @@ class RedisChangesTest {
             return admittedUnder("p", first) == 5 && admittedUnder("p", second) == 5;
         });
 
-        assertThat(counted(first).at("/instances/summed").size()).isEqualTo(2);
-        assertThat(counted(first).at("/instances/summed/1").asString())
-                .endsWith(":" + second.client().port());
+        assertThat(counted(first).at("/instances/summed").valueStream().map(JsonNode::asString))
+                .hasSize(2)
+                .anyMatch(name -> name.endsWith(":" + first.client().port()))
+                .anyMatch(name -> name.endsWith(":" + second.client().port()));
         server.kill();
         assertThat(admittedUnder("p", first)).isEqualTo(3);
         assertThat(counted(first).at("/instances/error").asString()).contains("Redis does not answer");
