@@ -5,6 +5,9 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.instances.CountsSummary;
+import dev.ratelimit.spring.rules.instances.InstanceCounts;
+import dev.ratelimit.spring.rules.instances.SharedCounts;
 import dev.ratelimit.spring.rules.recording.RequestRecording;
 import dev.ratelimit.spring.rules.traffic.Traffic;
 import dev.ratelimit.spring.rules.traffic.Utilization;
@@ -21,6 +24,8 @@ public final class Observations {
     private volatile @Nullable Utilization utilization;
     private volatile @Nullable RequestRecording recording;
     private volatile @Nullable WaitingRequests waiting;
+    private volatile @Nullable SharedCounts shared;
+    private volatile boolean tellsKeys;
 
     Observations(RequestRules rules, KeyDisplay keys) {
         this.rules = rules;
@@ -97,6 +102,31 @@ public final class Observations {
     public double utilization(String policy) {
         Utilization recorded = utilization;
         return recorded == null ? 0 : recorded.ofFullest(policy);
+    }
+
+    /**
+     * From now on, knows what other instances count.
+     *
+     * @param showKeys whether all instances may know which keys were refused most
+     */
+    public void share(SharedCounts with, boolean showKeys) {
+        tellsKeys = showKeys;
+        shared = with;
+    }
+
+    /** What this instance tells others of its counts; {@code null} if requests are not counted. */
+    public @Nullable CountsSummary summary() {
+        Traffic recorded = traffic;
+        return recorded == null ? null : CountsSummary.of(recorded, tellsKeys);
+    }
+
+    /**
+     * The counts of requests.
+     *
+     * @param all of all instances together, not of this one alone
+     */
+    public InstanceCounts counts(boolean all) {
+        return all ? InstanceCounts.ofAll(traffic, shared, tellsKeys) : InstanceCounts.ofThis(traffic, shared);
     }
 
     void watch(WaitingRequests requests) {

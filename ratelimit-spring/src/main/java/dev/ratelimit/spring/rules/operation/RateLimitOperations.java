@@ -34,7 +34,7 @@ import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
-import dev.ratelimit.spring.rules.traffic.Traffic;
+import dev.ratelimit.spring.rules.traffic.TrafficCounts;
 import dev.ratelimit.spring.rules.trial.Trials;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -405,10 +405,14 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         observe((policy, what) -> requests.wake(policy));
     }
 
-    /** Describes all policies, for JSON, with keys as their plain values if they may be shown, otherwise as hashes. */
-    public List<Map<String, Object>> report(boolean showKeys) {
+    /**
+     * Describes all policies, for JSON, with keys as their plain values if they may be shown, otherwise as hashes.
+     *
+     * @param counted what became of requests; {@code null} if it is not shown
+     */
+    public List<Map<String, Object>> report(boolean showKeys, @Nullable TrafficCounts counted) {
         RulesInForce now = rules.inForce();
-        PolicyReport report = report(now, showKeys);
+        PolicyReport report = new PolicyReport(now, observations, counted, trials, keys, showKeys, rules.haveStages());
         Map<String, List<Map<String, Object>>> changes = history.inForce();
         return new TreeMap<>(now.byPolicy())
                 .values().stream()
@@ -417,14 +421,8 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
                         .toList();
     }
 
-    /** The times of the counts in {@link #report}, for JSON; {@code null} if requests are not counted. */
-    public @Nullable Map<String, Object> recorded() {
-        Traffic recorded = observations.traffic();
-        return recorded == null ? null : recorded.times();
-    }
-
     private PolicyReport report(RulesInForce now, boolean showKeys) {
-        return new PolicyReport(now, observations, trials, keys, showKeys, rules.haveStages());
+        return new PolicyReport(now, observations, observations.traffic(), trials, keys, showKeys, rules.haveStages());
     }
 
     /**
