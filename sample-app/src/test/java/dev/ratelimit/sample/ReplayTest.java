@@ -63,10 +63,10 @@ import tools.jackson.databind.json.JsonMapper;
 @ActiveProfiles("replay")
 @Import(ReplayTest.Application.class)
 @WithFakeTicker
-@Tag("servers")
+@Tag("slow")
 class ReplayTest {
 
-    private static final int REQUESTS = 1_000;
+    private static final int REQUESTS = 1_500;
 
     @TempDir
     Path directory;
