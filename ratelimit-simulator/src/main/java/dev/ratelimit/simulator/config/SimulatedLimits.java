@@ -138,6 +138,11 @@ public record SimulatedLimits(
         return new SimulatedLimits(environment, others.properties, others.rules, endpoints, without, more, written);
     }
 
+    /** Whether the configuration has the policy; otherwise, an annotation has written it out. */
+    public boolean isConfigured(String policy) {
+        return ConfigurationSource.bind(environment).policies().containsKey(policy);
+    }
+
     /** Whether the log is a recording, which has hashes in place of keys. */
     public boolean areRecorded() {
         return !written.isEmpty();

@@ -240,7 +240,9 @@ public final class Suggester {
             if (policy == null || written.mode() == Mode.OFF) {
                 return;
             }
-            if (policy.concurrency()) {
+            if (!limits.isConfigured(name)) {
+                notes.add("Policy '" + name + "' is written out in an annotation; its limit stays");
+            } else if (policy.concurrency()) {
                 notes.add("Policy '" + name + "' limits requests at the same time; its limit stays");
             } else if (!written.plans().isEmpty()) {
                 notes.add("Policy '" + name + "' has limits by plan; they stay");

@@ -207,4 +207,22 @@ class RecordingTest {
         assertThat(run.code()).isEqualTo(2);
         assertThat(run.err()).contains("the first line of the recording cannot be read");
     }
+
+    @Test
+    void suggest_leavesPoliciesOfAnnotations() throws IOException {
+        heading("1.0", false, "\"Login.login\":" + policy("\"ip\"", "where annotated", "1", true, ""));
+        for (int i = 0; i < 50; i++) {
+            request(i, OK, "\"Login.login\":{\"permits\":1,\"key\":\"#1\"}");
+        }
+        Path config = Files.writeString(directory.resolve("application.yml"), "ratelimit.policies.shared: 100/minute");
+        Path log = Files.write(directory.resolve("recording.ndjson"), lines);
+
+        CommandLineRun run = CommandLineRun.of(
+                "suggest", "--touch-at-most", "1%", "--config", config.toString(), "--input", log.toString());
+
+        assertThat(run.out())
+                .as(run.err())
+                .contains("    shared:", "Policy 'Login.login' is written out in an annotation")
+                .doesNotContain("    Login.login:");
+    }
 }
