@@ -21,7 +21,7 @@ import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
 import dev.ratelimit.spring.reactive.request.ReceivedRequests;
 import dev.ratelimit.spring.reactive.request.RouteFinder;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
-import dev.ratelimit.spring.rules.config.WatchedResults;
+import dev.ratelimit.spring.rules.rule.WatchedResults;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.request.Endpoint;

@@ -1,8 +1,8 @@
 package dev.ratelimit.spring.boot.actuate;
 
 import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.RequestFacts;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
@@ -271,7 +271,7 @@ public final class RateLimitsEndpoint {
     WebEndpointResponse<Object> change(SecurityContext security, String policy, Map<String, Object> fields) {
         return answer(() -> {
             WrittenChange written = new WrittenChange(field -> only(fields, field));
-            Change change = written.change();
+            RateLimitChange change = written.change();
             boolean restore = written.isTrue("restore");
             boolean plain = showsKeys(security);
             return written.isTrue("dryRun")

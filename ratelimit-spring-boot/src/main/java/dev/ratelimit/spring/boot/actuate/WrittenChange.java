@@ -1,8 +1,8 @@
 package dev.ratelimit.spring.boot.actuate;
 
 import dev.ratelimit.spring.Mode;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
-import dev.ratelimit.spring.RateLimitPolicies.Change.OfPlan;
+import dev.ratelimit.spring.RateLimitChange;
+import dev.ratelimit.spring.RateLimitChange.OfPlan;
 import dev.ratelimit.spring.rules.rule.LimitOverrides;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.Quotation;
@@ -88,18 +88,18 @@ record WrittenChange(Function<String, @Nullable String> fields) {
     }
 
     /** What to change, until when, and why; nothing only if the policy is restored. */
-    Change change() {
+    RateLimitChange change() {
         WrittenEnd end = new WrittenEnd(fields);
         Duration duration = end.duration();
         Instant until = end.until();
         String reason = fields.apply("reason");
-        Change change = values();
+        RateLimitChange change = values();
         change = duration == null ? change : change.lasting(duration);
         change = until == null ? change : change.until(until);
         return reason == null ? change : change.because(reason);
     }
 
-    private Change values() {
+    private RateLimitChange values() {
         String plan = fields.apply("plan");
         String limit = fields.apply("limit");
         String burst = fields.apply("burst");
@@ -116,14 +116,14 @@ record WrittenChange(Function<String, @Nullable String> fields) {
                         "mode, penalty and maxWait are those of the whole policy; change them without a plan");
             }
             OfPlan own = new OfPlan(stripped(limit), burst == null ? null : burstOf(burst));
-            return new Change(null, null, null, null, null, Map.of(plan.strip(), own));
+            return new RateLimitChange(null, null, null, null, null, Map.of(plan.strip(), own));
         }
         if (!isTrue("restore")
                 && Stream.of(limit, burst, mode, penalty, maxWait).allMatch(Objects::isNull)) {
             throw new IllegalArgumentException(
                     "nothing to change; write limit, burst, mode, penalty, maxWait or restore");
         }
-        return new Change(
+        return new RateLimitChange(
                 stripped(limit),
                 burst == null ? null : burstOf(burst),
                 mode == null ? null : modeOf(mode),

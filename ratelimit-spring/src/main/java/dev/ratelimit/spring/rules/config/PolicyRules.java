@@ -2,8 +2,8 @@ package dev.ratelimit.spring.rules.config;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.address.ClientAddress;
 import dev.ratelimit.spring.rules.expression.RequestExpression;
@@ -17,6 +17,7 @@ import dev.ratelimit.spring.rules.request.KeyEncoder;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.Exemptions;
 import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.rule.WatchedResults;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -53,7 +54,7 @@ public final class PolicyRules {
      */
     public PolicyRules(
             RateLimitProperties properties,
-            Map<String, Change> changes,
+            Map<String, RateLimitChange> changes,
             Map<String, String> algorithms,
             ListableBeanFactory beans,
             Consumer<Limit> store) {
@@ -137,7 +138,7 @@ public final class PolicyRules {
     }
 
     /** What replaces the properties of policies, by policy. */
-    public Map<String, Change> changes() {
+    public Map<String, RateLimitChange> changes() {
         return context.changes();
     }
 

@@ -2,7 +2,7 @@ package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Limit;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param before the policy before
  * @param after the rules with the change
  */
-record ChangeReport(String policy, Change change, PolicyVersion before, RulesInForce after) {
+record ChangeReport(String policy, RateLimitChange change, PolicyVersion before, RulesInForce after) {
 
     /** Adds what the policy was and is, and what is to be known of that, to the description of the policy. */
     @CanIgnoreReturnValue

@@ -2,8 +2,8 @@ package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RequestRules;
@@ -41,7 +41,7 @@ final class LiveChanges implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(LiveChanges.class);
 
-    private static final Change NOTHING = new Change(null, null, null);
+    private static final RateLimitChange NOTHING = new RateLimitChange(null, null, null);
 
     /** How often another instance may be first. */
     private static final int ATTEMPTS = 20;
@@ -87,7 +87,7 @@ final class LiveChanges implements AutoCloseable {
      * @param by who asks
      */
     record Edit(
-            Change change,
+            RateLimitChange change,
             boolean fromConfiguration,
             @Nullable String version,
             String by) {
@@ -130,7 +130,7 @@ final class LiveChanges implements AutoCloseable {
 
     /** The properties whose value in force is that of an operator, ordered by policy and name. */
     List<ChangedProperty> inForce() {
-        Map<String, Change> applied = rules.changes();
+        Map<String, RateLimitChange> applied = rules.changes();
         return known.inForceAt(micros()).properties().stream()
                 .filter(property -> Changes.isIn(applied.get(property.policy()), property.name()))
                 .toList();
@@ -266,14 +266,14 @@ final class LiveChanges implements AutoCloseable {
      */
     RulesInForce preview(String policy, Edit edit) {
         rules.inForce().version(policy).require(edit.version());
-        Map<String, Change> changes = with(rules.changes(), policy, next(policy, edit));
+        Map<String, RateLimitChange> changes = with(rules.changes(), policy, next(policy, edit));
         changes.values().removeIf(LiveChanges::isNothing);
         return rules.read(changes).rules();
     }
 
     /** What is in force of a policy after a change. */
-    private Change next(String policy, Edit edit) {
-        Change earlier = rules.changes().get(policy);
+    private RateLimitChange next(String policy, Edit edit) {
+        RateLimitChange earlier = rules.changes().get(policy);
         return edit.change().after(earlier == null || edit.fromConfiguration() ? NOTHING : earlier);
     }
 
@@ -357,7 +357,7 @@ final class LiveChanges implements AutoCloseable {
         stale.warn(inForce(), configured);
         Changes applicable = known.inForceAt(micros());
         for (String policy : applicable.policies()) {
-            Change wanted = applicable.of(policy);
+            RateLimitChange wanted = applicable.of(policy);
             if (!wanted.equals(knownBefore.of(policy))
                     && !wanted.equals(now.changes().get(policy))) {
                 log.warn(
@@ -401,13 +401,14 @@ final class LiveChanges implements AutoCloseable {
     }
 
     /** What this instance can apply: all or, where a change is not valid here or together with others, parts of it. */
-    private Map<String, Change> applicable(
+    private Map<String, RateLimitChange> applicable(
             Changes changes, Map<String, PolicyProperties> configured, Set<String> names) {
-        Map<String, Change> applicable = new HashMap<>();
+        Map<String, RateLimitChange> applicable = new HashMap<>();
         for (String policy : changes.policies()) {
             if (names.contains(policy)) {
-                Map<String, Change> others = Map.copyOf(applicable);
-                Change fitting = changes.fitting(policy, change -> isValid(configured, with(others, policy, change)));
+                Map<String, RateLimitChange> others = Map.copyOf(applicable);
+                RateLimitChange fitting =
+                        changes.fitting(policy, change -> isValid(configured, with(others, policy, change)));
                 applicable.put(policy, fitting);
             }
         }
@@ -415,18 +416,19 @@ final class LiveChanges implements AutoCloseable {
         return applicable;
     }
 
-    private static boolean isNothing(Change change) {
+    private static boolean isNothing(RateLimitChange change) {
         return change.toString().isEmpty();
     }
 
     /** The same map with another change of this policy. */
-    private static Map<String, Change> with(Map<String, Change> changes, String policy, Change change) {
-        Map<String, Change> next = new HashMap<>(changes);
+    private static Map<String, RateLimitChange> with(
+            Map<String, RateLimitChange> changes, String policy, RateLimitChange change) {
+        Map<String, RateLimitChange> next = new HashMap<>(changes);
         next.put(policy, change);
         return next;
     }
 
-    private boolean isValid(Map<String, PolicyProperties> configured, Map<String, Change> changes) {
+    private boolean isValid(Map<String, PolicyProperties> configured, Map<String, RateLimitChange> changes) {
         try {
             RequestRules.Reread unused = rules.read(configured, changes);
             return true;

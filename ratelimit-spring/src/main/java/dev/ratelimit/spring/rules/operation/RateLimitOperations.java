@@ -10,6 +10,7 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
 import dev.ratelimit.spring.RateLimitConfigurationException;
@@ -141,13 +142,13 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     }
 
     @Override
-    public void change(String policy, Change change) {
+    public void change(String policy, RateLimitChange change) {
         edit(policy, change, false, null, false);
     }
 
     @Override
     public void restore(String policy) {
-        edit(policy, new Change(null, null, null), true, null, false);
+        edit(policy, new RateLimitChange(null, null, null), true, null, false);
     }
 
     /**
@@ -165,7 +166,11 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      */
     @CanIgnoreReturnValue
     public Map<String, Object> edit(
-            String policy, Change change, boolean fromConfiguration, @Nullable String version, boolean showKeys) {
+            String policy,
+            RateLimitChange change,
+            boolean fromConfiguration,
+            @Nullable String version,
+            boolean showKeys) {
         LiveChanges.Edit edit = new LiveChanges.Edit(change, fromConfiguration, version, asker.kept());
         AcceptedChange accepted = live.change(policy, edit);
         PolicyVersion before = accepted.before();
@@ -189,7 +194,11 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      * the same. Nothing is changed.
      */
     public Map<String, Object> preview(
-            String policy, Change change, boolean fromConfiguration, @Nullable String version, boolean showKeys) {
+            String policy,
+            RateLimitChange change,
+            boolean fromConfiguration,
+            @Nullable String version,
+            boolean showKeys) {
         PolicyVersion before = rules.inForce().version(policy);
         RulesInForce then =
                 live.preview(policy, new LiveChanges.Edit(change, fromConfiguration, version, asker.kept()));

@@ -4,8 +4,8 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
@@ -90,8 +90,9 @@ public final class Trials {
         }
         // the burst of the policy may be that of an algorithm without one
         Long burst = asked.burst() == null && algorithm != null ? Long.valueOf(0) : asked.burst();
-        Map<String, Change> changes = new HashMap<>(rules.changes());
-        changes.merge(policy, new Change(asked.limit(), burst, null), (earlier, later) -> later.after(earlier));
+        Map<String, RateLimitChange> changes = new HashMap<>(rules.changes());
+        changes.merge(
+                policy, new RateLimitChange(asked.limit(), burst, null), (earlier, later) -> later.after(earlier));
         try {
             RulesInForce then = algorithm == null
                     ? rules.read(changes).rules()
