@@ -4,6 +4,7 @@ import dev.ratelimit.Rate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -19,6 +20,7 @@ public final class RateLimitChange {
     private final @Nullable Duration penalty;
     private final @Nullable Duration maxWait;
     private final Map<String, OfPlan> plans;
+    private final @Nullable List<String> paths;
     private final Terms terms;
 
     /**
@@ -87,16 +89,18 @@ public final class RateLimitChange {
         this.penalty = penalty;
         this.maxWait = maxWait;
         this.plans = Collections.unmodifiableMap(new TreeMap<>(plans));
+        this.paths = null;
         this.terms = Terms.NONE;
     }
 
-    private RateLimitChange(RateLimitChange values, Terms terms) {
+    private RateLimitChange(RateLimitChange values, @Nullable List<String> paths, Terms terms) {
         this.limit = values.limit;
         this.burst = values.burst;
         this.mode = values.mode;
         this.penalty = values.penalty;
         this.maxWait = values.maxWait;
         this.plans = values.plans;
+        this.paths = paths;
         this.terms = terms;
     }
 
@@ -158,13 +162,32 @@ public final class RateLimitChange {
     }
 
     /**
+     * {@return the same change, which also puts a policy in force that is off in the configuration, on these of its paths
+     * alone} It has the limit of its configuration, unless that is changed, too, and refuses requests, unless the mode is
+     * changed. Where annotations name the policy, it is in force as well. At the end, it is off again.
+     *
+     * <p>Three policies need no configuration: {@code extra-by-address}, {@code extra-by-user} and {@code extra-shared},
+     * which all callers share. Each has 60/minute and may be in force several times, with {@code -2} to {@code -9} at the
+     * end of its name.
+     *
+     * @param patterns such as {@code /login} or {@code /api/**}, within those of the configuration; {@code /**} for all
+     * @throws IllegalArgumentException if there is no pattern
+     */
+    public RateLimitChange onPaths(String... patterns) {
+        if (patterns.length == 0) {
+            throw new IllegalArgumentException("there must be at least one path; write /login, or /** for all paths");
+        }
+        return new RateLimitChange(this, List.of(patterns), terms);
+    }
+
+    /**
      * {@return the same change for some time} Then what it has changed returns to the configuration, unless it was
      * changed again.
      *
      * @param time more than 0 and at most 366 days, from when the change is made
      */
     public RateLimitChange lasting(Duration time) {
-        return new RateLimitChange(this, new Terms(time, null, terms.reason));
+        return new RateLimitChange(this, paths, new Terms(time, null, terms.reason));
     }
 
     /**
@@ -174,7 +197,7 @@ public final class RateLimitChange {
      * @param end later than now, by at most 366 days; exact to a microsecond
      */
     public RateLimitChange until(Instant end) {
-        return new RateLimitChange(this, new Terms(null, end, terms.reason));
+        return new RateLimitChange(this, paths, new Terms(null, end, terms.reason));
     }
 
     /**
@@ -183,7 +206,7 @@ public final class RateLimitChange {
      * @param why at most 200 characters
      */
     public RateLimitChange because(String why) {
-        return new RateLimitChange(this, new Terms(terms.duration, terms.until, why));
+        return new RateLimitChange(this, paths, new Terms(terms.duration, terms.until, why));
     }
 
     /** {@return how long it lasts; {@code null} if it has a fixed end or none} */
@@ -229,6 +252,14 @@ public final class RateLimitChange {
         return maxWait;
     }
 
+    /**
+     * {@return on which paths a policy is in force that is off in the configuration; {@code null} to leave it} One element
+     * may have several patterns, separated by commas.
+     */
+    public @Nullable List<String> paths() {
+        return paths;
+    }
+
     /** {@return what to change of plans, by name} */
     public Map<String, OfPlan> plans() {
         return plans;
@@ -242,13 +273,14 @@ public final class RateLimitChange {
     public RateLimitChange after(RateLimitChange earlier) {
         Map<String, OfPlan> both = new TreeMap<>(earlier.plans);
         plans.forEach((plan, change) -> both.merge(plan, change, (before, now) -> now.after(before)));
-        return new RateLimitChange(
+        RateLimitChange values = new RateLimitChange(
                 limit == null ? earlier.limit : limit,
                 burst == null ? earlier.burst : burst,
                 mode == null ? earlier.mode : mode,
                 penalty == null ? earlier.penalty : penalty,
                 maxWait == null ? earlier.maxWait : maxWait,
                 both);
+        return new RateLimitChange(values, paths == null ? earlier.paths : paths, Terms.NONE);
     }
 
     @Override
@@ -260,12 +292,13 @@ public final class RateLimitChange {
                 && Objects.equals(penalty, change.penalty)
                 && Objects.equals(maxWait, change.maxWait)
                 && plans.equals(change.plans)
+                && Objects.equals(paths, change.paths)
                 && terms.equals(change.terms);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(limit, burst, mode, penalty, maxWait, plans, terms);
+        return Objects.hash(limit, burst, mode, penalty, maxWait, plans, paths, terms);
     }
 
     /** For logs: {@code limit 100/minute, mode off, plan pro 600/minute}; empty if it changes nothing. */
@@ -278,6 +311,7 @@ public final class RateLimitChange {
         append(text, "penalty ", penalty == null ? null : notation(penalty));
         append(text, "max-wait ", maxWait == null ? null : notation(maxWait));
         plans.forEach((plan, change) -> append(text, "plan " + plan + " ", change));
+        append(text, "paths ", paths == null ? null : String.join(", ", paths));
         return text.toString();
     }
 

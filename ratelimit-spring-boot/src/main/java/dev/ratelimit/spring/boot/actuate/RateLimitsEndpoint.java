@@ -102,7 +102,7 @@ public final class RateLimitsEndpoint {
         all.put("instance", surroundings.instance());
         all.put("writable", surroundings.writable());
         all.put("changesLast", operations.changesLast());
-        Map<String, Object> recorded = operations.recorded();
+        Map<String, Object> recorded = operations.observations().recorded();
         if (recorded != null) {
             all.put("recorded", recorded);
         }
@@ -112,6 +112,7 @@ public final class RateLimitsEndpoint {
         }
         all.put("store", surroundings.store().get());
         all.put("policies", operations.report(showsKeys(security)));
+        all.put("extra", operations.extra());
         return all;
     }
 

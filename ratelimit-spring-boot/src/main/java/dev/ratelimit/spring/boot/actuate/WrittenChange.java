@@ -31,6 +31,7 @@ record WrittenChange(Function<String, @Nullable String> fields) {
             "mode",
             "penalty",
             "maxWait",
+            "paths",
             "plan",
             "duration",
             "until",
@@ -58,7 +59,6 @@ record WrittenChange(Function<String, @Nullable String> fields) {
                         "maxHold",
                         "missingKey",
                         "match",
-                        "paths",
                         "methods",
                         "permits",
                         "count",
@@ -106,30 +106,32 @@ record WrittenChange(Function<String, @Nullable String> fields) {
         String mode = fields.apply("mode");
         String penalty = fields.apply("penalty");
         String maxWait = fields.apply("maxWait");
+        String paths = fields.apply("paths");
         if (plan != null && !plan.strip().equals(LimitOverrides.NO_PLAN)) {
             if (limit == null && burst == null) {
                 throw new IllegalArgumentException("nothing to change of the plan; write its limit, its burst, or both."
                         + " restore concerns the whole policy");
             }
-            if (mode != null || penalty != null || maxWait != null) {
+            if (mode != null || penalty != null || maxWait != null || paths != null) {
                 throw new IllegalArgumentException(
-                        "mode, penalty and maxWait are those of the whole policy; change them without a plan");
+                        "mode, penalty, maxWait and paths are those of the whole policy; change them without a plan");
             }
             OfPlan own = new OfPlan(stripped(limit), burst == null ? null : burstOf(burst));
             return new RateLimitChange(null, null, null, null, null, Map.of(plan.strip(), own));
         }
         if (!isTrue("restore")
-                && Stream.of(limit, burst, mode, penalty, maxWait).allMatch(Objects::isNull)) {
+                && Stream.of(limit, burst, mode, penalty, maxWait, paths).allMatch(Objects::isNull)) {
             throw new IllegalArgumentException(
-                    "nothing to change; write limit, burst, mode, penalty, maxWait or restore");
+                    "nothing to change; write limit, burst, mode, penalty, maxWait, paths or restore");
         }
-        return new RateLimitChange(
+        RateLimitChange change = new RateLimitChange(
                 stripped(limit),
                 burst == null ? null : burstOf(burst),
                 mode == null ? null : modeOf(mode),
                 penalty == null ? null : WrittenEnd.time("penalty", penalty),
                 maxWait == null ? null : WrittenEnd.time("maxWait", maxWait),
                 Map.of());
+        return paths == null ? change : change.onPaths(pathsOf(paths));
     }
 
     /** What is changed, as it was read; {@code null} for whatever is in force. */
@@ -145,6 +147,16 @@ record WrittenChange(Function<String, @Nullable String> fields) {
             throw new IllegalArgumentException(field + " must be true or false but was " + Quotation.of(text));
         }
         return "true".equals(text);
+    }
+
+    private static String[] pathsOf(String text) {
+        String[] paths = Stream.of(text.split(",", -1)).map(String::strip).toArray(String[]::new);
+        if (Stream.of(paths).anyMatch(String::isEmpty)) {
+            throw new IllegalArgumentException(
+                    "paths must be patterns, separated by commas, such as /login, or /** for all, but was "
+                            + Quotation.of(text));
+        }
+        return paths;
     }
 
     private static @Nullable String stripped(@Nullable String text) {

@@ -556,8 +556,8 @@ class RateLimitsEndpointTest extends AppPerTest {
                 "{'burst': 9223372036854775808} | burst must be a whole number, 0 for the permits of one period, but"
                         + " was '9223372036854775808'",
                 "{'restore': 'yes'} | restore must be true or false but was 'yes'",
-                "{'restore': false} | nothing to change; write limit, burst, mode, penalty, maxWait or restore",
-                "{'version': 'abc'} | nothing to change; write limit, burst, mode, penalty, maxWait or restore"
+                "{'restore': false} | nothing to change; write limit, burst, mode, penalty, maxWait, paths or restore",
+                "{'version': 'abc'} | nothing to change; write limit, burst, mode, penalty, maxWait, paths or restore"
             })
     void change_withAWrongValue_isRefusedWithTheReason(String body, String error) {
         ActuatorClient actuator = sharedApp(WRITABLE);

@@ -337,6 +337,10 @@ public final class AnnotatedRules {
                 throw mistake("a policy of the configuration is also called " + Quotation.of(name)
                         + "; rename one of the two");
             }
+            if (ExtraPolicies.of(name) != null) {
+                throw mistake(
+                        "operators put a policy in force that is called " + Quotation.of(name) + "; rename this one");
+            }
             String owner = type.getName() + "." + method + " " + place;
             if (!owner.equals(Objects.requireNonNullElse(ownersOfNames.putIfAbsent(name, owner), owner))) {
                 throw mistake(

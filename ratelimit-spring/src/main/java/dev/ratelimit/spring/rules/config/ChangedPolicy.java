@@ -37,9 +37,9 @@ public final class ChangedPolicy {
                 policy.penalty(),
                 policy.key(),
                 policy.missingKey(),
-                policy.match(),
+                match(policy.match(), own.paths()),
                 policy.permits(),
-                Objects.requireNonNullElse(own.mode(), policy.mode()),
+                RuleContext.modeAfter(own, policy.mode()),
                 policy.onExceeded(),
                 policy.response(),
                 policy.count(),
@@ -51,6 +51,13 @@ public final class ChangedPolicy {
                 policy.stage(),
                 policy.onStoreFailure(),
                 policy.maxKeys());
+    }
+
+    private static PolicyProperties.Match match(PolicyProperties.Match match, @Nullable List<String> paths) {
+        return paths == null
+                ? match
+                : new PolicyProperties.Match(
+                        paths, match.exceptPaths(), match.methods(), match.when(), match.annotated());
     }
 
     private static @Nullable Long numberOf(String written) {

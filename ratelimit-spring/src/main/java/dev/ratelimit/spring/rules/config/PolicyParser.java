@@ -80,7 +80,8 @@ final class PolicyParser {
         overrides(limits, overrides);
         context.exemptKeys().forEach(overrides::exempt);
         Policy policy = otherwise instanceof LimitOverride.Limited limited ? limited.policy() : anyPolicy(limits);
-        RequestMatcher match = new MatchParser(section.below("match"), properties.match()).parse();
+        RequestMatcher match = new MatchParser(section.below("match"), properties.match())
+                .parse(context.changeOf(name).paths());
         RetryJitter jitter = jitter();
         Cost cost = cost();
         OnExceeded onExceeded = new OnExceededParser(

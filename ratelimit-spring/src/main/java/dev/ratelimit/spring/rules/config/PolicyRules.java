@@ -46,7 +46,8 @@ public final class PolicyRules {
     /**
      * Reads the configuration.
      *
-     * @param changes what replaces the properties of policies, by policy
+     * @param changes what replaces the properties of policies, by policy; a policy that needs no configuration is read only
+     *     if it is among them
      * @param algorithms what replaces the algorithms of policies, by policy
      * @param beans the beans that keys and plans may refer to
      * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
@@ -58,7 +59,7 @@ public final class PolicyRules {
             Map<String, String> algorithms,
             ListableBeanFactory beans,
             Consumer<Limit> store) {
-        this.properties = properties;
+        this.properties = properties.withPolicies(ExtraPolicies.and(properties.policies(), changes.keySet()));
         Resolvers resolvers = new Resolvers(beans);
         this.context = new RuleContext(
                 new KeyParser(resolvers),
@@ -139,7 +140,9 @@ public final class PolicyRules {
 
     /** What replaces the properties of policies, by policy. */
     public Map<String, RateLimitChange> changes() {
-        return context.changes();
+        return context.changes().entrySet().stream()
+                .filter(change -> !change.getValue().toString().isEmpty())
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
     /** The rules of all policies that are not off, the most specific first. */

@@ -59,7 +59,9 @@ record RuleContext(
                 ? "penalty"
                 : change.maxWait() != null
                         ? "on-exceeded.max-wait"
-                        : change.plans().isEmpty() ? null : "plans";
+                        : change.paths() != null
+                                ? "match.paths"
+                                : change.plans().isEmpty() ? null : "plans";
         if (foreign != null) {
             throw Section.ofPolicy(policy).mistake(foreign, null, what);
         }
@@ -73,7 +75,13 @@ record RuleContext(
 
     /** Whether a policy is applied. */
     Mode modeOf(String policy, Mode written) {
-        return Objects.requireNonNullElse(changeOf(policy).mode(), written);
+        return modeAfter(changeOf(policy), written);
+    }
+
+    /** Whether a policy is applied after a change: one that is off is in force on the paths that it is given. */
+    static Mode modeAfter(RateLimitChange change, Mode written) {
+        Mode given = change.paths() != null && written == Mode.OFF ? Mode.ENFORCE : written;
+        return Objects.requireNonNullElse(change.mode(), given);
     }
 
     /** Collects overrides, starting with the exempt keys. */

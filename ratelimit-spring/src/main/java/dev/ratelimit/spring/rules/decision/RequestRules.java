@@ -7,6 +7,7 @@ import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
+import dev.ratelimit.spring.rules.config.ExtraPolicies;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.config.PolicyRules;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
@@ -91,6 +92,9 @@ public final class RequestRules {
     private volatile Function<RulesInForce, Map<String, LimitTrial>> trials = rules -> Map.of();
 
     private EndpointResolver endpoints = NOWHERE;
+
+    /** Of the routes that were known last. */
+    private volatile @Nullable UnansweredPatterns unanswered;
 
     /** Whether Spring Security runs between two stages. */
     private volatile boolean stages;
@@ -305,6 +309,22 @@ public final class RequestRules {
         return properties.policies();
     }
 
+    /** The same, and those in force that need no configuration. */
+    public Map<String, PolicyProperties> policiesAndExtra() {
+        return ExtraPolicies.and(properties.policies(), changes().keySet());
+    }
+
+    /** The rules in force or, if they lack a policy that needs no configuration, the configured rules with it. */
+    public RulesInForce including(String policy) {
+        RulesInForce now = inForce;
+        return now.byPolicy().containsKey(policy) || ExtraPolicies.of(policy) == null ? now : configuredWith(policy);
+    }
+
+    /** The rules as they are configured, with a policy that needs no configuration, which is off. */
+    public RulesInForce configuredWith(String policy) {
+        return read(Map.of(policy, new RateLimitChange(null, null, null))).rules();
+    }
+
     /** The changes in force, by policy. */
     public Map<String, RateLimitChange> changes() {
         return inForce.changes();
@@ -355,7 +375,15 @@ public final class RequestRules {
      * @param servletPath as for {@link #report}
      */
     public void compareWith(Routes routes, String contextPath, String servletPath) {
-        new UnansweredPatterns(routes, new UnintendedPatterns(contextPath, servletPath)).warnOf(inForce);
+        UnansweredPatterns patterns = new UnansweredPatterns(routes, new UnintendedPatterns(contextPath, servletPath));
+        patterns.warnOf(inForce);
+        unanswered = patterns;
+    }
+
+    /** What is probably wrong with a path; {@code null} if something may answer there, or nobody knows. */
+    public @Nullable String remarkOnPath(String path) {
+        UnansweredPatterns known = unanswered;
+        return known == null ? null : known.remark(path);
     }
 
     /** Logs how much memory the keys of all rules may use. */

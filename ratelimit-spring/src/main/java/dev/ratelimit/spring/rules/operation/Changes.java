@@ -51,6 +51,7 @@ public record Changes(Map<Property, Value> values) {
     private static final String MODE = "mode";
     private static final String PENALTY = "penalty";
     private static final String MAX_WAIT = "max-wait";
+    private static final String PATHS = "paths";
 
     /** The limit of a plan; the encoded name of the plan follows. */
     private static final String PLAN_LIMIT = "plan-limit.";
@@ -66,7 +67,7 @@ public record Changes(Map<Property, Value> values) {
     /**
      * A property of a policy.
      *
-     * @param name limit, burst, mode, penalty, max-wait, or the limit or the burst of a plan
+     * @param name limit, burst, mode, penalty, max-wait, paths, or the limit or the burst of a plan
      * @param policy the name of the policy, encoded
      */
     public record Property(String name, String policy) {}
@@ -103,6 +104,8 @@ public record Changes(Map<Property, Value> values) {
         put(values, MODE, policy, change.mode(), fromConfiguration);
         put(values, PENALTY, policy, change.penalty(), fromConfiguration);
         put(values, MAX_WAIT, policy, change.maxWait(), fromConfiguration);
+        List<String> paths = change.paths();
+        put(values, PATHS, policy, paths == null ? null : String.join(",", paths), fromConfiguration);
         change.plans().forEach((plan, own) -> {
             put(values, PLAN_LIMIT + encoded(plan), policy, own.limit(), fromConfiguration);
             put(values, PLAN_BURST + encoded(plan), policy, own.burst(), fromConfiguration);
@@ -259,6 +262,7 @@ public record Changes(Map<Property, Value> values) {
                     case MODE -> applied.mode() != null;
                     case PENALTY -> applied.penalty() != null;
                     case MAX_WAIT -> applied.maxWait() != null;
+                    case PATHS -> applied.paths() != null;
                     default -> {
                         RateLimitChange.OfPlan plan =
                                 applied.plans().get(decoded(property.substring(property.indexOf('.') + 1)));
@@ -302,6 +306,7 @@ public record Changes(Map<Property, Value> values) {
                 case MODE -> RateLimitChange.toMode(Mode.valueOf(text));
                 case PENALTY -> RateLimitChange.toPenalty(Duration.parse(text));
                 case MAX_WAIT -> RateLimitChange.toMaxWait(Duration.parse(text));
+                case PATHS -> new RateLimitChange(null, null, null).onPaths(text.split(","));
                 default -> ofPlan(property.name(), text);
             };
         } catch (IllegalArgumentException | DateTimeParseException e) {

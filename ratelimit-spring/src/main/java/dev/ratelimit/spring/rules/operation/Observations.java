@@ -7,6 +7,7 @@ import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.traffic.Traffic;
 import dev.ratelimit.spring.rules.traffic.Utilization;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What is recorded of requests, as far as it is. Thread-safe. */
@@ -76,6 +77,12 @@ public final class Observations {
     @Nullable
     Traffic traffic() {
         return traffic;
+    }
+
+    /** The times of the counts of requests, for JSON; {@code null} if they are not counted. */
+    public @Nullable Map<String, Object> recorded() {
+        Traffic recorded = traffic;
+        return recorded == null ? null : recorded.times();
     }
 
     /** How full keys are; {@code null} if it is not recorded. */

@@ -18,6 +18,7 @@ import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.address.IpAddress;
+import dev.ratelimit.spring.rules.config.ExtraPolicies;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
@@ -32,18 +33,15 @@ import dev.ratelimit.spring.rules.override.OverrideJournal;
 import dev.ratelimit.spring.rules.override.Overrides;
 import dev.ratelimit.spring.rules.override.SharedOverrides;
 import dev.ratelimit.spring.rules.rule.PlainKey;
-import dev.ratelimit.spring.rules.rule.Rule;
-import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
-import dev.ratelimit.spring.rules.traffic.Traffic;
 import dev.ratelimit.spring.rules.trial.Trials;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -174,19 +172,18 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         LiveChanges.Edit edit = new LiveChanges.Edit(change, fromConfiguration, version, asker.kept());
         AcceptedChange accepted = live.change(policy, edit);
         PolicyVersion before = accepted.before();
-        PolicyVersion now = rules.inForce().version(policy);
+        PolicyVersion now = rules.including(policy).version(policy);
         history.add(accepted.entry(policy, edit, now), accepted.properties());
         log.warn(
-                "Rate limit {} was changed by {} from {} to {}, {}{}",
+                "Rate limit {} was changed by {} {}",
                 Quotation.of(policy),
                 asker.logged(),
-                before,
-                now,
-                now.change() == null ? "as configured" : accepted.lasts(live.duration()),
-                change.reason() == null ? "" : ", because of " + Quotation.of(change.reason()));
+                accepted.logged(edit, now, live.duration()));
         observers.tell(policy, accepted.audited(edit, now));
         publish(policy, Cause.OPERATOR, before.toString(), now.toString());
-        return new ChangeReport(policy, change, before, rules.inForce()).addTo(report(policy, null, showKeys));
+        observers.tellNames(names());
+        return new ChangeReport(policy, change, before, rules.including(policy), rules::remarkOnPath)
+                .addTo(report(policy, null, showKeys));
     }
 
     /**
@@ -199,20 +196,20 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
             boolean fromConfiguration,
             @Nullable String version,
             boolean showKeys) {
-        PolicyVersion before = rules.inForce().version(policy);
+        PolicyVersion before = rules.including(policy).version(policy);
         RulesInForce then =
                 live.preview(policy, new LiveChanges.Edit(change, fromConfiguration, version, asker.kept()));
-        Map<String, Object> report = report(then, showKeys).policy(then.rule(policy));
-        report.putAll(reportOverrides(policy, showKeys));
+        Map<String, Object> report = describe(policy, then, showKeys);
         report.put("version", before.id());
         report.put("dryRun", true);
-        return new ChangeReport(policy, change, before, then).addTo(report);
+        return new ChangeReport(policy, change, before, then, rules::remarkOnPath).addTo(report);
     }
 
     /** Tells of changes that have ended by themselves. */
     private void ended(String policy, PolicyVersion before, PolicyVersion now) {
         log.warn("Rate limit {} was {}, and is {} since its change has ended", Quotation.of(policy), before, now);
         observers.tell(policy, Map.of("expired", "", "from", before.toString(), "to", now.toString()));
+        observers.tellNames(names());
         publish(policy, Cause.EXPIRY, before.toString(), now.toString());
     }
 
@@ -345,6 +342,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         Changes before = live.changes();
         live.adopt(others);
         if (!before.equals(live.changes())) {
+            observers.tellNames(names());
             wakeAll();
         }
     }
@@ -414,6 +412,16 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         observe((policy, what) -> requests.wake(policy));
     }
 
+    /** Tells this the names of all policies, whenever there may be others than before. */
+    public void watchNames(Consumer<Set<String>> observer) {
+        observers.addOfNames(observer);
+    }
+
+    /** Describes the policies that need no configuration, for JSON; without those whose name the configuration has. */
+    public List<Map<String, Object>> extra() {
+        return ExtraPolicies.describe(rules.policies().keySet());
+    }
+
     /** Describes all policies, for JSON, with keys as their plain values if they may be shown, otherwise as hashes. */
     public List<Map<String, Object>> report(boolean showKeys) {
         RulesInForce now = rules.inForce();
@@ -424,12 +432,6 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
                         .map(rule ->
                                 HistoryReport.with(changes.get(rule.policy().name()), report.policy(rule)))
                         .toList();
-    }
-
-    /** The times of the counts in {@link #report}, for JSON; {@code null} if requests are not counted. */
-    public @Nullable Map<String, Object> recorded() {
-        Traffic recorded = observations.traffic();
-        return recorded == null ? null : recorded.times();
     }
 
     private PolicyReport report(RulesInForce now, boolean showKeys) {
@@ -446,24 +448,18 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      * @throws dev.ratelimit.StoreUnavailableException if the store does not answer, and the policy fails closed
      */
     public Map<String, Object> report(String policy, @Nullable List<String> key, boolean showKeys) {
-        RulesInForce now = rules.inForce();
-        Rule rule = now.rule(policy);
-        if (key == null) {
-            Map<String, Object> report = HistoryReport.with(
-                    history.inForce().get(policy), report(now, showKeys).policy(rule));
+        if (key != null) {
+            return new KeyState(rules.inForce(), store).of(policy, key, keys, met(showKeys), showKeys);
+        }
+        return HistoryReport.with(history.inForce().get(policy), describe(policy, rules.including(policy), showKeys));
+    }
+
+    private Map<String, Object> describe(String policy, RulesInForce in, boolean showKeys) {
+        Map<String, Object> report = report(in, showKeys).policy(in.rule(policy));
+        if (names().contains(policy)) {
             report.putAll(reportOverrides(policy, showKeys));
-            return report;
         }
-        PlainKey plain = PlainKey.of(rule, now.sources(), key);
-        Map<String, Object> state = new LinkedHashMap<>();
-        state.put("policy", policy);
-        state.put("mode", PropertyName.of(now.mode(policy)));
-        if (!plain.key().isEmpty()) {
-            state.put("key", keys.show(rule, plain.key(), showKeys));
-        }
-        state.putAll(new KeyState(now, store).of(rule, plain));
-        met(showKeys).addTo(state, rule, now.liveOverride(rule, plain));
-        return state;
+        return report;
     }
 
     /**

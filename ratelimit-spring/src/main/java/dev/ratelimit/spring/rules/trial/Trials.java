@@ -141,7 +141,7 @@ public final class Trials {
      * @throws UnknownPolicyException if there is no such policy
      */
     public @Nullable Trial of(String policy) {
-        Rule unused = rules.inForce().rule(policy);
+        Rule unused = rules.including(policy).rule(policy);
         return trials.get(policy);
     }
 
@@ -152,7 +152,7 @@ public final class Trials {
      * @throws UnknownPolicyException if there is no such policy
      */
     public synchronized @Nullable Trial end(String policy) {
-        Rule unused = rules.inForce().rule(policy);
+        Rule unused = rules.including(policy).rule(policy);
         Trial trial = trials.remove(policy);
         if (trial != null) {
             trial.end();
