@@ -33,6 +33,18 @@ public enum HotContender {
         Charge charge = Policy.of("hot", TokenBucket.of(rate)).charge("user-000042");
         return () -> limiter.tryAcquire(charge);
     }),
+    /** This library with a full decision: the remaining permits, and the waits. */
+    OURS_IN_FULL(rate -> {
+        RateLimiter limiter = new RateLimiter(InMemoryStore.create());
+        Charge charge = Policy.of("hot", TokenBucket.of(rate)).charge();
+        return () -> limiter.decide(charge).admitted();
+    }),
+    /** The same with the budget of a key. */
+    OURS_BY_KEY_IN_FULL(rate -> {
+        RateLimiter limiter = new RateLimiter(InMemoryStore.create());
+        Charge charge = Policy.of("hot", TokenBucket.of(rate)).charge("user-000042");
+        return () -> limiter.decide(charge).admitted();
+    }),
     /** Bucket4j, lock-free. */
     BUCKET4J(rate -> {
         Bucket bucket = Bucket4j.bucket(rate);

@@ -7,8 +7,10 @@ import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
+import io.github.bucket4j.Bucket;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.Predicate;
 
@@ -40,6 +42,15 @@ public enum KeyedContender {
     BUCKET4J(keys -> {
         Bucket4j buckets = new Bucket4j(Keys.AMPLE, keys);
         return key -> buckets.bucket(key).tryConsume(1);
+    }),
+    /** The same in the JDK's map, which keeps the buckets of all keys for ever. */
+    BUCKET4J_IN_MAP(keys -> {
+        ConcurrentHashMap<String, Bucket> buckets = new ConcurrentHashMap<>();
+        Function<String, Bucket> making = absent -> Bucket4j.bucket(Keys.AMPLE);
+        return key -> {
+            Bucket bucket = buckets.get(key);
+            return (bucket != null ? bucket : buckets.computeIfAbsent(key, making)).tryConsume(1);
+        };
     }),
     /** Resilience4j's registry. */
     RESILIENCE4J(keys -> Resilience4j.byKey(Keys.AMPLE)),

@@ -32,12 +32,16 @@ final class KeyHash {
     }
 
     /** The hash of the only key of policies without keys. */
-    static final long OF_EMPTY = of("");
+    static final long OF_EMPTY = ofCharacters("");
 
     private KeyHash() {}
 
     /** The hash of this key in this process. */
     static long of(String key) {
+        return key.isEmpty() ? OF_EMPTY : ofCharacters(key);
+    }
+
+    private static long ofCharacters(String key) {
         int length = key.length();
         long value = length + 1L;
         int at = 0;

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Receipt extends Collector {
 
+    private static final long[] NO_WORD = {};
+
     private final List<Charge> charges;
     private final LimitStatus[] limits;
 
@@ -36,8 +38,8 @@ final class Receipt extends Collector {
     /** The numbers of the limits that the overflow was charged for; {@code null} if there are none. */
     private @Nullable BitSet fromOverflow;
 
-    /** A state of one long after its charge, which is not yet written to the table. */
-    private final long[] word = new long[1];
+    /** A state of one long after its charge, which is not yet written to the table; empty if there is only one limit. */
+    private final long[] word;
 
     Receipt(List<Charge> charges) {
         super(0);
@@ -48,6 +50,7 @@ final class Receipt extends Collector {
         }
         this.limits = new LimitStatus[count];
         this.next = count;
+        this.word = count > 1 ? new long[1] : NO_WORD;
     }
 
     /** The charges to decide. */
@@ -80,10 +83,12 @@ final class Receipt extends Collector {
         if (charged == LimitAlgorithm.REFUSED) {
             refused = true;
         } else {
-            boolean beside = limit.stateSize() == 1;
-            word[0] = charged;
-            limits[next] =
-                    new LimitState(limit, beside ? word : table.longs, beside ? 0 : slot + 1).admitted(charge, now);
+            // the only limit's charge is not reverted once it has admitted
+            boolean beside = limit.stateSize() == 1 && word.length > 0;
+            long[] state = beside ? word : table.longs;
+            int at = beside ? 0 : slot + 1;
+            state[at] = charged;
+            limits[next] = new LimitState(limit, state, at).admitted(charge, now);
         }
         return charged;
     }

@@ -20,10 +20,20 @@ import java.util.stream.Stream;
  */
 record Scenario(String title, String method, Map<String, String> parameters, int threads, Contenders contenders) {
 
-    private static final Contenders HOT =
-            new Contenders("contender", List.of("FLOOR", "OURS", "OURS_BY_KEY", "BUCKET4J", "RESILIENCE4J", "GUAVA"));
+    private static final Contenders HOT = new Contenders(
+            "contender",
+            List.of(
+                    "FLOOR",
+                    "OURS",
+                    "OURS_BY_KEY",
+                    "OURS_IN_FULL",
+                    "OURS_BY_KEY_IN_FULL",
+                    "BUCKET4J",
+                    "RESILIENCE4J",
+                    "GUAVA"));
     private static final Contenders KEYED = new Contenders(
-            "contender", List.of("BARE_TABLE", "NOTHING", "MAP", "OURS", "BUCKET4J", "RESILIENCE4J", "GUAVA"));
+            "contender",
+            List.of("BARE_TABLE", "NOTHING", "MAP", "OURS", "BUCKET4J", "BUCKET4J_IN_MAP", "RESILIENCE4J", "GUAVA"));
     private static final Contenders CHAIN =
             new Contenders("contender", List.of("BARE_TABLE", "OURS", "OURS_IN_FULL", "BUCKET4J"));
     private static final Contenders ALGORITHMS = new Contenders(

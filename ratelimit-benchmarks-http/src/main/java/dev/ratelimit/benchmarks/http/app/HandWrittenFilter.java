@@ -5,6 +5,7 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,6 +22,12 @@ final class HandWrittenFilter extends OncePerRequestFilter {
     private final long interval;
     private final String policy;
 
+    /** The body of a refusal before the seconds, between them and after them. */
+    private final byte[] head;
+
+    private final byte[] middle = bytes(".\",\"violated-policies\":[\"per-user\"],\"retry-after\":");
+    private final byte[] tail = bytes("}");
+
     /** When the budget of each user is full again. */
     private final Map<String, AtomicLong> fullAt = new ConcurrentHashMap<>();
 
@@ -28,6 +35,13 @@ final class HandWrittenFilter extends OncePerRequestFilter {
         this.limit = limit;
         this.interval = SECOND / limit;
         this.policy = "\"per-user\";q=" + limit + ";w=1";
+        this.head = bytes("{\"type\":\"https://iana.org/assignments/http-problem-types#quota-exceeded\","
+                + "\"title\":\"Too Many Requests\",\"status\":429,\"detail\":\"Limit 'per-user' of " + limit
+                + " per second is exceeded. Retry after ");
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     @Override
@@ -63,13 +77,13 @@ final class HandWrittenFilter extends OncePerRequestFilter {
         response.setHeader("Cache-Control", "no-store");
         writeHeaders(response, 0);
         response.setHeader("Retry-After", Long.toString(seconds));
-        String body = "{\"type\":\"https://iana.org/assignments/http-problem-types#quota-exceeded\","
-                + "\"title\":\"Too Many Requests\",\"status\":429,\"detail\":\"Limit 'per-user' of " + limit
-                + " per second is exceeded. Retry after " + seconds + (seconds == 1 ? " second" : " seconds")
-                + ".\",\"violated-policies\":[\"per-user\"],\"retry-after\":" + seconds + "}";
-        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+        byte[] words = bytes(seconds + (seconds == 1 ? " second" : " seconds"));
+        byte[] number = bytes(Long.toString(seconds));
         response.setContentType("application/problem+json");
-        response.setContentLength(bytes.length);
-        response.getOutputStream().write(bytes);
+        int length = head.length + words.length + middle.length + number.length + tail.length;
+        ByteBuffer body = ByteBuffer.allocate(length);
+        body.put(head).put(words).put(middle).put(number).put(tail);
+        response.setContentLength(length);
+        response.getOutputStream().write(body.array());
     }
 }

@@ -123,12 +123,17 @@ public interface OutcomeCounter {
 
         @Override
         public void count(String policy, Outcome outcome) {
-            counters.forEach(counter -> counter.count(policy, outcome));
+            // of each request: without an iterator
+            for (int i = 0; i < counters.size(); i++) {
+                counters.get(i).count(policy, outcome);
+            }
         }
 
         @Override
         public void count(String policy, Outcome outcome, RequestContext request) {
-            counters.forEach(counter -> counter.count(policy, outcome, request));
+            for (int i = 0; i < counters.size(); i++) {
+                counters.get(i).count(policy, outcome, request);
+            }
         }
 
         @Override
