@@ -602,8 +602,8 @@ class RateLimitsEndpointTest extends AppPerTest {
         assertThat(answer.status()).isEqualTo(400);
         assertThat(answer.json().get("error").asString())
                 .isEqualTo(
-                        "there is no field 'limitt'; write burst, dryRun, duration, limit, maxWait, mode, penalty, plan,"
-                                + " reason, restore, until, version");
+                        "there is no field 'limitt'; write burst, dryRun, duration, limit, maxWait, mode, paths, penalty,"
+                                + " plan, reason, restore, until, version");
         assertThat(policy(actuator, "p").has("changed")).isFalse();
         assertThat(actuator.delete("/p?key=a&kye=b").json().get("error").asString())
                 .isEqualTo("there is no parameter 'kye'; write key");
