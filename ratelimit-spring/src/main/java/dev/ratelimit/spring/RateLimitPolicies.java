@@ -79,6 +79,9 @@ public interface RateLimitPolicies {
      * they have used, in proportion. A restart returns to the configuration, and so does the end of the change, if it has
      * one.
      *
+     * <p>A policy that is off in the configuration can be {@linkplain RateLimitChange#onPaths put in force} on some of its
+     * paths, and so can three that need no configuration, which are among the {@link #names} only while they are changed.
+     *
      * <p>With the store on Redis, all instances have the change two seconds later, also those that start later, and it
      * lasts until the last of them stops.
      *

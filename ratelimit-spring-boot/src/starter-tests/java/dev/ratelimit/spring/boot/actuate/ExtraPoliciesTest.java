@@ -125,6 +125,7 @@ class ExtraPoliciesTest extends AppPerTest {
         JsonNode removed = actuator.post("/" + EXTRA, Map.of("restore", true)).json();
 
         assertThat(removed.get("mode").asString()).isEqualTo("off");
+        assertThat(removed.has("remark")).isFalse();
         assertThat(admitted("/orders/1", "203.0.113.1")).isEqualTo(4);
         List<JsonNode> history = actuator.get("/" + EXTRA + "/history")
                 .json()

@@ -45,8 +45,8 @@ record ChangeReport(
         List<String> remarks = new ArrayList<>();
         List<Limit> limits = after.rule(policy).policy().limits();
         add(remarks, "", burst(limits, change.limit(), change.burst()));
-        boolean added = change.paths() != null && before.mode() == Mode.OFF;
-        if (!added && !limits.equals(before.limits())) {
+        boolean comesOrGoes = (before.mode() == Mode.OFF) != (after.mode(policy) == Mode.OFF);
+        if (!comesOrGoes && !limits.equals(before.limits())) {
             add(remarks, "", atOnce(limits));
             add(remarks, "", places(limits));
         }
