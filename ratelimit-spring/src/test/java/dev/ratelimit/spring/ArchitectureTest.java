@@ -36,6 +36,7 @@ class ArchitectureTest {
             "mistake",
             "decision",
             "traffic",
+            "instances",
             "trial",
             "history",
             "override",

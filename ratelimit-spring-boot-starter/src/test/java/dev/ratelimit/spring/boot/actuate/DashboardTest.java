@@ -65,6 +65,16 @@ class DashboardTest {
     }
 
     @Test
+    void meters_haveAPanel() {
+        Set<String> asked = new TreeSet<>();
+        expressions().forEach(expression -> asked.addAll(meters.check(expression, Set.of())));
+
+        assertThat(meters.own())
+                .hasSizeGreaterThan(15)
+                .allSatisfy(names -> assertThat(asked).containsAnyElementsOf(names));
+    }
+
+    @Test
     void expressions_areOfTheChosenApplicationsAndInstances() {
         String chosen = Pattern.quote("{application=~\"$application\", instance=~\"$instance\"");
 

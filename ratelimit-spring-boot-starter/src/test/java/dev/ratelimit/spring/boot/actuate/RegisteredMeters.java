@@ -22,6 +22,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -55,13 +56,18 @@ final class RegisteredMeters {
 
     private final Set<String> timers = new TreeSet<>();
 
+    /** The names of each meter of rate limits. */
+    private final Set<Set<String>> own = new HashSet<>();
+
     RegisteredMeters() {
         MeterRegistry registry = new SimpleMeterRegistry();
         new WebApplicationContextRunner()
                 .withConfiguration(OnBoot.webMvc(RateLimitAutoConfiguration.class))
                 .withBean(MeterRegistry.class, () -> registry, bean -> bean.setDestroyMethodName(""))
                 .withPropertyValues(
-                        "ratelimit.policies.api.limit=1/hour", "ratelimit.policies.api.on-exceeded.action=wait")
+                        "ratelimit.policies.api.limit=1/hour",
+                        "ratelimit.policies.api.on-exceeded.action=wait",
+                        "ratelimit.metrics.utilization=true")
                 .run(context -> {
                     MeteredOutcomeCounter outcomes =
                             context.getBean("dev.ratelimit.outcomes", MeteredOutcomeCounter.class);
@@ -104,6 +110,9 @@ final class RegisteredMeters {
             tags.computeIfAbsent(name(meter) + "_seconds_bucket", name -> new ArrayList<>())
                     .add(bucket);
         }
+        if (name(meter).startsWith("ratelimit_")) {
+            own.add(names(meter).collect(Collectors.toSet()));
+        }
         names(meter)
                 .forEach(name ->
                         tags.computeIfAbsent(name, unused -> new ArrayList<>()).add(all));
@@ -121,6 +130,11 @@ final class RegisteredMeters {
                 meter.getId().getBaseUnit() == null ? "" : "_" + meter.getId().getBaseUnit();
         return Stream.of(
                 name(meter) + unit + (meter instanceof Counter || meter instanceof FunctionCounter ? "_total" : ""));
+    }
+
+    /** The names of each meter of rate limits, of which a timer has several. */
+    Set<Set<String>> own() {
+        return own;
     }
 
     /** The names of the timers, as in properties. */

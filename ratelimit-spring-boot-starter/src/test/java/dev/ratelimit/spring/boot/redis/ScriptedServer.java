@@ -25,11 +25,15 @@ import org.luaj.vm2.lib.VarArgFunction;
 import org.luaj.vm2.lib.jse.JsePlatform;
 import org.springframework.data.redis.RedisConnectionFailureException;
 
-/** A Redis with three keys that runs the scripts of changes, overrides and history in this JVM, by a ticker, and fails as it is told. */
+/**
+ * A Redis with three keys, and one for the counts of each instance, that runs the scripts of this package in this JVM, by a
+ * ticker, and fails as it is told.
+ */
 final class ScriptedServer implements RedisChanges.Server {
 
     private static final String OVERRIDES = ":overrides";
     static final String HISTORY = ":history";
+    private static final String COUNTS = ":counts:";
     private static final long EPOCH_MICROS = 1_764_000_000_000_000L;
 
     /**
@@ -43,7 +47,11 @@ final class ScriptedServer implements RedisChanges.Server {
         static final Data NONE = new Data(null, 0, Map.of(), 0);
     }
 
+    /** What an instance has counted. */
+    private record Counted(String text, long expiresAtMillis) {}
+
     private final Ticker ticker;
+    private final Map<String, Counted> counts = new HashMap<>();
     private final Globals globals = JsePlatform.standardGlobals();
     private Data data = Data.NONE;
     private int scripts;
@@ -51,6 +59,7 @@ final class ScriptedServer implements RedisChanges.Server {
     private int largest;
     private boolean down;
     private boolean replyIsLost;
+    private Runnable atNextScript = () -> {};
 
     ScriptedServer(Ticker ticker) {
         this.ticker = ticker;
@@ -93,6 +102,17 @@ final class ScriptedServer implements RedisChanges.Server {
     /** It loses its data. */
     void flush() {
         data = Data.NONE;
+        counts.clear();
+    }
+
+    /** Each instance has told this in place of what it has counted. */
+    void putCounts(String text) {
+        counts.replaceAll((key, counted) -> new Counted(text, counted.expiresAtMillis()));
+    }
+
+    /** The sizes of what instances have counted. */
+    List<Integer> sizesOfCounts() {
+        return counts.values().stream().map(counted -> counted.text().length()).toList();
     }
 
     /** Somebody else writes to the key. */
@@ -112,6 +132,11 @@ final class ScriptedServer implements RedisChanges.Server {
         down = now;
     }
 
+    /** Runs this before the next script, on its thread, whether it answers or not. */
+    void atNextScript(Runnable then) {
+        atNextScript = then;
+    }
+
     boolean isDown() {
         return down;
     }
@@ -122,7 +147,7 @@ final class ScriptedServer implements RedisChanges.Server {
     }
 
     boolean hasKey() {
-        return exists() || !fields().isEmpty();
+        return exists() || !fields().isEmpty() || !counts.isEmpty();
     }
 
     /** How many scripts it has run. */
@@ -142,6 +167,9 @@ final class ScriptedServer implements RedisChanges.Server {
 
     @Override
     public List<byte[]> eval(byte[] script, int keys, byte[]... keysAndArguments) {
+        Runnable then = atNextScript;
+        atNextScript = () -> {};
+        then.run();
         if (down) {
             throw new RedisConnectionFailureException("down");
         }
@@ -203,7 +231,19 @@ final class ScriptedServer implements RedisChanges.Server {
         return (arguments.checkjstring(2).endsWith(HISTORY) ? HISTORY : "") + arguments.checkjstring(index);
     }
 
+    private @Nullable String text(String key) {
+        if (key.contains(COUNTS)) {
+            Counted counted = counts.get(key);
+            return counted == null || micros() / 1000 >= counted.expiresAtMillis() ? null : counted.text();
+        }
+        return exists() && data.value() instanceof String text ? text : null;
+    }
+
     private Data delete(String key) {
+        if (key.contains(COUNTS)) {
+            counts.remove(key);
+            return data;
+        }
         if (!key.endsWith(OVERRIDES) && !key.endsWith(HISTORY)) {
             return new Data(null, 0, data.fields(), data.fieldsExpireAtMillis());
         }
@@ -219,12 +259,18 @@ final class ScriptedServer implements RedisChanges.Server {
                     LuaValue.valueOf(Long.toString(micros() / 1_000_000)),
                     LuaValue.valueOf(Long.toString(micros() % 1_000_000))
                 });
-            case "MGET" ->
-                LuaValue.listOf(new LuaValue[] {
-                    exists() && data.value() instanceof String text ? LuaValue.valueOf(text) : LuaValue.FALSE
-                });
+            case "MGET" -> {
+                String text = text(arguments.checkjstring(2));
+                yield LuaValue.listOf(new LuaValue[] {text == null ? LuaValue.FALSE : LuaValue.valueOf(text)});
+            }
             case "EXISTS" -> LuaValue.valueOf(exists() ? 1 : 0);
             case "PSETEX" -> {
+                if (arguments.checkjstring(2).contains(COUNTS)) {
+                    counts.put(
+                            arguments.checkjstring(2),
+                            new Counted(arguments.checkjstring(4), micros() / 1000 + arguments.checklong(3)));
+                    yield LuaValue.NONE;
+                }
                 data = new Data(
                         arguments.checkjstring(4),
                         micros() / 1000 + arguments.checklong(3),

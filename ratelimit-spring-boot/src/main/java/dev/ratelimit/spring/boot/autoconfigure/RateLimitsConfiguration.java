@@ -15,6 +15,7 @@ import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.history.SharedHistory;
+import dev.ratelimit.spring.rules.instances.SharedCounts;
 import dev.ratelimit.spring.rules.mistake.UnreadVariables;
 import dev.ratelimit.spring.rules.mistake.WrittenProperties;
 import dev.ratelimit.spring.rules.operation.QueuedEvents;
@@ -114,9 +115,8 @@ public class RateLimitsConfiguration {
                 ticker,
                 context.getBeanProvider(Scheduler.class).getIfAvailable(() -> Scheduler.of(ticker)));
         operations.identify(operator::name);
-        operations.publishTo(
-                context.getBean(QueuedEvents.class),
-                RequestRulesConfiguration.showsKeysToAll(context.getEnvironment()));
+        boolean showKeys = RequestRulesConfiguration.showsKeysToAll(context.getEnvironment());
+        operations.publishTo(context.getBean(QueuedEvents.class), showKeys);
         context.getBeanProvider(WaitingRequests.class).ifAvailable(operations::watch);
         context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
         operations.watchNames(
@@ -124,6 +124,8 @@ public class RateLimitsConfiguration {
         context.getBeanProvider(SharedChanges.class).ifAvailable(operations::share);
         context.getBeanProvider(SharedOverrides.class).ifAvailable(operations::shareOverrides);
         context.getBeanProvider(SharedHistory.class).ifAvailable(operations.history()::share);
+        context.getBeanProvider(SharedCounts.class)
+                .ifAvailable(counts -> operations.observations().share(counts, showKeys));
         return operations;
     }
 

@@ -13,6 +13,7 @@ import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.StoreReport;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.instances.InstanceName;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
@@ -62,7 +63,7 @@ class RateLimitsEndpointConfiguration {
         EndpointAccessResolver resolver = access.getIfAvailable();
         boolean writable = resolver != null
                 && resolver.accessFor(EndpointId.of(RateLimitsEndpoint.ID), Access.READ_ONLY) == Access.UNRESTRICTED;
-        return new EndpointSurroundings(store, environment, writable);
+        return new EndpointSurroundings(store, new InstanceName(environment), writable);
     }
 
     @Bean("dev.ratelimit.endpoint")

@@ -7,10 +7,12 @@ import dev.ratelimit.spring.boot.redis.RedisChanges;
 import dev.ratelimit.spring.boot.redis.RedisStoreClient;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.instances.InstanceName;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -26,12 +28,13 @@ class RedisChangesConfiguration {
             RedisStoreClient client,
             RateLimitProperties properties,
             ObjectProvider<RateLimitOperations> operations,
-            ObjectProvider<Ticker> ticker,
-            ObjectProvider<Scheduler> scheduler) {
+            ApplicationContext context) {
+        Ticker ticker = context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system);
         return new RedisChanges(
                 client.another(),
                 properties.store().redis().prefix(),
                 operations,
-                scheduler.getIfAvailable(() -> Scheduler.of(ticker.getIfAvailable(Ticker::system))));
+                context.getBeanProvider(Scheduler.class).getIfAvailable(() -> Scheduler.of(ticker)),
+                new InstanceName(context.getEnvironment())::toString);
     }
 }

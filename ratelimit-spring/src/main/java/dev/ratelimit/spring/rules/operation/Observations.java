@@ -5,9 +5,11 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.instances.CountsSummary;
+import dev.ratelimit.spring.rules.instances.InstanceCounts;
+import dev.ratelimit.spring.rules.instances.SharedCounts;
 import dev.ratelimit.spring.rules.traffic.Traffic;
 import dev.ratelimit.spring.rules.traffic.Utilization;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What is recorded of requests, as far as it is. Thread-safe. */
@@ -18,6 +20,8 @@ public final class Observations {
     private volatile @Nullable Traffic traffic;
     private volatile @Nullable Utilization utilization;
     private volatile @Nullable WaitingRequests waiting;
+    private volatile @Nullable SharedCounts shared;
+    private volatile boolean tellsKeys;
 
     Observations(RequestRules rules, KeyDisplay keys) {
         this.rules = rules;
@@ -69,6 +73,31 @@ public final class Observations {
         return recorded == null ? 0 : recorded.ofFullest(policy);
     }
 
+    /**
+     * From now on, knows what other instances count.
+     *
+     * @param showKeys whether all instances may know which keys were refused most
+     */
+    public void share(SharedCounts with, boolean showKeys) {
+        tellsKeys = showKeys;
+        shared = with;
+    }
+
+    /** What this instance tells others of its counts; {@code null} if requests are not counted. */
+    public @Nullable CountsSummary summary() {
+        Traffic recorded = traffic;
+        return recorded == null ? null : CountsSummary.of(recorded, tellsKeys);
+    }
+
+    /**
+     * The counts of requests.
+     *
+     * @param all of all instances together, not of this one alone
+     */
+    public InstanceCounts counts(boolean all) {
+        return all ? InstanceCounts.ofAll(traffic, shared, tellsKeys) : InstanceCounts.ofThis(traffic, shared);
+    }
+
     void watch(WaitingRequests requests) {
         waiting = requests;
     }
@@ -77,12 +106,6 @@ public final class Observations {
     @Nullable
     Traffic traffic() {
         return traffic;
-    }
-
-    /** The times of the counts of requests, for JSON; {@code null} if they are not counted. */
-    public @Nullable Map<String, Object> recorded() {
-        Traffic recorded = traffic;
-        return recorded == null ? null : recorded.times();
     }
 
     /** How full keys are; {@code null} if it is not recorded. */

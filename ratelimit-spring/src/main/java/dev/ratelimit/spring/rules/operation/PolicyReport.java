@@ -13,7 +13,7 @@ import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.traffic.FrequentKeys;
-import dev.ratelimit.spring.rules.traffic.Traffic;
+import dev.ratelimit.spring.rules.traffic.TrafficCounts;
 import dev.ratelimit.spring.rules.traffic.Utilization;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,10 +25,15 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Describes policies and the state of keys in terms of maps, lists, texts and numbers, for JSON. */
+/**
+ * Describes policies and the state of keys in terms of maps, lists, texts and numbers, for JSON.
+ *
+ * @param counted {@code null} if requests are not counted
+ */
 record PolicyReport(
         RulesInForce rules,
         Observations observed,
+        @Nullable TrafficCounts counted,
         TrialJournal trials,
         KeyDisplay keys,
         boolean plain,
@@ -74,12 +79,11 @@ record PolicyReport(
 
     private void addObserved(Rule rule, Map<String, Object> map) {
         String name = rule.policy().name();
-        Traffic traffic = observed.traffic();
-        if (traffic != null) {
-            map.put("counts", traffic.counts(name));
-            map.put("lastHour", traffic.history(name));
-            map.put("mostRefused", mostRefused(rule, traffic));
-            map.put("mostRefusedEndpoints", mostRefusedEndpoints(name, traffic));
+        if (counted != null) {
+            map.put("counts", counted.counts(name));
+            map.put("lastHour", counted.history(name));
+            map.put("mostRefused", mostRefused(rule, counted));
+            map.put("mostRefusedEndpoints", mostRefusedEndpoints(name, counted));
         }
         Utilization utilization = observed.utilization();
         if (utilization != null) {
@@ -152,7 +156,7 @@ record PolicyReport(
         return Objects.requireNonNull(called.endpoint()).id();
     }
 
-    private List<Map<String, Object>> mostRefused(Rule rule, Traffic recorded) {
+    private List<Map<String, Object>> mostRefused(Rule rule, TrafficCounts recorded) {
         return recorded.mostRefused(rule.policy().name()).stream()
                 .filter(one -> !one.key().isEmpty())
                 .map(one -> {
@@ -164,7 +168,7 @@ record PolicyReport(
                 .toList();
     }
 
-    private static List<Map<String, Object>> mostRefusedEndpoints(String policy, Traffic recorded) {
+    private static List<Map<String, Object>> mostRefusedEndpoints(String policy, TrafficCounts recorded) {
         return recorded.mostRefusedEndpoints(policy).stream()
                 .map(one -> {
                     Map<String, Object> map = new LinkedHashMap<>();

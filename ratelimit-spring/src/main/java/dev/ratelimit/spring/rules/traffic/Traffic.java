@@ -12,17 +12,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What became of the requests under each policy: since the start, in each of the last 60 minutes, whose were refused most in
  * the current and the previous hour, and where, and whose were refused last. Requests only count; an alarm notes the counts
- * each minute. Thread-safe.
+ * each minute. Minutes are those of the clock, so that those of several instances can be added. Thread-safe.
  */
-public final class Traffic implements OutcomeCounter, AutoCloseable {
+public final class Traffic implements OutcomeCounter, TrafficCounts, AutoCloseable {
 
     /** The length of the history. */
     public static final int MINUTES = 60;
@@ -31,18 +33,21 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
     public static final int FREQUENT = 20;
 
     private static final Outcome[] OUTCOMES = Outcome.values();
-    private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final long MINUTE_MILLIS = TimeUnit.MINUTES.toMillis(1);
+
+    /** An alarm that comes so much too early, because the clock was set, is that of the next minute. */
+    private static final long EARLY_MILLIS = 1_000;
 
     private final Map<String, OfPolicy> policies = new ConcurrentHashMap<>();
     private final Scheduler scheduler;
     private final Ticker ticker;
     private final RefusedKeys.Moment start;
 
-    /** Changed by the alarm, with the lock. */
+    /** How many minutes have ended. Changed by the alarm, with the lock. */
     private volatile int minute;
 
-    /** When the current minute began. */
-    private volatile Instant minuteStart;
+    /** The current minute, counted from the epoch. */
+    private volatile long clockMinute;
 
     private Scheduler.@Nullable Alarm alarm;
 
@@ -56,16 +61,26 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
         this.scheduler = scheduler;
         this.ticker = ticker;
         this.start = RefusedKeys.now(() -> 0, ticker);
-        this.minuteStart = start.time();
-        this.alarm = scheduler.schedule(this::endMinute, MINUTE_NANOS);
+        this.clockMinute = minuteOf(start.millis());
+        this.alarm = scheduler.schedule(this::endMinute, nanosLeft(start.millis()));
+    }
+
+    private static long minuteOf(long millis) {
+        return Math.floorDiv(millis + EARLY_MILLIS, MINUTE_MILLIS);
+    }
+
+    /** How long this minute lasts. */
+    private static long nanosLeft(long millis) {
+        return TimeUnit.MILLISECONDS.toNanos((minuteOf(millis) + 1) * MINUTE_MILLIS - millis);
     }
 
     private synchronized void endMinute() {
         if (alarm != null) {
             minute++;
-            minuteStart = time();
+            long millis = now().millis();
+            clockMinute = minuteOf(millis);
             policies.values().forEach(policy -> policy.note(minute));
-            alarm = scheduler.schedule(this::endMinute, MINUTE_NANOS);
+            alarm = scheduler.schedule(this::endMinute, nanosLeft(millis));
         }
     }
 
@@ -113,38 +128,60 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
                 : policies.computeIfAbsent(policy, name -> new OfPolicy(new RefusedKeys(start, () -> minute, ticker)));
     }
 
-    private Instant time() {
-        return RefusedKeys.now(() -> minute, ticker).time();
+    private RefusedKeys.Moment now() {
+        return RefusedKeys.now(() -> minute, ticker);
     }
 
-    /** The time now, since when requests are counted, and when the current minute of histories began, for JSON. */
+    /** The policies under which there were requests. */
+    public Set<String> policies() {
+        return Set.copyOf(policies.keySet());
+    }
+
+    /** Since when requests are counted. */
+    public Instant since() {
+        return start.time();
+    }
+
+    /** Answers a question, so that no minute ends meanwhile. */
+    public synchronized <T> T withinAMinute(Supplier<T> question) {
+        return question.get();
+    }
+
+    /** The current minute of histories, counted from the epoch. */
+    public long clockMinute() {
+        return clockMinute;
+    }
+
+    @Override
     public Map<String, Object> times() {
+        return times(now().time(), start.time(), clockMinute);
+    }
+
+    /** The same times of several instances. */
+    public static Map<String, Object> times(Instant now, Instant since, long clockMinute) {
         Map<String, Object> times = new LinkedHashMap<>();
-        times.put("time", time().toString());
-        times.put("since", start.time().toString());
-        times.put("minute", minuteStart.toString());
+        times.put("time", now.toString());
+        times.put("since", since.toString());
+        times.put("minute", Instant.ofEpochMilli(clockMinute * MINUTE_MILLIS).toString());
         return times;
     }
 
-    /** The requests under a policy since the start, by outcome. */
+    @Override
     public Map<String, Long> counts(String policy) {
         return of(policy).counts();
     }
 
-    /** The requests under a policy in each of the last minutes, the current one last, by outcome. */
+    @Override
     public synchronized Map<String, long[]> history(String policy) {
         return of(policy).history(minute);
     }
 
-    /**
-     * The most refused keys of a policy in the current and the previous hour: every key that causes more than
-     * 1/{@link #FREQUENT} of the refusals, and perhaps others.
-     */
+    @Override
     public List<FrequentKeys.Frequent> mostRefused(String policy) {
         return of(policy).keys.top();
     }
 
-    /** The endpoints at which a policy refused most, likewise. */
+    @Override
     public List<FrequentKeys.Frequent> mostRefusedEndpoints(String policy) {
         return of(policy).endpoints.top();
     }

@@ -13,6 +13,7 @@ import dev.ratelimit.spring.rules.request.RecordedRequest;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,29 @@ class TrafficTest {
         assertThat(refusedByMinute()).startsWith(0, 5, 7, 0);
         ticker.advance(Duration.ofHours(2));
         assertThat(refusedByMinute()).containsOnly(0);
+    }
+
+    @Test
+    void minutes_areThoseOfTheClock_alsoIfItIsSetBackALittle() {
+        FakeTicker clock = new FakeTicker(Instant.parse("2027-01-01T12:00:37Z"));
+        Traffic traffic = new Traffic(clock, clock);
+        traffic.count("p", Outcome.REFUSED);
+
+        clock.advance(Duration.ofSeconds(23));
+        assertThat(traffic.history("p").get("refused")).endsWith(0, 1, 0);
+        assertThat(traffic.times())
+                .containsEntry("since", "2027-01-01T12:00:37Z")
+                .containsEntry("minute", "2027-01-01T12:01:00Z");
+        clock.setWallClock(Duration.ofMillis(-100));
+        clock.advance(Duration.ofSeconds(60));
+        assertThat(traffic.history("p").get("refused")).endsWith(0, 1, 0, 0);
+        assertThat(traffic.times())
+                .containsEntry("time", "2027-01-01T12:01:59.900Z")
+                .containsEntry("minute", "2027-01-01T12:02:00Z");
+        clock.advance(Duration.ofSeconds(60));
+        assertThat(traffic.times()).containsEntry("minute", "2027-01-01T12:02:00Z");
+        clock.advance(Duration.ofMillis(100));
+        assertThat(traffic.times()).containsEntry("minute", "2027-01-01T12:03:00Z");
     }
 
     @Test
