@@ -198,7 +198,7 @@ public final class RateLimitsEndpoint {
         String name = String.join("/", policy);
         String ofOverrides = policyOfOverrides(name);
         if (ofOverrides != null) {
-            return answer(() -> operations.reportOverrides(ofOverrides, showsKeys(security)));
+            return answer(() -> operations.overrides().report(ofOverrides, showsKeys(security)));
         }
         String ofTrial = TrialsEndpoint.policyOf(name);
         if (ofTrial != null) {
@@ -311,7 +311,7 @@ public final class RateLimitsEndpoint {
     WebEndpointResponse<Object> override(SecurityContext security, String policy, Map<String, Object> fields) {
         return answer(() -> {
             WrittenOverride written = new WrittenOverride(field -> only(fields, field));
-            return operations.override(policy, written.key(), written.override(), showsKeys(security));
+            return operations.overrides().set(policy, written.key(), written.override(), showsKeys(security));
         });
     }
 

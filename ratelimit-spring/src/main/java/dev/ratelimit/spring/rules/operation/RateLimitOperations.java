@@ -236,17 +236,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
 
     @Override
     public void override(String policy, String key, KeyOverride override) {
-        Map<String, Object> unused = override(policy, key, override, false);
-    }
-
-    /**
-     * Sets the override of a key.
-     *
-     * @param showKeys whether to show the key as its plain value, not as a hash
-     * @return the override, for JSON
-     */
-    public Map<String, Object> override(String policy, String key, KeyOverride override, boolean showKeys) {
-        return journal.set(policy, key, override, showKeys);
+        Map<String, Object> unused = journal.set(policy, key, override, false);
     }
 
     @Override
@@ -259,14 +249,9 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         return overrides.of(policy);
     }
 
-    /**
-     * Describes the overrides of a policy, for JSON.
-     *
-     * @param showKeys whether to show keys as their plain values, not as hashes
-     * @throws UnknownPolicyException if there is no such policy
-     */
-    public Map<String, Object> reportOverrides(String policy, boolean showKeys) {
-        return journal.report(policy, showKeys);
+    /** The overrides of single keys, and what is told of them. */
+    public OverrideJournal overrides() {
+        return journal;
     }
 
     @Override
@@ -462,7 +447,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     private Map<String, Object> describe(String policy, RulesInForce in, boolean showKeys) {
         Map<String, Object> report = report(in, showKeys).policy(in.rule(policy));
         if (names().contains(policy)) {
-            report.putAll(reportOverrides(policy, showKeys));
+            report.putAll(journal.report(policy, showKeys));
         }
         return report;
     }
