@@ -8,10 +8,10 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.PlanResolver;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitOverrideEvent;
 import dev.ratelimit.spring.RateLimitOverrideEvent.Action;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.RateLimited;
@@ -276,10 +276,10 @@ class KeyOverridesTest {
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
         live.operations.override("p", "alice", KeyOverride.blocked());
 
-        live.operations.change("p", Change.toLimit("5/hour"));
+        live.operations.change("p", RateLimitChange.toLimit("5/hour"));
         assertThat(live.admits(by("alice"))).isFalse();
         live.operations.restore("p");
-        live.operations.change("p", Change.toMode(Mode.SHADOW));
+        live.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
 
         assertThat(live.admits(by("alice"))).isTrue();
     }
@@ -295,7 +295,7 @@ class KeyOverridesTest {
                 .enforce()
                 .run();
         assertThat(live.admits(by("alice"))).isTrue();
-        live.operations.change("p", Change.toLimit("4/hour"));
+        live.operations.change("p", RateLimitChange.toLimit("4/hour"));
         live.rules.read(before, Map.of()).enforce().run();
 
         assertThat(live.admits(by("alice"))).isFalse();
@@ -545,8 +545,8 @@ class KeyOverridesTest {
                 .hasMessageStartingWith("limit must be valid Unicode");
         assertThatThrownBy(() -> live.operations.removeOverride("p", "a\udc00"))
                 .hasMessageStartingWith("key must be valid Unicode");
-        assertThatThrownBy(() ->
-                        live.operations.change("p", Change.toLimit("1/hour").because("\ud800")))
+        assertThatThrownBy(() -> live.operations.change(
+                        "p", RateLimitChange.toLimit("1/hour").because("\ud800")))
                 .hasMessageStartingWith("reason must be valid Unicode");
         assertThatThrownBy(() -> live.operations.startTrial(
                         "p", RateLimitTrial.of("1/hour").because("\ud800")))
