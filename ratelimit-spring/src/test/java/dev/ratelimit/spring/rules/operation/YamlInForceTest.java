@@ -237,7 +237,7 @@ class YamlInForceTest {
         live.operations.override("p/concurrency", "bob", KeyOverride.to("3"));
         LiveRules annotated = new LiveRules(Pages.class);
         String name = annotated.operations.names().iterator().next();
-        annotated.operations.override(name, "192.0.2.1", KeyOverride.blocked());
+        annotated.operations.override(name, "ip:192.0.2.1", KeyOverride.blocked());
 
         assertThat(yaml(live, false))
                 .contains("# Override of key bob of the concurrency limit alone: 3, by", "no such property")
@@ -245,7 +245,7 @@ class YamlInForceTest {
         assertThat(yaml(annotated, false))
                 .startsWith("# All policies of the configuration are as configured.")
                 .contains("# The policy " + name
-                        + " is written out in an annotation. Override of key 192.0.2.1: blocked, by");
+                        + " is written out in an annotation. Override of key ip:192.0.2.1: blocked, by");
     }
 
     @Test
