@@ -6,9 +6,9 @@ import static org.awaitility.Awaitility.await;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.spring.AppPerTest;
 import dev.ratelimit.spring.KeyOverride;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitPolicies;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.spring.boot.actuate.ActuatorClient;
@@ -193,7 +193,7 @@ class ConfigurationRefreshTest extends AppPerTest {
 
     @Test
     void changesByOperators_stay(CapturedOutput output) {
-        app.bean(RateLimitPolicies.class).change("p", Change.toLimit("50/hour"));
+        app.bean(RateLimitPolicies.class).change("p", RateLimitChange.toLimit("50/hour"));
 
         refresh(P + "limit=20/hour", "ratelimit.policies.q.limit=7/hour");
         assertThat(remaining("p")).isEqualTo(50);
@@ -302,7 +302,7 @@ class ConfigurationRefreshTest extends AppPerTest {
         assertThat(registry.get("ratelimit.changed").tag("policy", "p").gauge().value())
                 .isZero();
 
-        app.bean(RateLimitPolicies.class).change("p", Change.toLimit("50/hour"));
+        app.bean(RateLimitPolicies.class).change("p", RateLimitChange.toLimit("50/hour"));
 
         assertThat(registry.get("ratelimit.changed").tag("policy", "p").gauge().value())
                 .isEqualTo(1);
@@ -312,7 +312,8 @@ class ConfigurationRefreshTest extends AppPerTest {
 
     @Test
     void configurationThatIsHiddenByAChange_isWarnedOf(CapturedOutput output) {
-        app.bean(RateLimitPolicies.class).change("p", Change.toLimit("50/hour").because("release"));
+        app.bean(RateLimitPolicies.class)
+                .change("p", RateLimitChange.toLimit("50/hour").because("release"));
 
         refresh(P + "limit=20/hour");
 

@@ -6,12 +6,12 @@ import static org.awaitility.Awaitility.await;
 import dev.ratelimit.spring.AppPerTest;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
 import dev.ratelimit.spring.RateLimitOverrideEvent;
 import dev.ratelimit.spring.RateLimitOverrideEvent.Action;
 import dev.ratelimit.spring.RateLimitPolicies;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimitRefusedEvent;
 import dev.ratelimit.spring.TestApi;
 import java.time.Duration;
@@ -107,7 +107,7 @@ class ApplicationEventsTest extends AppPerTest {
 
         app.get("/orders/1");
         assertThat(app.get("/orders/1").status()).isEqualTo(429);
-        app.bean(RateLimitPolicies.class).change("p", Change.toLimit("5/hour"));
+        app.bean(RateLimitPolicies.class).change("p", RateLimitChange.toLimit("5/hour"));
 
         // in order, so a refusal would be the first
         assertThat(heard(1)).singleElement().isInstanceOfSatisfying(RateLimitChangedEvent.class, event -> {

@@ -6,8 +6,8 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.spring.Contexts;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitPolicies;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
@@ -55,12 +55,12 @@ class LivePoliciesTest {
             assertThat(app.get("/search").status()).isEqualTo(200);
             assertThat(app.get("/search").status()).isEqualTo(429);
 
-            policies.change("work", Change.toMode(Mode.OFF));
+            policies.change("work", RateLimitChange.toMode(Mode.OFF));
             assertThat(app.get("/search").status()).isEqualTo(200);
             policies.restore("work");
             assertThat(app.get("/search").status()).isEqualTo(429);
 
-            policies.change("work", Change.toLimit("15/hour"));
+            policies.change("work", RateLimitChange.toLimit("15/hour"));
             policies.reset("work", "127.0.0.1");
             assertThat(app.bean(RateLimiter.class).tryAcquire(policies.charge("work", "127.0.0.1")))
                     .isTrue();
@@ -86,7 +86,7 @@ class LivePoliciesTest {
             ExecutorService operator = Executors.newSingleThreadExecutor();
             Future<?> changes = operator.submit(() -> {
                 for (int i = 0; !over.get(); i++) {
-                    policies.change("work", Change.toLimit(limits.get(i % 2)));
+                    policies.change("work", RateLimitChange.toLimit(limits.get(i % 2)));
                 }
             });
 

@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.OnlyOn;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitPolicies;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.Stack;
@@ -237,14 +237,14 @@ class WaitingEdgesTest {
         CompletableFuture<RawResponse> second = send("/any?other", "X-waits: " + key + "x");
         assertThat(second.join().status()).isEqualTo(200);
         try {
-            policies.change("waits", Change.toLimit("10/minute"));
+            policies.change("waits", RateLimitChange.toLimit("10/minute"));
             app.ticker().advance(Duration.ofSeconds(6));
             assertThat(first.join().status()).isEqualTo(200);
 
-            policies.change("waits", Change.toLimit("1/minute"));
+            policies.change("waits", RateLimitChange.toLimit("1/minute"));
             CompletableFuture<RawResponse> third = send("/any", by("waits"));
             awaitWaiting("waits", 1);
-            policies.change("waits", Change.toMode(Mode.OFF));
+            policies.change("waits", RateLimitChange.toMode(Mode.OFF));
             assertThat(third.join().status()).isEqualTo(200);
         } finally {
             policies.restore("waits");

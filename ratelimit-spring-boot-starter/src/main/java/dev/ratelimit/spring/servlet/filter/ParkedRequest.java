@@ -1,7 +1,7 @@
 package dev.ratelimit.spring.servlet.filter;
 
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
-import dev.ratelimit.spring.rules.decision.CurrentCaller;
+import dev.ratelimit.spring.rules.request.CurrentCaller;
 import dev.ratelimit.spring.servlet.request.ServletWebRequest;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;

@@ -280,7 +280,7 @@ class RateLimitsPageTest extends AppPerTest {
     @Test
     void overview_showsFirstWhoRefuses_andFoldsWhatIsQuiet() throws Exception {
         assertThat(run("""
-                        const names = () => note(texts('.list th[scope=row] a').join() + ' | ' + texts('details summary').join());
+                        const names = () => note(texts('.list th[scope=row] a').join() + ' | ' + texts('details:not(#extra) summary').join());
                         await call(25, 'eve'); await refresh(); names(); note(texts('#view p[role=status]'));
                         note(texts('.list .share').join());
                         answer(json => { json.policies.push({...json.policies[0], name: 'a', lastHour: {admitted: Array(60).fill(9), refused: Array(60).fill(0)}}); });
@@ -437,6 +437,27 @@ class RateLimitsPageTest extends AppPerTest {
                         "&lt;i&gt;x&lt;/i&gt;,50/minute",
                         "ratelimit.policies.p.overrides",
                         "0");
+    }
+
+    @Test
+    void policyThatIsOff_isPutInForceOnAPath_andThatCanBeUndone() throws Exception {
+        assertThat(run("""
+                        const form = document.querySelector('#extra form'), out = document.querySelector('#extra output');
+                        const offered = () => note([...form.elements.policy.options].map(one => one.value).join());
+                        const said = async words => { await until(() => out.textContent.includes(words)); note(out.firstChild.data); };
+                        offered();
+                        form.elements.paths.value = '/orders/*'; form.elements.limit.value = '2/minute'; form.requestSubmit();
+                        await said('from now on'); await until(() => now.all.policies.length === 4); offered();
+                        out.querySelector('button').click(); await said('off again'); await until(() => now.all.policies.length === 3); offered();
+                        form.elements.paths.value = 'orders'; form.requestSubmit(); await until(() => out.className === 'bad'); note(out.textContent.slice(0, 46));
+                        """, "ratelimit.policies.ready.limit=1/hour", "ratelimit.policies.ready.mode=off"))
+                .containsExactly(
+                        "extra-by-address,extra-by-user,extra-shared,ready",
+                        "In force from now on: extra-by-address, 2/minute (token-bucket), on /orders/*.",
+                        "extra-by-address-2,extra-by-user,extra-shared,ready",
+                        "extra-by-address is off again.",
+                        "extra-by-address,extra-by-user,extra-shared,ready",
+                        "ratelimit.policies.extra-by-address.match.path");
     }
 
     @Test

@@ -9,8 +9,8 @@ import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.PlanResolver;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
-import dev.ratelimit.spring.RateLimitPolicies.Change.OfPlan;
+import dev.ratelimit.spring.RateLimitChange;
+import dev.ratelimit.spring.RateLimitChange.OfPlan;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.Server;
@@ -150,7 +150,7 @@ class LiveChangesLoadTest {
                     long permits = 500L + random.nextInt(500);
                     at.change(
                             "p",
-                            new Change(
+                            new RateLimitChange(
                                     permits + "/day",
                                     2 * permits,
                                     null,

@@ -7,8 +7,8 @@ import dev.ratelimit.Seeds;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.Server;
 import dev.ratelimit.spring.TestApi;
@@ -148,14 +148,14 @@ class RedisChangesDrillTest {
         private boolean change() {
             Instance instance = instances.get(random.nextInt(INSTANCES));
             boolean restore = false;
-            Change change;
+            RateLimitChange change;
             if (policy.equals("lowered")) {
                 lowered--;
-                change = Change.toLimit(lowered + "/day");
+                change = RateLimitChange.toLimit(lowered + "/day");
             } else {
                 restore = random.nextInt(6) == 0;
                 String rates = 1 + random.nextInt(90) + (random.nextInt(4) == 0 ? "/hour; 99/day" : "/hour");
-                change = new Change(
+                change = new RateLimitChange(
                         random.nextBoolean() ? null : rates,
                         random.nextBoolean() ? null : Long.valueOf(random.nextInt(50)),
                         random.nextBoolean() ? null : MODES.get(random.nextInt(3)));
@@ -175,7 +175,7 @@ class RedisChangesDrillTest {
             }
         }
 
-        private void note(Change change, boolean restore, boolean certain) {
+        private void note(RateLimitChange change, boolean restore, boolean certain) {
             List<@Nullable Object> values = values(change);
             for (int i = 0; i < PROPERTIES.size(); i++) {
                 Object value = values.get(i);
@@ -190,7 +190,7 @@ class RedisChangesDrillTest {
         }
     }
 
-    private static List<@Nullable Object> values(Change change) {
+    private static List<@Nullable Object> values(RateLimitChange change) {
         List<@Nullable Object> values = new ArrayList<>();
         values.add(change.limit());
         values.add(change.burst());

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Seeds;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.operation.Changes;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
@@ -201,7 +201,7 @@ class RedisChangesHistoryTest {
             boolean restore = random.nextInt(6) == 0;
             boolean wasDown = server.isDown();
             try {
-                instance.operations.edit(policy, new Change(limit, burst, mode), restore, null, false);
+                instance.operations.edit(policy, new RateLimitChange(limit, burst, mode), restore, null, false);
                 accepted++;
                 note(policy, restore, true, limit, burst, mode);
             } catch (RateLimitConfigurationException e) {
@@ -237,7 +237,7 @@ class RedisChangesHistoryTest {
                 assertThat(instance.inForce()).isEqualTo(instances.get(0).inForce());
             }
             for (String policy : POLICIES) {
-                Change all = first.of(policy);
+                RateLimitChange all = first.of(policy);
                 List<@Nullable Object> values = new ArrayList<>();
                 values.add(all.limit());
                 values.add(all.burst());
@@ -269,12 +269,12 @@ class RedisChangesHistoryTest {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance first = new Instance(server, 0);
         Instance second = new Instance(server, 0);
-        first.operations.change("p", Change.toLimit("5/hour"));
+        first.operations.change("p", RateLimitChange.toLimit("5/hour"));
         server.put(value);
 
         first.shared.read();
         second.shared.read();
-        second.operations.change("q", Change.toLimit("7/hour"));
+        second.operations.change("q", RateLimitChange.toLimit("7/hour"));
         first.shared.read();
 
         assertThat(first.operations.policy("p")).isEqualTo(second.operations.policy("p"));
@@ -296,7 +296,7 @@ class RedisChangesHistoryTest {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance first = new Instance(server, 0);
         first.operations.share(first.shared);
-        first.operations.change("p", Change.toLimit("5/hour"));
+        first.operations.change("p", RateLimitChange.toLimit("5/hour"));
         first.shared.read();
         server.putField(ScriptedServer.HISTORY + field, value + (field.equals("entries") ? "\n" : ""));
 
@@ -320,9 +320,9 @@ class RedisChangesHistoryTest {
         Instance first = new Instance(server, 0);
         Instance second = new Instance(server, 0);
         String seen = String.valueOf(second.operations.report("p", null, false).get("version"));
-        first.operations.change("p", Change.toLimit("5/hour"));
+        first.operations.change("p", RateLimitChange.toLimit("5/hour"));
 
-        assertThatThrownBy(() -> second.operations.edit("p", Change.toMode(Mode.OFF), false, seen, false))
+        assertThatThrownBy(() -> second.operations.edit("p", RateLimitChange.toMode(Mode.OFF), false, seen, false))
                 .isInstanceOf(StaleVersionException.class);
 
         assertThat(second.operations.mode("p")).isEqualTo(Mode.ENFORCE);
@@ -335,7 +335,7 @@ class RedisChangesHistoryTest {
         Instance first = new Instance(server, 0);
         Instance second = new Instance(server, 0);
         server.flush();
-        first.operations.change("p", Change.toLimit("5/hour"));
+        first.operations.change("p", RateLimitChange.toLimit("5/hour"));
         server.flush();
 
         first.shared.leave();
@@ -350,7 +350,7 @@ class RedisChangesHistoryTest {
     void instance_thatStartsRightAfterALoss_hasTheChangesOnceAnotherHasRead() {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance first = new Instance(server, 0);
-        first.operations.change("p", Change.toLimit("5/hour"));
+        first.operations.change("p", RateLimitChange.toLimit("5/hour"));
         server.flush();
 
         Instance second = new Instance(server, 0);
@@ -366,7 +366,7 @@ class RedisChangesHistoryTest {
     void instanceThatWasKilled_countsAsRunningForHalfAMinute() {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance killed = new Instance(server, 0);
-        killed.operations.change("p", Change.toLimit("5/hour"));
+        killed.operations.change("p", RateLimitChange.toLimit("5/hour"));
 
         new Instance(server, 0).shared.leave();
         assertThat(server.hasKey()).isTrue();

@@ -13,8 +13,8 @@ import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitPolicies;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.spring.boot.actuate.ActuatorClient;
@@ -242,7 +242,7 @@ class RedisChangesTest {
     @Test
     void instance_thatStartsLater_hasTheChange_andTheLastTakesItAway() {
         RunningApp first = start();
-        first.bean(RateLimitPolicies.class).change("p", new Change("100/day", 7L, Mode.SHADOW));
+        first.bean(RateLimitPolicies.class).change("p", new RateLimitChange("100/day", 7L, Mode.SHADOW));
 
         RunningApp second = start();
         assertThat(limit(second)).isEqualTo(TokenBucket.of(Rate.parse("100/day"), 7));
@@ -261,10 +261,10 @@ class RedisChangesTest {
     void redisWithoutAnAnswer_leavesWhatIsInForce_andRefusesChanges() {
         RunningApp first = start();
         RateLimitPolicies policies = first.bean(RateLimitPolicies.class);
-        policies.change("p", Change.toLimit("100/day"));
+        policies.change("p", RateLimitChange.toLimit("100/day"));
         server.kill();
 
-        assertThatThrownBy(() -> policies.change("p", Change.toLimit("50/day")))
+        assertThatThrownBy(() -> policies.change("p", RateLimitChange.toLimit("50/day")))
                 .isInstanceOf(IllegalStateException.class);
         ActuatorClient.Answer answer = new ActuatorClient(first).post("/p", Map.of("restore", true));
         assertThat(answer.status()).isEqualTo(503);
@@ -278,7 +278,7 @@ class RedisChangesTest {
     @Test
     void redisThatLostItsData_getsTheChangesBack() {
         RunningApp first = start();
-        first.bean(RateLimitPolicies.class).change("p", Change.toLimit("100/day"));
+        first.bean(RateLimitPolicies.class).change("p", RateLimitChange.toLimit("100/day"));
 
         server.restart();
 
@@ -287,14 +287,14 @@ class RedisChangesTest {
             return !keys().isEmpty();
         });
         assertThat(limit(start())).isEqualTo(bucket("100/day"));
-        first.bean(RateLimitPolicies.class).change("p", Change.toLimit("50/day"));
+        first.bean(RateLimitPolicies.class).change("p", RateLimitChange.toLimit("50/day"));
         assertThat(limit(start())).isEqualTo(bucket("50/day"));
     }
 
     @Test
     void instance_thatStartsWithoutRedis_getsTheChangesLater() {
         RunningApp first = start();
-        first.bean(RateLimitPolicies.class).change("p", Change.toLimit("100/day"));
+        first.bean(RateLimitPolicies.class).change("p", RateLimitChange.toLimit("100/day"));
         int port = server.port();
         server.kill();
         RunningApp second = start();
@@ -391,8 +391,13 @@ class RedisChangesTest {
             Thread thread = new Thread(() -> {
                 RateLimitPolicies policies = app.bean(RateLimitPolicies.class);
                 for (int i = 1; i <= 40; i++) {
-                    change(policies, "p", number == 1 ? Change.toLimit(i + "00/day") : new Change(null, i + 0L, null));
-                    change(policies, "q", Change.toLimit(number + "" + i + "/day"));
+                    change(
+                            policies,
+                            "p",
+                            number == 1
+                                    ? RateLimitChange.toLimit(i + "00/day")
+                                    : new RateLimitChange(null, i + 0L, null));
+                    change(policies, "q", RateLimitChange.toLimit(number + "" + i + "/day"));
                 }
             });
             thread.setUncaughtExceptionHandler((failed, e) -> failures.add(e));
@@ -416,7 +421,7 @@ class RedisChangesTest {
     }
 
     /** Tries again as the message says, if others were faster several times. */
-    private static void change(RateLimitPolicies policies, String name, Change change) {
+    private static void change(RateLimitPolicies policies, String name, RateLimitChange change) {
         while (true) {
             try {
                 policies.change(name, change);
@@ -433,11 +438,11 @@ class RedisChangesTest {
         RunningApp second = start();
         RateLimitPolicies policies = first.bean(RateLimitPolicies.class);
         for (int i = 1; i <= 5; i++) {
-            policies.change("p", Change.toLimit(i + "0/day"));
+            policies.change("p", RateLimitChange.toLimit(i + "0/day"));
             awaitSame(first, second);
             server.ask(redis -> redis.flushall());
 
-            policies.change("q", Change.toLimit(i + "1/day"));
+            policies.change("q", RateLimitChange.toLimit(i + "1/day"));
 
             assertThat(limit(first)).isEqualTo(bucket(i + "0/day"));
             awaitSame(first, second);
@@ -453,10 +458,10 @@ class RedisChangesTest {
     void change_thatOnlyItsInstanceKnows_isNotUndoneByAnothersAfterALoss() {
         RunningApp first = start();
         RunningApp second = start();
-        first.bean(RateLimitPolicies.class).change("p", Change.toLimit("100/day"));
+        first.bean(RateLimitPolicies.class).change("p", RateLimitChange.toLimit("100/day"));
         server.ask(redis -> redis.flushall());
 
-        second.bean(RateLimitPolicies.class).change("p", Change.toMode(Mode.SHADOW));
+        second.bean(RateLimitPolicies.class).change("p", RateLimitChange.toMode(Mode.SHADOW));
 
         assertThat(limit(first)).isEqualTo(bucket("100/day"));
         first.ticker().advance(INTERVAL);
@@ -472,7 +477,7 @@ class RedisChangesTest {
     @ValueSource(strings = {"string", "list"})
     void foreignValueAtTheKey_isReplaced_withAWarning(String type, CapturedOutput output) {
         RunningApp first = start();
-        first.bean(RateLimitPolicies.class).change("q", Change.toLimit("7/day"));
+        first.bean(RateLimitPolicies.class).change("q", RateLimitChange.toLimit("7/day"));
         server.ask(redis -> {
             redis.del("ratelimit:{changes}");
             return type.equals("list")
@@ -480,7 +485,7 @@ class RedisChangesTest {
                     : redis.set("ratelimit:{changes}", "limit q 5 1%2Fday and more\n");
         });
 
-        first.bean(RateLimitPolicies.class).change("p", Change.toLimit("5/day"));
+        first.bean(RateLimitPolicies.class).change("p", RateLimitChange.toLimit("5/day"));
 
         assertThat(limit(first)).isEqualTo(bucket("5/day"));
         assertThat(output).contains("The key ratelimit:{changes} in Redis had a value that is none of changes");
@@ -492,7 +497,7 @@ class RedisChangesTest {
     @Test
     void deploymentOfAnotherLimit_tellsThatTheChangeStillApplies(CapturedOutput output) {
         RunningApp first = start();
-        first.bean(RateLimitPolicies.class).change("p", Change.toLimit("50/day"));
+        first.bean(RateLimitPolicies.class).change("p", RateLimitChange.toLimit("50/day"));
 
         RunningApp second = start("ratelimit.policies.p.limit=2000/day");
 
@@ -509,7 +514,7 @@ class RedisChangesTest {
         RunningApp first = start("ratelimit.policies[" + name + "].limit=1/day");
         RunningApp second = start("ratelimit.policies[" + name + "].limit=1/day");
 
-        first.bean(RateLimitPolicies.class).change(name, Change.toLimit(" 5 per minute;  50/day"));
+        first.bean(RateLimitPolicies.class).change(name, RateLimitChange.toLimit(" 5 per minute;  50/day"));
         awaitSame(first, second);
 
         assertThat(second.bean(RateLimitPolicies.class).policy(name).limits()).hasSize(2);
@@ -522,7 +527,7 @@ class RedisChangesTest {
                     + cluster.nodes().get(0).port();
             RunningApp first = startOn(nodes);
             RunningApp second = startOn(nodes);
-            first.bean(RateLimitPolicies.class).change("p", Change.toLimit("100/day"));
+            first.bean(RateLimitPolicies.class).change("p", RateLimitChange.toLimit("100/day"));
 
             awaitSame(first, second);
 

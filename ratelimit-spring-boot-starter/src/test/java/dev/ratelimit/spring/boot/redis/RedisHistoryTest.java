@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.KeyOverride;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.rules.history.History;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.test.FakeTicker;
@@ -44,7 +44,7 @@ class RedisHistoryTest {
 
         void change(String limit) {
             ticker.advance(Duration.ofMillis(10));
-            operations.change("p", Change.toLimit(limit));
+            operations.change("p", RateLimitChange.toLimit(limit));
         }
 
         History known() {
@@ -62,7 +62,8 @@ class RedisHistoryTest {
         Instance second = new Instance();
         first.operations.identify(() -> "alice");
         first.operations.change(
-                "p", Change.toLimit("5/hour").lasting(Duration.ofMinutes(1)).because("release"));
+                "p",
+                RateLimitChange.toLimit("5/hour").lasting(Duration.ofMinutes(1)).because("release"));
         second.operations.override("p", "b\u00f6b", KeyOverride.blocked());
 
         first.shared.read();

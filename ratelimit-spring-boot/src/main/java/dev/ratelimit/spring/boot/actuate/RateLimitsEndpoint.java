@@ -1,8 +1,8 @@
 package dev.ratelimit.spring.boot.actuate;
 
 import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.RequestFacts;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
@@ -136,6 +136,7 @@ public final class RateLimitsEndpoint {
         }
         all.put("store", surroundings.store().get());
         all.put("policies", operations.report(showKeys, counts));
+        all.put("extra", operations.extra());
         return all;
     }
 
@@ -210,7 +211,7 @@ public final class RateLimitsEndpoint {
         String name = String.join("/", policy);
         String ofOverrides = policyOfOverrides(name);
         if (ofOverrides != null) {
-            return answer(() -> operations.reportOverrides(ofOverrides, showsKeys(security)));
+            return answer(() -> operations.overrides().report(ofOverrides, showsKeys(security)));
         }
         String ofTrial = TrialsEndpoint.policyOf(name);
         if (ofTrial != null) {
@@ -314,7 +315,7 @@ public final class RateLimitsEndpoint {
     WebEndpointResponse<Object> change(SecurityContext security, String policy, Map<String, Object> fields) {
         return answer(() -> {
             WrittenChange written = new WrittenChange(field -> only(fields, field));
-            Change change = written.change();
+            RateLimitChange change = written.change();
             boolean restore = written.isTrue("restore");
             boolean plain = showsKeys(security);
             return written.isTrue("dryRun")
@@ -332,7 +333,7 @@ public final class RateLimitsEndpoint {
     WebEndpointResponse<Object> override(SecurityContext security, String policy, Map<String, Object> fields) {
         return answer(() -> {
             WrittenOverride written = new WrittenOverride(field -> only(fields, field));
-            return operations.override(policy, written.key(), written.override(), showsKeys(security));
+            return operations.overrides().set(policy, written.key(), written.override(), showsKeys(security));
         });
     }
 

@@ -1,8 +1,8 @@
 package dev.ratelimit.spring.boot.actuate;
 
 import dev.ratelimit.spring.Mode;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
-import dev.ratelimit.spring.RateLimitPolicies.Change.OfPlan;
+import dev.ratelimit.spring.RateLimitChange;
+import dev.ratelimit.spring.RateLimitChange.OfPlan;
 import dev.ratelimit.spring.rules.rule.LimitOverrides;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.Quotation;
@@ -31,6 +31,7 @@ record WrittenChange(Function<String, @Nullable String> fields) {
             "mode",
             "penalty",
             "maxWait",
+            "paths",
             "plan",
             "duration",
             "until",
@@ -58,7 +59,6 @@ record WrittenChange(Function<String, @Nullable String> fields) {
                         "maxHold",
                         "missingKey",
                         "match",
-                        "paths",
                         "methods",
                         "permits",
                         "count",
@@ -88,48 +88,50 @@ record WrittenChange(Function<String, @Nullable String> fields) {
     }
 
     /** What to change, until when, and why; nothing only if the policy is restored. */
-    Change change() {
+    RateLimitChange change() {
         WrittenEnd end = new WrittenEnd(fields);
         Duration duration = end.duration();
         Instant until = end.until();
         String reason = fields.apply("reason");
-        Change change = values();
+        RateLimitChange change = values();
         change = duration == null ? change : change.lasting(duration);
         change = until == null ? change : change.until(until);
         return reason == null ? change : change.because(reason);
     }
 
-    private Change values() {
+    private RateLimitChange values() {
         String plan = fields.apply("plan");
         String limit = fields.apply("limit");
         String burst = fields.apply("burst");
         String mode = fields.apply("mode");
         String penalty = fields.apply("penalty");
         String maxWait = fields.apply("maxWait");
+        String paths = fields.apply("paths");
         if (plan != null && !plan.strip().equals(LimitOverrides.NO_PLAN)) {
             if (limit == null && burst == null) {
                 throw new IllegalArgumentException("nothing to change of the plan; write its limit, its burst, or both."
                         + " restore concerns the whole policy");
             }
-            if (mode != null || penalty != null || maxWait != null) {
+            if (mode != null || penalty != null || maxWait != null || paths != null) {
                 throw new IllegalArgumentException(
-                        "mode, penalty and maxWait are those of the whole policy; change them without a plan");
+                        "mode, penalty, maxWait and paths are those of the whole policy; change them without a plan");
             }
             OfPlan own = new OfPlan(stripped(limit), burst == null ? null : burstOf(burst));
-            return new Change(null, null, null, null, null, Map.of(plan.strip(), own));
+            return new RateLimitChange(null, null, null, null, null, Map.of(plan.strip(), own));
         }
         if (!isTrue("restore")
-                && Stream.of(limit, burst, mode, penalty, maxWait).allMatch(Objects::isNull)) {
+                && Stream.of(limit, burst, mode, penalty, maxWait, paths).allMatch(Objects::isNull)) {
             throw new IllegalArgumentException(
-                    "nothing to change; write limit, burst, mode, penalty, maxWait or restore");
+                    "nothing to change; write limit, burst, mode, penalty, maxWait, paths or restore");
         }
-        return new Change(
+        RateLimitChange change = new RateLimitChange(
                 stripped(limit),
                 burst == null ? null : burstOf(burst),
                 mode == null ? null : modeOf(mode),
                 penalty == null ? null : WrittenEnd.time("penalty", penalty),
                 maxWait == null ? null : WrittenEnd.time("maxWait", maxWait),
                 Map.of());
+        return paths == null ? change : change.onPaths(pathsOf(paths));
     }
 
     /** What is changed, as it was read; {@code null} for whatever is in force. */
@@ -145,6 +147,16 @@ record WrittenChange(Function<String, @Nullable String> fields) {
             throw new IllegalArgumentException(field + " must be true or false but was " + Quotation.of(text));
         }
         return "true".equals(text);
+    }
+
+    private static String[] pathsOf(String text) {
+        String[] paths = Stream.of(text.split(",", -1)).map(String::strip).toArray(String[]::new);
+        if (Stream.of(paths).anyMatch(String::isEmpty)) {
+            throw new IllegalArgumentException(
+                    "paths must be patterns, separated by commas, such as /login, or /** for all, but was "
+                            + Quotation.of(text));
+        }
+        return paths;
     }
 
     private static @Nullable String stripped(@Nullable String text) {

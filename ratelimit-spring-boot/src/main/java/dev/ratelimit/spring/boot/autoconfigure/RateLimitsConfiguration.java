@@ -8,6 +8,7 @@ import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.boot.spi.ChangeObserver;
 import dev.ratelimit.spring.boot.spi.LimitValidator;
 import dev.ratelimit.spring.boot.spi.Operator;
+import dev.ratelimit.spring.boot.spi.PolicyObserver;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.WebStack;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
@@ -118,6 +119,8 @@ public class RateLimitsConfiguration {
         operations.publishTo(context.getBean(QueuedEvents.class), showKeys);
         context.getBeanProvider(WaitingRequests.class).ifAvailable(operations::watch);
         context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
+        operations.watchNames(
+                names -> context.getBeanProvider(PolicyObserver.class).forEach(observer -> observer.watch(names)));
         context.getBeanProvider(SharedChanges.class).ifAvailable(operations::share);
         context.getBeanProvider(SharedOverrides.class).ifAvailable(operations::shareOverrides);
         context.getBeanProvider(SharedHistory.class).ifAvailable(operations.history()::share);

@@ -124,12 +124,12 @@ class LiveChangesEndpointTest extends AppPerTest {
             concurrency=7&limit=1/hour     | concurrency beside a limit is changed as a policy of its own: POST its limit to {policy}/concurrency
             plans=7                        | plans are changed one by one; write plan: pro, and its limit
             plan=pro                       | nothing to change of the plan; write its limit, its burst, or both
-            plan=pro&limit=1/hour&mode=off | mode, penalty and maxWait are those of the whole policy
+            plan=pro&limit=1/hour&mode=off | mode, penalty, maxWait and paths are those of the whole policy
             plan=free&limit=1/hour         | there is no such plan; the plans are pro
             penalty=5                      | penalty must be a time with a unit, such as 2h, 30m or PT90S, but was '5'
             maxWait=5s                     | max-wait belongs to action: wait, but the action is reject
             dryRun=yes&limit=1/hour        | dryRun must be true or false but was 'yes'
-            dryRun=true                    | nothing to change; write limit, burst, mode, penalty, maxWait or restore
+            dryRun=true                    | nothing to change; write limit, burst, mode, penalty, maxWait, paths or restore
             """)
     void change_thatCannotBe_isRefused_withWhatToDo(String fields, String message) {
         ActuatorClient actuator = app();

@@ -193,8 +193,8 @@ class OverridesEndpointTest extends AppPerTest {
 
         assertThat(actuator.post("/p", Map.of("limit", "5/hour", "keys", "a")).body())
                 .contains(
-                        "there is no field 'keys'; write burst, dryRun, duration, limit, maxWait, mode, penalty, plan,"
-                                + " reason, restore, until, version");
+                        "there is no field 'keys'; write burst, dryRun, duration, limit, maxWait, mode, paths, penalty,"
+                                + " plan, reason, restore, until, version");
         assertThat(actuator.post("/p/overrides?key=a", Map.of("limit", "blocked"))
                         .status())
                 .isEqualTo(400);

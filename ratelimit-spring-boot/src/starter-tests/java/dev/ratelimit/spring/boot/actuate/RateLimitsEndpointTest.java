@@ -569,8 +569,8 @@ class RateLimitsEndpointTest extends AppPerTest {
                 "{'burst': 9223372036854775808} | burst must be a whole number, 0 for the permits of one period, but"
                         + " was '9223372036854775808'",
                 "{'restore': 'yes'} | restore must be true or false but was 'yes'",
-                "{'restore': false} | nothing to change; write limit, burst, mode, penalty, maxWait or restore",
-                "{'version': 'abc'} | nothing to change; write limit, burst, mode, penalty, maxWait or restore"
+                "{'restore': false} | nothing to change; write limit, burst, mode, penalty, maxWait, paths or restore",
+                "{'version': 'abc'} | nothing to change; write limit, burst, mode, penalty, maxWait, paths or restore"
             })
     void change_withAWrongValue_isRefusedWithTheReason(String body, String error) {
         ActuatorClient actuator = sharedApp(WRITABLE);
@@ -615,8 +615,8 @@ class RateLimitsEndpointTest extends AppPerTest {
         assertThat(answer.status()).isEqualTo(400);
         assertThat(answer.json().get("error").asString())
                 .isEqualTo(
-                        "there is no field 'limitt'; write burst, dryRun, duration, limit, maxWait, mode, penalty, plan,"
-                                + " reason, restore, until, version");
+                        "there is no field 'limitt'; write burst, dryRun, duration, limit, maxWait, mode, paths, penalty,"
+                                + " plan, reason, restore, until, version");
         assertThat(policy(actuator, "p").has("changed")).isFalse();
         assertThat(actuator.delete("/p?key=a&kye=b").json().get("error").asString())
                 .isEqualTo("there is no parameter 'kye'; write key");

@@ -4,9 +4,9 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.LimitOptions;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitExempt;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.expression.RequestExpression;
 import dev.ratelimit.spring.rules.key.BudgetKey;
@@ -19,6 +19,7 @@ import dev.ratelimit.spring.rules.rule.OnExceeded;
 import dev.ratelimit.spring.rules.rule.RequestMatcher;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.rule.Stage;
+import dev.ratelimit.spring.rules.rule.WatchedResults;
 import dev.ratelimit.spring.rules.text.MethodNames;
 import dev.ratelimit.spring.rules.text.Quotation;
 import dev.ratelimit.spring.rules.text.Spelling;
@@ -289,7 +290,7 @@ public final class AnnotatedRules {
         private Rule inline(String limits, int place) {
             String name = name(place);
             Rule.checkName(name);
-            Change change = context.changeOfLimit(
+            RateLimitChange change = context.changeOfLimit(
                     name,
                     "a policy that an annotation writes out has no penalty, no waiting and no plans; write it under"
                             + " ratelimit.policies, and name it in the annotation");
@@ -335,6 +336,10 @@ public final class AnnotatedRules {
             if (known.contains(name) || policies.containsKey(name)) {
                 throw mistake("a policy of the configuration is also called " + Quotation.of(name)
                         + "; rename one of the two");
+            }
+            if (ExtraPolicies.of(name) != null) {
+                throw mistake(
+                        "operators put a policy in force that is called " + Quotation.of(name) + "; rename this one");
             }
             String owner = type.getName() + "." + method + " " + place;
             if (!owner.equals(Objects.requireNonNullElse(ownersOfNames.putIfAbsent(name, owner), owner))) {

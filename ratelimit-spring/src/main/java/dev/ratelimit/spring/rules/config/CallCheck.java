@@ -5,6 +5,7 @@ import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.expression.ExpressionVariables;
 import dev.ratelimit.spring.rules.request.Parameters;
 import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.rule.WatchedResults;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.lang.reflect.Method;

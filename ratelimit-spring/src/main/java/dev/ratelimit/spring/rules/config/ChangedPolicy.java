@@ -1,6 +1,6 @@
 package dev.ratelimit.spring.rules.config;
 
-import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.rules.rule.LimitOverrides;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,7 +19,7 @@ public final class ChangedPolicy {
      * @param own the change of the policy
      * @param concurrency the change of the concurrency limit beside its rate; its mode has no property
      */
-    public static PolicyProperties of(PolicyProperties configured, Change own, Change concurrency) {
+    public static PolicyProperties of(PolicyProperties configured, RateLimitChange own, RateLimitChange concurrency) {
         PolicyProperties policy = configured.with(own);
         WrittenLimit written = WrittenLimit.of(policy, own);
         boolean alone = ConcurrencyParser.isAlone(policy) && !written.insteadOfPlan();
@@ -37,9 +37,9 @@ public final class ChangedPolicy {
                 policy.penalty(),
                 policy.key(),
                 policy.missingKey(),
-                policy.match(),
+                match(policy.match(), own.paths()),
                 policy.permits(),
-                Objects.requireNonNullElse(own.mode(), policy.mode()),
+                RuleContext.modeAfter(own, policy.mode()),
                 policy.onExceeded(),
                 policy.response(),
                 policy.count(),
@@ -51,6 +51,13 @@ public final class ChangedPolicy {
                 policy.stage(),
                 policy.onStoreFailure(),
                 policy.maxKeys());
+    }
+
+    private static PolicyProperties.Match match(PolicyProperties.Match match, @Nullable List<String> paths) {
+        return paths == null
+                ? match
+                : new PolicyProperties.Match(
+                        paths, match.exceptPaths(), match.methods(), match.when(), match.annotated());
     }
 
     private static @Nullable Long numberOf(String written) {

@@ -5,8 +5,8 @@ import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.LimitOptions;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.request.Cost;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -143,7 +143,7 @@ final class ConcurrencyParser {
     }
 
     private Policy parse(String half, LimitParser parser) {
-        Change change = context.changeOfLimit(
+        RateLimitChange change = context.changeOfLimit(
                 half,
                 "a limit of requests at once beside a rate has only a limit and a mode of its own; change the policy "
                         + Quotation.of(name));

@@ -25,16 +25,19 @@ final class MatchParser {
     /**
      * Reads the properties.
      *
+     * @param given the paths on which an operator has put the policy in force; {@code null} for all of its paths
      * @throws RateLimitConfigurationException at the first mistake
      */
-    RequestMatcher parse() {
-        checkAnnotated("paths", written.paths());
+    RequestMatcher parse(@Nullable List<String> given) {
+        checkAnnotated("paths", given == null ? written.paths() : given);
         checkAnnotated("except-paths", written.exceptPaths());
         checkAnnotated("methods", written.methods());
         written.methods().forEach(this::checkMethod);
+        PathPatterns except = patterns("except-paths", written.exceptPaths(), true);
+        PathPatterns configured = patterns("paths", written.paths(), false);
         return new RequestMatcher(
-                patterns("paths", written.paths(), false),
-                patterns("except-paths", written.exceptPaths(), true),
+                given == null ? configured : within(configured, except, patterns("paths", given, false)),
+                except,
                 written.methods().stream()
                         .map(method -> HttpMethods.seenAs(method.strip()))
                         .collect(Collectors.toSet()),
@@ -60,6 +63,20 @@ final class MatchParser {
                     Quotation.of(method)
                             + " is not an HTTP method; write GET, POST, PUT, PATCH, DELETE, OPTIONS or TRACE");
         }
+    }
+
+    /** Checks that the policy may be in force on the paths that it is given. */
+    private PathPatterns within(PathPatterns configured, PathPatterns except, PathPatterns given) {
+        for (String path : given.texts()) {
+            if (!configured.isEmpty() && !configured.cover(path)) {
+                throw section.mistake(
+                        "paths", path, "the configuration lets the policy be in force only within " + configured);
+            }
+            if (except.cover(path)) {
+                throw section.mistake("paths", path, "the configuration excludes it by except-paths: " + except);
+            }
+        }
+        return given;
     }
 
     private PathPatterns patterns(String property, List<String> values, boolean exact) {

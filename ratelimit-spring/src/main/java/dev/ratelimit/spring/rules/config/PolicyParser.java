@@ -8,8 +8,8 @@ import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.LimitOptions;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.expression.RequestExpression;
 import dev.ratelimit.spring.rules.key.BudgetKey;
 import dev.ratelimit.spring.rules.refusal.RetryJitter;
@@ -47,7 +47,7 @@ final class PolicyParser {
     private final @Nullable Long burst;
 
     PolicyParser(String name, PolicyProperties configured, RuleContext context) {
-        Change change = context.changeOf(name);
+        RateLimitChange change = context.changeOf(name);
         this.name = name;
         this.properties = configured.with(change);
         this.context = context;
@@ -80,7 +80,8 @@ final class PolicyParser {
         overrides(limits, overrides);
         context.exemptKeys().forEach(overrides::exempt);
         Policy policy = otherwise instanceof LimitOverride.Limited limited ? limited.policy() : anyPolicy(limits);
-        RequestMatcher match = new MatchParser(section.below("match"), properties.match()).parse();
+        RequestMatcher match = new MatchParser(section.below("match"), properties.match())
+                .parse(context.changeOf(name).paths());
         RetryJitter jitter = jitter();
         Cost cost = cost();
         OnExceeded onExceeded = new OnExceededParser(
@@ -102,7 +103,7 @@ final class PolicyParser {
     }
 
     /** A change may concern only plans that the resolver can name. */
-    private void checkPlans(Change change) {
+    private void checkPlans(RateLimitChange change) {
         for (String plan : change.plans().keySet()) {
             if (!properties.plans().containsKey(plan)) {
                 throw section.mistake(

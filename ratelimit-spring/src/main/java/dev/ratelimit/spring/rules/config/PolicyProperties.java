@@ -7,7 +7,7 @@ import dev.ratelimit.algorithm.TokenBucket.Refill;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.queue.RateLimitQueue.Order;
 import dev.ratelimit.spring.Mode;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.rules.key.MissingKey;
 import dev.ratelimit.spring.rules.rule.OnExceeded.Action;
 import dev.ratelimit.spring.rules.rule.Stage;
@@ -95,7 +95,7 @@ public record PolicyProperties(
     }
 
     /** The same policy with the penalty, the longest wait and the plans of a change; its limit and mode are read elsewhere. */
-    PolicyProperties with(Change change) {
+    PolicyProperties with(RateLimitChange change) {
         Duration changed = change.penalty();
         Map<String, Plan> both = new LinkedHashMap<>(plans);
         both.replaceAll((name, plan) -> plan.with(change.plans().get(name)));
@@ -161,7 +161,7 @@ public record PolicyProperties(
             return new Plan(limit, null, null);
         }
 
-        private Plan with(Change.@Nullable OfPlan change) {
+        private Plan with(RateLimitChange.@Nullable OfPlan change) {
             if (change == null) {
                 return this;
             }

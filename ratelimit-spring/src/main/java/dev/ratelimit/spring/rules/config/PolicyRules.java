@@ -2,8 +2,8 @@ package dev.ratelimit.spring.rules.config;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.address.ClientAddress;
 import dev.ratelimit.spring.rules.expression.RequestExpression;
@@ -17,6 +17,7 @@ import dev.ratelimit.spring.rules.request.KeyEncoder;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.Exemptions;
 import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.rule.WatchedResults;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -45,7 +46,8 @@ public final class PolicyRules {
     /**
      * Reads the configuration.
      *
-     * @param changes what replaces the properties of policies, by policy
+     * @param changes what replaces the properties of policies, by policy; a policy that needs no configuration is read only
+     *     if it is among them
      * @param algorithms what replaces the algorithms of policies, by policy
      * @param beans the beans that keys and plans may refer to
      * @param store throws an {@link IllegalArgumentException} for a limit that the store cannot keep
@@ -53,11 +55,11 @@ public final class PolicyRules {
      */
     public PolicyRules(
             RateLimitProperties properties,
-            Map<String, Change> changes,
+            Map<String, RateLimitChange> changes,
             Map<String, String> algorithms,
             ListableBeanFactory beans,
             Consumer<Limit> store) {
-        this.properties = properties;
+        this.properties = properties.withPolicies(ExtraPolicies.and(properties.policies(), changes.keySet()));
         Resolvers resolvers = new Resolvers(beans);
         this.context = new RuleContext(
                 new KeyParser(resolvers),
@@ -137,8 +139,10 @@ public final class PolicyRules {
     }
 
     /** What replaces the properties of policies, by policy. */
-    public Map<String, Change> changes() {
-        return context.changes();
+    public Map<String, RateLimitChange> changes() {
+        return context.changes().entrySet().stream()
+                .filter(change -> !change.getValue().toString().isEmpty())
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
     /** The rules of all policies that are not off, the most specific first. */

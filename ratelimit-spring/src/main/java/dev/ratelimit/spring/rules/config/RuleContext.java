@@ -2,14 +2,15 @@ package dev.ratelimit.spring.rules.config;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.key.BudgetKey;
 import dev.ratelimit.spring.rules.key.KeyParser;
 import dev.ratelimit.spring.rules.key.Resolvers;
 import dev.ratelimit.spring.rules.refusal.RefusalFormat;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LimitOverrides;
+import dev.ratelimit.spring.rules.rule.WatchedResults;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -36,13 +37,13 @@ record RuleContext(
         boolean ignoreCase,
         Consumer<Limit> store,
         WatchedResults results,
-        Map<String, Change> changes,
+        Map<String, RateLimitChange> changes,
         Map<String, String> algorithms) {
 
-    private static final Change NONE = new Change(null, null, null);
+    private static final RateLimitChange NONE = new RateLimitChange(null, null, null);
 
     /** What replaces the limit and the mode of a policy. */
-    Change changeOf(String policy) {
+    RateLimitChange changeOf(String policy) {
         return changes.getOrDefault(policy, NONE);
     }
 
@@ -52,13 +53,15 @@ record RuleContext(
      * @param what the policy is, and where the rest is to be changed
      * @throws RateLimitConfigurationException if a change concerns something else
      */
-    Change changeOfLimit(String policy, String what) {
-        Change change = changeOf(policy);
+    RateLimitChange changeOfLimit(String policy, String what) {
+        RateLimitChange change = changeOf(policy);
         String foreign = change.penalty() != null
                 ? "penalty"
                 : change.maxWait() != null
                         ? "on-exceeded.max-wait"
-                        : change.plans().isEmpty() ? null : "plans";
+                        : change.paths() != null
+                                ? "match.paths"
+                                : change.plans().isEmpty() ? null : "plans";
         if (foreign != null) {
             throw Section.ofPolicy(policy).mistake(foreign, null, what);
         }
@@ -72,7 +75,13 @@ record RuleContext(
 
     /** Whether a policy is applied. */
     Mode modeOf(String policy, Mode written) {
-        return Objects.requireNonNullElse(changeOf(policy).mode(), written);
+        return modeAfter(changeOf(policy), written);
+    }
+
+    /** Whether a policy is applied after a change: one that is off is in force on the paths that it is given. */
+    static Mode modeAfter(RateLimitChange change, Mode written) {
+        Mode given = change.paths() != null && written == Mode.OFF ? Mode.ENFORCE : written;
+        return Objects.requireNonNullElse(change.mode(), given);
     }
 
     /** Collects overrides, starting with the exempt keys. */

@@ -1,6 +1,6 @@
 package dev.ratelimit.spring.rules.config;
 
-import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.rules.rule.LimitOverrides;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 record WrittenLimit(@Nullable List<String> texts, @Nullable Long burst, boolean insteadOfPlan) {
 
-    static WrittenLimit of(PolicyProperties properties, Change change) {
+    static WrittenLimit of(PolicyProperties properties, RateLimitChange change) {
         PolicyProperties.Plan plan = properties.plans().get(LimitOverrides.NO_PLAN);
         String ofPlan = plan == null ? null : plan.limit();
         boolean changed = change.limit() != null || change.burst() != null;
@@ -26,7 +26,7 @@ record WrittenLimit(@Nullable List<String> texts, @Nullable Long burst, boolean 
     }
 
     /** The burst after a change, in which 0 stands for the permits of one period. */
-    static @Nullable Long changed(@Nullable Long burst, Change change) {
+    static @Nullable Long changed(@Nullable Long burst, RateLimitChange change) {
         Long changed = change.burst();
         return changed == null ? burst : changed == 0 ? null : changed;
     }

@@ -7,6 +7,7 @@ import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.WebResponse;
+import dev.ratelimit.spring.rules.request.CurrentCaller;
 import dev.ratelimit.spring.rules.request.NoRequest;
 import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.RequestContext;

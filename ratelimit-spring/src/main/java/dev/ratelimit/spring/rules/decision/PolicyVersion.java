@@ -2,7 +2,7 @@ package dev.ratelimit.spring.rules.decision;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.spring.Mode;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
@@ -28,10 +28,10 @@ public record PolicyVersion(
         List<Limit> limits,
         Mode mode,
         String more,
-        @Nullable Change change) {
+        @Nullable RateLimitChange change) {
 
     /** What is in force of a rule. */
-    static PolicyVersion of(Rule rule, Mode mode, @Nullable Change change) {
+    static PolicyVersion of(Rule rule, Mode mode, @Nullable RateLimitChange change) {
         StringBuilder more = new StringBuilder(rule.onExceeded().toString());
         rule.overrides()
                 .plans()

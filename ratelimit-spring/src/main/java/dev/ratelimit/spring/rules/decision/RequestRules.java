@@ -3,24 +3,19 @@ package dev.ratelimit.spring.rules.decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.memory.InMemoryStore;
-import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
-import dev.ratelimit.spring.rules.config.MethodRules;
+import dev.ratelimit.spring.rules.config.ExtraPolicies;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.config.PolicyRules;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
-import dev.ratelimit.spring.rules.key.Credentials;
-import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.mistake.StartupReport;
 import dev.ratelimit.spring.rules.mistake.UnintendedPatterns;
 import dev.ratelimit.spring.rules.path.Routes;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
-import dev.ratelimit.spring.rules.request.RequestContext;
-import dev.ratelimit.spring.rules.rule.EndpointRules;
 import dev.ratelimit.spring.rules.rule.LimitTrial;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -28,7 +23,6 @@ import dev.ratelimit.spring.rules.rule.Stage;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -62,87 +56,8 @@ public final class RequestRules {
         }
     };
 
-    /**
-     * A handler whose annotations concern its endpoint.
-     *
-     * @param endpoint where requests to it lead
-     * @param type the class of the handler
-     * @param method the method that handles requests
-     */
-    private record Handler(Endpoint endpoint, Class<?> type, Method method) {}
-
     /** A method that handles no requests, and whose calls are limited. */
     private record Called(Class<?> type, Method method) {}
-
-    /**
-     * The configuration and the annotations as rules.
-     *
-     * @param byEndpoint the annotations, by endpoint
-     * @param byMethod the annotations, by method
-     */
-    private record Parsed(
-            PolicyRules configured,
-            AnnotatedRules annotated,
-            Map<Endpoint, EndpointRules> byEndpoint,
-            MethodRules byMethod) {
-
-        Parsed(PolicyRules configured, AnnotatedRules annotated) {
-            this(configured, annotated, new HashMap<>(), new MethodRules(annotated));
-        }
-
-        void add(Handler handler) {
-            EndpointRules rules = byMethod.addHandler(handler.type(), handler.method());
-            if (!rules.areNone()) {
-                byEndpoint.put(handler.endpoint(), rules);
-            }
-        }
-
-        RulesInForce inForce(EndpointResolver endpoints) {
-            RequestContext.Sources sources = configured.sources(endpoints);
-            Map<String, Rule> byPolicy = Stream.of(configured.all(), annotated.off(), annotated.all())
-                    .flatMap(List::stream)
-                    // an endpoint's own cost is all that differs between rules of the same policy
-                    .collect(Collectors.toUnmodifiableMap(rule -> rule.policy().name(), rule -> rule, (a, b) -> a));
-            // a preflight must not be charged by some rules only, so a change of the mode changes nothing here
-            List<KeyPart> parts = byPolicy.values().stream()
-                    .flatMap(rule -> rule.key().parts().stream())
-                    .toList();
-            Map<Endpoint, EndpointRules> withConfigured = new HashMap<>(byEndpoint);
-            withConfigured.replaceAll((endpoint, own) -> own.with(configured.rules()));
-            EndpointRules anywhere = EndpointRules.NONE.with(configured.rules());
-            return new RulesInForce(
-                    anywhere,
-                    byPolicy,
-                    byPolicy.keySet().stream().collect(Collectors.toUnmodifiableMap(name -> name, this::modeOf)),
-                    configured.changes(),
-                    Map.copyOf(withConfigured),
-                    RulesInForce.stages(anywhere, withConfigured.values(), configured.exemptions(), sources),
-                    RulesInForce.NamedRules.of(configured.named()),
-                    byMethod,
-                    configured.exemptions(),
-                    new Credentials(parts),
-                    sources,
-                    Map.of(),
-                    Map.of());
-        }
-
-        private Mode modeOf(String policy) {
-            Mode inline = annotated.modeOf(policy);
-            return inline == null ? Objects.requireNonNullElse(configured.modeOf(policy), Mode.ENFORCE) : inline;
-        }
-
-        /** The rules that are off everywhere. */
-        Stream<Rule> off() {
-            return Stream.concat(configured.off(), annotated.inlineOff());
-        }
-
-        /** The rules that are not off. */
-        List<Rule> active() {
-            List<Rule> active = new ArrayList<>(annotated.inline());
-            active.addAll(configured.rules());
-            return active;
-        }
-    }
 
     /**
      * Rules that were read again.
@@ -156,11 +71,12 @@ public final class RequestRules {
     /** Reads properties with changes and other algorithms, both by policy. */
     private interface Parser {
 
-        Parsed parse(RateLimitProperties written, Map<String, Change> changes, Map<String, String> algorithms);
+        ParsedRules parse(
+                RateLimitProperties written, Map<String, RateLimitChange> changes, Map<String, String> algorithms);
     }
 
     private final Parser parser;
-    private final List<Handler> handlers = new ArrayList<>();
+    private final List<ParsedRules.Handler> handlers = new ArrayList<>();
     private final List<Called> calls = new ArrayList<>();
 
     /** The policies that routes name, by the id of the route. */
@@ -177,11 +93,14 @@ public final class RequestRules {
 
     private EndpointResolver endpoints = NOWHERE;
 
+    /** Of the routes that were known last. */
+    private volatile @Nullable UnansweredPatterns unanswered;
+
     /** Whether Spring Security runs between two stages. */
     private volatile boolean stages;
 
     private volatile RateLimitProperties properties;
-    private volatile Parsed parsed;
+    private volatile ParsedRules parsed;
     private volatile RulesInForce inForce;
 
     /**
@@ -200,7 +119,7 @@ public final class RequestRules {
         this.properties = properties;
         this.parser = (written, changed, algorithms) -> {
             PolicyRules configured = new PolicyRules(written, changed, algorithms, beans, store);
-            return new Parsed(configured, configured.annotated(placeholders));
+            return new ParsedRules(configured, configured.annotated(placeholders));
         };
         this.parsed = parser.parse(properties, Map.of(), Map.of());
         this.inForce = RulesInForce.none(parsed.byMethod(), parsed.configured().sources(NOWHERE));
@@ -227,7 +146,7 @@ public final class RequestRules {
         if (!AnnotatedRules.concern(type, handler)) {
             return false;
         }
-        Handler added = new Handler(endpoint, type, handler);
+        ParsedRules.Handler added = new ParsedRules.Handler(endpoint, type, handler);
         parsed.add(added);
         handlers.add(added);
         return true;
@@ -308,7 +227,7 @@ public final class RequestRules {
      *
      * @throws RateLimitConfigurationException if the rules would not be valid
      */
-    public Reread read(Map<String, Change> next) {
+    public Reread read(Map<String, RateLimitChange> next) {
         return read(properties, next, Map.of());
     }
 
@@ -318,19 +237,20 @@ public final class RequestRules {
      * @param algorithm as in the configuration
      * @throws RateLimitConfigurationException if the rules would not be valid
      */
-    public RulesInForce readWith(Map<String, Change> next, String policy, String algorithm) {
+    public RulesInForce readWith(Map<String, RateLimitChange> next, String policy, String algorithm) {
         return read(properties, next, Map.of(policy, algorithm)).rules();
     }
 
     /** Reads other policies, too; all other properties stay as they are. */
-    public Reread read(Map<String, PolicyProperties> policies, Map<String, Change> next) {
+    public Reread read(Map<String, PolicyProperties> policies, Map<String, RateLimitChange> next) {
         RateLimitProperties written = properties.withPolicies(policies);
         properties.checkChangeable(written);
         return read(written, next, Map.of());
     }
 
-    private Reread read(RateLimitProperties written, Map<String, Change> next, Map<String, String> algorithms) {
-        Parsed reread = parser.parse(written, Map.copyOf(next), algorithms);
+    private Reread read(
+            RateLimitProperties written, Map<String, RateLimitChange> next, Map<String, String> algorithms) {
+        ParsedRules reread = parser.parse(written, Map.copyOf(next), algorithms);
         handlers.forEach(reread::add);
         handlers.forEach(handler -> checkCallable(handler, reread));
         calls.forEach(call -> reread.byMethod().of(call.type(), call.method()));
@@ -368,7 +288,7 @@ public final class RequestRules {
     }
 
     /** Handlers whose calls were not limited at the start have no proxy. */
-    private void checkCallable(Handler handler, Parsed reread) {
+    private void checkCallable(ParsedRules.Handler handler, ParsedRules reread) {
         boolean limited =
                 !reread.byMethod().of(handler.type(), handler.method()).areNone();
         if (limited && parsed.byMethod().of(handler.type(), handler.method()).areNone()) {
@@ -389,8 +309,24 @@ public final class RequestRules {
         return properties.policies();
     }
 
+    /** The same, and those in force that need no configuration. */
+    public Map<String, PolicyProperties> policiesAndExtra() {
+        return ExtraPolicies.and(properties.policies(), changes().keySet());
+    }
+
+    /** The rules in force or, if they lack a policy that needs no configuration, the configured rules with it. */
+    public RulesInForce including(String policy) {
+        RulesInForce now = inForce;
+        return now.byPolicy().containsKey(policy) || ExtraPolicies.of(policy) == null ? now : configuredWith(policy);
+    }
+
+    /** The rules as they are configured, with a policy that needs no configuration, which is off. */
+    public RulesInForce configuredWith(String policy) {
+        return read(Map.of(policy, new RateLimitChange(null, null, null))).rules();
+    }
+
     /** The changes in force, by policy. */
-    public Map<String, Change> changes() {
+    public Map<String, RateLimitChange> changes() {
         return inForce.changes();
     }
 
@@ -439,7 +375,15 @@ public final class RequestRules {
      * @param servletPath as for {@link #report}
      */
     public void compareWith(Routes routes, String contextPath, String servletPath) {
-        new UnansweredPatterns(routes, new UnintendedPatterns(contextPath, servletPath)).warnOf(inForce);
+        UnansweredPatterns patterns = new UnansweredPatterns(routes, new UnintendedPatterns(contextPath, servletPath));
+        patterns.warnOf(inForce);
+        unanswered = patterns;
+    }
+
+    /** What is probably wrong with a path; {@code null} if something may answer there, or nobody knows. */
+    public @Nullable String remarkOnPath(String path) {
+        UnansweredPatterns known = unanswered;
+        return known == null ? null : known.remark(path);
     }
 
     /** Logs how much memory the keys of all rules may use. */

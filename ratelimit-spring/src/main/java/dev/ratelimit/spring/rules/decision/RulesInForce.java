@@ -2,7 +2,7 @@ package dev.ratelimit.spring.rules.decision;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.spring.Mode;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.config.MethodRules;
 import dev.ratelimit.spring.rules.decision.AppliedRules.Exemption;
@@ -55,7 +55,7 @@ public record RulesInForce(
         EndpointRules anywhere,
         Map<String, Rule> byPolicy,
         Map<String, Mode> modes,
-        Map<String, Change> changes,
+        Map<String, RateLimitChange> changes,
         Map<Endpoint, EndpointRules> byEndpoint,
         Map<Stage, StageRules> stages,
         NamedRules named,

@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -78,6 +79,17 @@ final class UnansweredPatterns {
             exempt.texts()
                     .forEach(path -> warn("ratelimit.exempt.paths has " + path, path, true, "nothing is exempt there"));
         }
+    }
+
+    /** What is probably wrong with the path of a policy; {@code null} if something may answer there. */
+    @Nullable
+    String remark(String path) {
+        if (routes.mayAnswer(path, false) || isLogin(path)) {
+            return null;
+        }
+        String meant = new MeantPath(routes, false).of(path);
+        return NOBODY + " has the path " + path + ", so the policy limits only requests that nothing answers there"
+                + (meant == null ? ", unless a filter does" : "; did you mean " + meant + "?");
     }
 
     private void warnOfPaths(Rule rule) {

@@ -154,6 +154,7 @@ public final class ChangeHistory {
     public String yaml(boolean all, Function<String, List<OverriddenKey>> overrides, ShownKeys keys, boolean showKeys) {
         SortedMap<String, List<OverriddenKey>> byPolicy = new TreeMap<>();
         rules.inForce().byPolicy().keySet().forEach(policy -> byPolicy.put(policy, overrides.apply(policy)));
-        return new YamlInForce(rules.policies(), rules.changes(), inForce.get(), byPolicy, keys).write(all, showKeys);
+        return new YamlInForce(rules.policiesAndExtra(), rules.changes(), inForce.get(), byPolicy, keys)
+                .write(all, showKeys);
     }
 }

@@ -37,6 +37,7 @@ public final class ConfiguredValue {
                 Penalty penalty = rule.policy().penalty();
                 yield penalty == null ? "none" : Rate.notation(penalty.duration());
             }
+            case "paths" -> String.join(", ", rule.match().paths().texts());
             case "max-wait" -> Rate.notation(rule.onExceeded().maxWait());
             default -> ofPlan(rule, property);
         };

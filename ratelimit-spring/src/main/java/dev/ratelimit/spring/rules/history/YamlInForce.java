@@ -1,6 +1,6 @@
 package dev.ratelimit.spring.rules.history;
 
-import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.rules.config.ChangedPolicy;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 record YamlInForce(
         Map<String, PolicyProperties> policies,
-        Map<String, Change> changes,
+        Map<String, RateLimitChange> changes,
         List<ChangedProperty> details,
         SortedMap<String, List<OverriddenKey>> overrides,
         ChangeHistory.ShownKeys keys) {
@@ -33,7 +33,7 @@ record YamlInForce(
     private static final String ALONE = " of the concurrency limit alone";
     private static final String NO_PROPERTY = "; the configuration has no such property";
 
-    private static final Change NOTHING = new Change(null, null, null);
+    private static final RateLimitChange NOTHING = new RateLimitChange(null, null, null);
 
     /**
      * Writes them.

@@ -84,7 +84,7 @@ public record BudgetKey(List<KeyPart> parts, MissingKey missing) {
         }
         KeyEncoder key = context.newKey();
         for (int i = 0; i < parts.size(); i++) {
-            if (!parts.get(i).appendTo(key, context) && !appendMissing(key, context)) {
+            if (!append(parts.get(i), key, context)) {
                 return null;
             }
         }
@@ -99,6 +99,15 @@ public record BudgetKey(List<KeyPart> parts, MissingKey missing) {
             }
         }
         return null;
+    }
+
+    /**
+     * Appends one of the parts, or what stands for it.
+     *
+     * @return false if the request lacks it and is not charged
+     */
+    public boolean append(KeyPart part, KeyEncoder key, RequestContext context) {
+        return part.appendTo(key, context) || appendMissing(key, context);
     }
 
     private boolean appendMissing(KeyEncoder key, RequestContext context) {

@@ -3,6 +3,7 @@ package dev.ratelimit.spring.rules.operation;
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.history.ChangeNote;
+import dev.ratelimit.spring.rules.text.Quotation;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -25,9 +26,13 @@ record AcceptedChange(PolicyVersion before, long at, long until, Set<String> pro
         return until == ChangeNote.NEVER ? null : ChangeNote.instant(until);
     }
 
-    /** How long it lasts, for people. */
-    String lasts(String withoutEnd) {
-        return until == ChangeNote.NEVER ? withoutEnd : "until " + end() + ", which returns to the configuration";
+    /** From what to what, until when and why, for logs. */
+    String logged(LiveChanges.Edit edit, PolicyVersion now, String withoutEnd) {
+        String lasts =
+                until == ChangeNote.NEVER ? withoutEnd : "until " + end() + ", which returns to the configuration";
+        String reason = edit.change().reason();
+        return "from " + before + " to " + now + ", " + (now.change() == null ? "as configured" : lasts)
+                + (reason == null ? "" : ", because of " + Quotation.of(reason));
     }
 
     /** As an entry of the history. */

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules.operation;
 
+import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.address.IpAddress;
 import dev.ratelimit.spring.rules.key.BudgetKey;
 import dev.ratelimit.spring.rules.key.KeyKind;
@@ -81,17 +82,22 @@ public record Caller(
     private @Nullable String valueOf(KeyPart part) {
         return switch (part.kind()) {
             case IP -> address;
-            case USER, PRINCIPAL -> user == null ? key : PlainKey.literal(user);
-            case HEADER -> only(linesOf(String.valueOf(part.header())).toList());
-            case COOKIE -> only(cookies(String.valueOf(part.cookie())));
+            case USER, PRINCIPAL -> user == null ? keyOf(part) : PlainKey.literal(part, user);
+            case HEADER -> only(part, linesOf(String.valueOf(part.header())).toList());
+            case COOKIE -> only(part, cookies(String.valueOf(part.cookie())));
             case ENDPOINT, ROUTE, METHOD -> null;
             default -> key;
         };
     }
 
+    /** The key as the value of this part: whoever asks for an address does not know which policies have users. */
+    private @Nullable String keyOf(KeyPart part) {
+        return key != null && AddressRange.isAddress(key) ? PlainKey.literal(part, key) : key;
+    }
+
     /** A request with several values has none. */
-    private @Nullable String only(List<String> values) {
-        return values.isEmpty() ? key : values.size() == 1 ? PlainKey.literal(values.get(0)) : null;
+    private @Nullable String only(KeyPart part, List<String> values) {
+        return values.isEmpty() ? key : values.size() == 1 ? PlainKey.literal(part, values.get(0)) : null;
     }
 
     /** Whether the part has several values, so that a request with them has none. */

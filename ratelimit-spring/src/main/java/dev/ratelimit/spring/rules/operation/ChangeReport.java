@@ -2,13 +2,15 @@ package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Limit;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,8 +20,14 @@ import org.jspecify.annotations.Nullable;
  * @param change what was asked for
  * @param before the policy before
  * @param after the rules with the change
+ * @param paths what is to be known of a path
  */
-record ChangeReport(String policy, Change change, PolicyVersion before, RulesInForce after) {
+record ChangeReport(
+        String policy,
+        RateLimitChange change,
+        PolicyVersion before,
+        RulesInForce after,
+        Function<String, @Nullable String> paths) {
 
     /** Adds what the policy was and is, and what is to be known of that, to the description of the policy. */
     @CanIgnoreReturnValue
@@ -37,7 +45,8 @@ record ChangeReport(String policy, Change change, PolicyVersion before, RulesInF
         List<String> remarks = new ArrayList<>();
         List<Limit> limits = after.rule(policy).policy().limits();
         add(remarks, "", burst(limits, change.limit(), change.burst()));
-        if (!limits.equals(before.limits())) {
+        boolean comesOrGoes = (before.mode() == Mode.OFF) != (after.mode(policy) == Mode.OFF);
+        if (!comesOrGoes && !limits.equals(before.limits())) {
             add(remarks, "", atOnce(limits));
             add(remarks, "", places(limits));
         }
@@ -46,6 +55,9 @@ record ChangeReport(String policy, Change change, PolicyVersion before, RulesInF
                 add(remarks, "for plan " + plan + ", ", burst(limited.policy().limits(), own.limit(), own.burst()));
             }
         });
+        if (change.paths() != null) {
+            after.rule(policy).match().paths().texts().forEach(path -> add(remarks, "", paths.apply(path)));
+        }
         if (change.maxWait() != null) {
             remarks.add(
                     "requests that already wait keep the time that they have, unless their permits take longer than the"

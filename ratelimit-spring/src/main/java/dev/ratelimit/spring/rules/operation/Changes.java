@@ -2,7 +2,7 @@ package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.Rate;
 import dev.ratelimit.spring.Mode;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.rules.history.ChangeNote;
 import dev.ratelimit.spring.rules.history.ChangedProperty;
 import dev.ratelimit.spring.rules.text.PropertyName;
@@ -51,6 +51,7 @@ public record Changes(Map<Property, Value> values) {
     private static final String MODE = "mode";
     private static final String PENALTY = "penalty";
     private static final String MAX_WAIT = "max-wait";
+    private static final String PATHS = "paths";
 
     /** The limit of a plan; the encoded name of the plan follows. */
     private static final String PLAN_LIMIT = "plan-limit.";
@@ -66,7 +67,7 @@ public record Changes(Map<Property, Value> values) {
     /**
      * A property of a policy.
      *
-     * @param name limit, burst, mode, penalty, max-wait, or the limit or the burst of a plan
+     * @param name limit, burst, mode, penalty, max-wait, paths, or the limit or the burst of a plan
      * @param policy the name of the policy, encoded
      */
     public record Property(String name, String policy) {}
@@ -96,13 +97,15 @@ public record Changes(Map<Property, Value> values) {
      *
      * @param fromConfiguration whether what it leaves out returns to the configuration
      */
-    static Changes of(String policy, Change change, boolean fromConfiguration) {
+    static Changes of(String policy, RateLimitChange change, boolean fromConfiguration) {
         Map<Property, Value> values = new HashMap<>();
         put(values, LIMIT, policy, change.limit(), fromConfiguration);
         put(values, BURST, policy, change.burst(), fromConfiguration);
         put(values, MODE, policy, change.mode(), fromConfiguration);
         put(values, PENALTY, policy, change.penalty(), fromConfiguration);
         put(values, MAX_WAIT, policy, change.maxWait(), fromConfiguration);
+        List<String> paths = change.paths();
+        put(values, PATHS, policy, paths == null ? null : String.join(",", paths), fromConfiguration);
         change.plans().forEach((plan, own) -> {
             put(values, PLAN_LIMIT + encoded(plan), policy, own.limit(), fromConfiguration);
             put(values, PLAN_BURST + encoded(plan), policy, own.burst(), fromConfiguration);
@@ -215,7 +218,7 @@ public record Changes(Map<Property, Value> values) {
     }
 
     /** What replaces the configuration of a policy. */
-    public Change of(String policy) {
+    public RateLimitChange of(String policy) {
         return change(newestFirst(policy));
     }
 
@@ -225,7 +228,7 @@ public record Changes(Map<Property, Value> values) {
      *
      * @param valid whether the instance can apply a change
      */
-    Change fitting(String policy, Predicate<Change> valid) {
+    RateLimitChange fitting(String policy, Predicate<RateLimitChange> valid) {
         List<Property> left = new ArrayList<>(newestFirst(policy));
         if (valid.test(change(left))) {
             return change(left);
@@ -251,7 +254,7 @@ public record Changes(Map<Property, Value> values) {
      * Whether a property is among those that are applied: an instance that is configured in another way may not be able to
      * apply all of a change.
      */
-    static boolean isIn(@Nullable Change applied, String property) {
+    static boolean isIn(@Nullable RateLimitChange applied, String property) {
         return applied != null
                 && switch (property) {
                     case LIMIT -> applied.limit() != null;
@@ -259,8 +262,9 @@ public record Changes(Map<Property, Value> values) {
                     case MODE -> applied.mode() != null;
                     case PENALTY -> applied.penalty() != null;
                     case MAX_WAIT -> applied.maxWait() != null;
+                    case PATHS -> applied.paths() != null;
                     default -> {
-                        Change.OfPlan plan =
+                        RateLimitChange.OfPlan plan =
                                 applied.plans().get(decoded(property.substring(property.indexOf('.') + 1)));
                         yield plan != null && (property.startsWith(PLAN_LIMIT) ? plan.limit() : plan.burst()) != null;
                     }
@@ -278,10 +282,10 @@ public record Changes(Map<Property, Value> values) {
                 .toList();
     }
 
-    private Change change(List<Property> properties) {
-        Change change = new Change(null, null, null);
+    private RateLimitChange change(List<Property> properties) {
+        RateLimitChange change = new RateLimitChange(null, null, null);
         for (Property property : properties) {
-            Change one = read(property, values.get(property));
+            RateLimitChange one = read(property, values.get(property));
             change = one == null ? change : one.after(change);
         }
         return change;
@@ -290,18 +294,19 @@ public record Changes(Map<Property, Value> values) {
     /**
      * The change of a property that this version knows; {@code null} for others, and for a return to the configuration.
      */
-    private static @Nullable Change read(Property property, @Nullable Value value) {
+    private static @Nullable RateLimitChange read(Property property, @Nullable Value value) {
         if (value == null || value.text().isEmpty()) {
             return null;
         }
         try {
             String text = decoded(ChangeNote.valueOf(value.text()));
             return switch (property.name()) {
-                case LIMIT -> Change.toLimit(text);
-                case BURST -> Change.toBurst(Long.parseLong(text));
-                case MODE -> Change.toMode(Mode.valueOf(text));
-                case PENALTY -> Change.toPenalty(Duration.parse(text));
-                case MAX_WAIT -> Change.toMaxWait(Duration.parse(text));
+                case LIMIT -> RateLimitChange.toLimit(text);
+                case BURST -> RateLimitChange.toBurst(Long.parseLong(text));
+                case MODE -> RateLimitChange.toMode(Mode.valueOf(text));
+                case PENALTY -> RateLimitChange.toPenalty(Duration.parse(text));
+                case MAX_WAIT -> RateLimitChange.toMaxWait(Duration.parse(text));
+                case PATHS -> new RateLimitChange(null, null, null).onPaths(text.split(","));
                 default -> ofPlan(property.name(), text);
             };
         } catch (IllegalArgumentException | DateTimeParseException e) {
@@ -309,13 +314,14 @@ public record Changes(Map<Property, Value> values) {
         }
     }
 
-    private static @Nullable Change ofPlan(String name, String text) {
+    private static @Nullable RateLimitChange ofPlan(String name, String text) {
         if (name.startsWith(PLAN_LIMIT)) {
-            return Change.toPlan(decoded(name.substring(PLAN_LIMIT.length())), text);
+            return RateLimitChange.toPlan(decoded(name.substring(PLAN_LIMIT.length())), text);
         }
         if (name.startsWith(PLAN_BURST)) {
             String plan = decoded(name.substring(PLAN_BURST.length()));
-            return new Change(null, null, null, null, null, Map.of(plan, new Change.OfPlan(null, Long.valueOf(text))));
+            return new RateLimitChange(
+                    null, null, null, null, null, Map.of(plan, new RateLimitChange.OfPlan(null, Long.valueOf(text))));
         }
         return null;
     }

@@ -49,6 +49,26 @@ record KeyState(RulesInForce rules, RateLimitStore store) {
         return Map.of("plans", plans);
     }
 
+    /**
+     * Describes a policy and the state of a key, for JSON.
+     *
+     * @param parts the plain values of the key's parts
+     * @throws IllegalArgumentException if there is no such policy, or its key has other parts
+     */
+    Map<String, Object> of(String policy, List<String> parts, KeyDisplay keys, MetOverrides met, boolean plain) {
+        Rule rule = rules.rule(policy);
+        PlainKey key = PlainKey.of(rule, rules.sources(), parts);
+        Map<String, Object> state = new LinkedHashMap<>();
+        state.put("policy", policy);
+        state.put("mode", PropertyName.of(rules.mode(policy)));
+        if (!key.key().isEmpty()) {
+            state.put("key", keys.show(rule, key.key(), plain));
+        }
+        state.putAll(of(rule, key));
+        met.addTo(state, rule, rules.liveOverride(rule, key));
+        return state;
+    }
+
     private Map<String, Object> of(Rule rule, LimitOverride override, PlainKey key) {
         Map<String, Object> state = new LinkedHashMap<>();
         if (override instanceof LimitOverride.Fixed fixed) {

@@ -2,8 +2,10 @@ package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.rules.config.ExtraPolicies;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RequestRules;
@@ -25,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,12 +44,14 @@ final class LiveChanges implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(LiveChanges.class);
 
-    private static final Change NOTHING = new Change(null, null, null);
+    private static final RateLimitChange NOTHING = new RateLimitChange(null, null, null);
 
     /** How often another instance may be first. */
     private static final int ATTEMPTS = 20;
 
+    /** Of a limit, and of all paths. */
     private static final int MAX_LIMIT = 200;
+
     private static final int MAX_REASON = 200;
 
     private final RequestRules rules;
@@ -87,7 +92,7 @@ final class LiveChanges implements AutoCloseable {
      * @param by who asks
      */
     record Edit(
-            Change change,
+            RateLimitChange change,
             boolean fromConfiguration,
             @Nullable String version,
             String by) {
@@ -95,6 +100,7 @@ final class LiveChanges implements AutoCloseable {
         /** Validates the texts, and that there is something that can end. */
         Edit {
             check("limit", change.limit(), MAX_LIMIT);
+            check("paths", change.paths() == null ? null : String.join(",", change.paths()), MAX_LIMIT);
             check("reason", change.reason(), MAX_REASON);
             if (isNothing(change) && (change.duration() != null || change.until() != null)) {
                 throw new IllegalArgumentException("a return to the configuration does not end; leave out duration and"
@@ -130,7 +136,7 @@ final class LiveChanges implements AutoCloseable {
 
     /** The properties whose value in force is that of an operator, ordered by policy and name. */
     List<ChangedProperty> inForce() {
-        Map<String, Change> applied = rules.changes();
+        Map<String, RateLimitChange> applied = rules.changes();
         return known.inForceAt(micros()).properties().stream()
                 .filter(property -> Changes.isIn(applied.get(property.policy()), property.name()))
                 .toList();
@@ -190,7 +196,7 @@ final class LiveChanges implements AutoCloseable {
         lock.lock();
         try {
             endIfDue();
-            rules.inForce().version(policy).require(edit.version());
+            check(policy, edit);
             RequestRules.Reread unused = rules.read(with(rules.changes(), policy, next(policy, edit)));
             return noted(policy, edit, until);
         } finally {
@@ -203,11 +209,23 @@ final class LiveChanges implements AutoCloseable {
         try {
             // something may have ended since the question
             endIfDue();
-            PolicyVersion before = rules.inForce().version(policy);
+            PolicyVersion before = rules.including(policy).version(policy);
             learn(all);
             return new AcceptedChange(before, known.latest(), until, properties);
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Checks the version, and that a policy that is given paths waits for them. */
+    private void check(String policy, Edit edit) {
+        rules.including(policy).version(policy).require(edit.version());
+        PolicyProperties configured = rules.policies().getOrDefault(policy, ExtraPolicies.of(policy));
+        if (edit.change().paths() != null && (configured == null || configured.mode() != Mode.OFF)) {
+            throw new IllegalArgumentException(
+                    "paths are given only to a policy with mode: off in the configuration, and"
+                            + " to " + String.join(", ", ExtraPolicies.names()) + "; those of " + Quotation.of(policy)
+                            + " are fixed while the application runs");
         }
     }
 
@@ -248,13 +266,24 @@ final class LiveChanges implements AutoCloseable {
         }
         RulesInForce before = rules.inForce();
         learn(Changes.NONE);
-        RulesInForce now = rules.inForce();
-        for (String policy : rules.allNames()) {
-            PolicyVersion version = now.version(policy);
-            if (!version.equals(before.version(policy))) {
-                ended.changed(policy, before.version(policy), version);
+        tellDifferences(before, rules.inForce(), ended);
+    }
+
+    private void tellDifferences(RulesInForce before, RulesInForce now, Adopted observer) {
+        Set<String> all = new TreeSet<>(before.byPolicy().keySet());
+        all.addAll(now.byPolicy().keySet());
+        for (String policy : all) {
+            PolicyVersion earlier = version(before, policy);
+            PolicyVersion later = version(now, policy);
+            if (!later.equals(earlier)) {
+                observer.changed(policy, earlier, later);
             }
         }
+    }
+
+    /** What is in force of a policy; one that needs no configuration, and is not there, is as it is without changes. */
+    private PolicyVersion version(RulesInForce in, String policy) {
+        return (in.byPolicy().containsKey(policy) ? in : rules.configuredWith(policy)).version(policy);
     }
 
     /**
@@ -265,20 +294,34 @@ final class LiveChanges implements AutoCloseable {
      * @throws StaleVersionException if the policy has another version by now
      */
     RulesInForce preview(String policy, Edit edit) {
-        rules.inForce().version(policy).require(edit.version());
-        Map<String, Change> changes = with(rules.changes(), policy, next(policy, edit));
-        changes.values().removeIf(LiveChanges::isNothing);
-        return rules.read(changes).rules();
+        check(policy, edit);
+        return rules.read(with(rules.changes(), policy, next(policy, edit))).rules();
     }
 
     /** What is in force of a policy after a change. */
-    private Change next(String policy, Edit edit) {
-        Change earlier = rules.changes().get(policy);
+    private RateLimitChange next(String policy, Edit edit) {
+        RateLimitChange earlier = rules.changes().get(policy);
         return edit.change().after(earlier == null || edit.fromConfiguration() ? NOTHING : earlier);
     }
 
+    /**
+     * A change with the paths that go with its mode, or the mode that goes with its paths. These two end together: a policy
+     * that is off, and is enforced only on some paths, must not be enforced on all others at the end of the former change.
+     */
+    private RateLimitChange together(String policy, Edit edit) {
+        RateLimitChange change = edit.change();
+        RateLimitChange earlier = rules.changes().getOrDefault(policy, NOTHING);
+        List<String> paths = earlier.paths();
+        if (edit.fromConfiguration() || (change.paths() == null) == (change.mode() == null)) {
+            return change;
+        }
+        RateLimitChange other = new RateLimitChange(null, null, change.mode() == null ? earlier.mode() : null);
+        return change.after(
+                change.paths() == null && paths != null ? other.onPaths(paths.toArray(String[]::new)) : other);
+    }
+
     private Changes asked(String policy, Edit edit) {
-        Changes asked = Changes.of(policy, edit.change(), edit.fromConfiguration());
+        Changes asked = Changes.of(policy, together(policy, edit), edit.fromConfiguration());
         if (!edit.fromConfiguration()) {
             return asked;
         }
@@ -347,17 +390,14 @@ final class LiveChanges implements AutoCloseable {
         learn(others);
         RulesInForce now = rules.inForce();
         RulesInForce configured = configured();
-        for (String policy : rules.allNames()) {
-            PolicyVersion version = now.version(policy);
-            if (!version.equals(before.version(policy))) {
-                tell(policy, version, configured.version(policy));
-                adopted.changed(policy, before.version(policy), version);
-            }
-        }
+        tellDifferences(before, now, (policy, earlier, later) -> {
+            tell(policy, later, version(configured, policy));
+            adopted.changed(policy, earlier, later);
+        });
         stale.warn(inForce(), configured);
         Changes applicable = known.inForceAt(micros());
         for (String policy : applicable.policies()) {
-            Change wanted = applicable.of(policy);
+            RateLimitChange wanted = applicable.of(policy);
             if (!wanted.equals(knownBefore.of(policy))
                     && !wanted.equals(now.changes().get(policy))) {
                 log.warn(
@@ -401,13 +441,14 @@ final class LiveChanges implements AutoCloseable {
     }
 
     /** What this instance can apply: all or, where a change is not valid here or together with others, parts of it. */
-    private Map<String, Change> applicable(
+    private Map<String, RateLimitChange> applicable(
             Changes changes, Map<String, PolicyProperties> configured, Set<String> names) {
-        Map<String, Change> applicable = new HashMap<>();
+        Map<String, RateLimitChange> applicable = new HashMap<>();
         for (String policy : changes.policies()) {
-            if (names.contains(policy)) {
-                Map<String, Change> others = Map.copyOf(applicable);
-                Change fitting = changes.fitting(policy, change -> isValid(configured, with(others, policy, change)));
+            if (names.contains(policy) || ExtraPolicies.of(policy) != null) {
+                Map<String, RateLimitChange> others = Map.copyOf(applicable);
+                RateLimitChange fitting =
+                        changes.fitting(policy, change -> isValid(configured, with(others, policy, change)));
                 applicable.put(policy, fitting);
             }
         }
@@ -415,18 +456,19 @@ final class LiveChanges implements AutoCloseable {
         return applicable;
     }
 
-    private static boolean isNothing(Change change) {
+    private static boolean isNothing(RateLimitChange change) {
         return change.toString().isEmpty();
     }
 
     /** The same map with another change of this policy. */
-    private static Map<String, Change> with(Map<String, Change> changes, String policy, Change change) {
-        Map<String, Change> next = new HashMap<>(changes);
+    private static Map<String, RateLimitChange> with(
+            Map<String, RateLimitChange> changes, String policy, RateLimitChange change) {
+        Map<String, RateLimitChange> next = new HashMap<>(changes);
         next.put(policy, change);
         return next;
     }
 
-    private boolean isValid(Map<String, PolicyProperties> configured, Map<String, Change> changes) {
+    private boolean isValid(Map<String, PolicyProperties> configured, Map<String, RateLimitChange> changes) {
         try {
             RequestRules.Reread unused = rules.read(configured, changes);
             return true;

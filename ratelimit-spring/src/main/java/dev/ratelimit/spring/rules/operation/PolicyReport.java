@@ -3,7 +3,7 @@ package dev.ratelimit.spring.rules.operation;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Penalty;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
@@ -43,7 +43,7 @@ record PolicyReport(
     Map<String, Object> policy(Rule rule) {
         String name = rule.policy().name();
         PolicyVersion version = rules.version(name);
-        Change change = version.change();
+        RateLimitChange change = version.change();
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("name", name);
         map.put("limit", ConfiguredValue.rates(rule.policy().limits()));

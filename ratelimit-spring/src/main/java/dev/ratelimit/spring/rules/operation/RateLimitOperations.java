@@ -10,6 +10,7 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
 import dev.ratelimit.spring.RateLimitConfigurationException;
@@ -17,6 +18,7 @@ import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.address.IpAddress;
+import dev.ratelimit.spring.rules.config.ExtraPolicies;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
@@ -31,18 +33,16 @@ import dev.ratelimit.spring.rules.override.OverrideJournal;
 import dev.ratelimit.spring.rules.override.Overrides;
 import dev.ratelimit.spring.rules.override.SharedOverrides;
 import dev.ratelimit.spring.rules.rule.PlainKey;
-import dev.ratelimit.spring.rules.rule.Rule;
-import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
 import dev.ratelimit.spring.rules.traffic.TrafficCounts;
 import dev.ratelimit.spring.rules.trial.Trials;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -141,13 +141,13 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     }
 
     @Override
-    public void change(String policy, Change change) {
+    public void change(String policy, RateLimitChange change) {
         edit(policy, change, false, null, false);
     }
 
     @Override
     public void restore(String policy) {
-        edit(policy, new Change(null, null, null), true, null, false);
+        edit(policy, new RateLimitChange(null, null, null), true, null, false);
     }
 
     /**
@@ -165,23 +165,26 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      */
     @CanIgnoreReturnValue
     public Map<String, Object> edit(
-            String policy, Change change, boolean fromConfiguration, @Nullable String version, boolean showKeys) {
+            String policy,
+            RateLimitChange change,
+            boolean fromConfiguration,
+            @Nullable String version,
+            boolean showKeys) {
         LiveChanges.Edit edit = new LiveChanges.Edit(change, fromConfiguration, version, asker.kept());
         AcceptedChange accepted = live.change(policy, edit);
         PolicyVersion before = accepted.before();
-        PolicyVersion now = rules.inForce().version(policy);
+        PolicyVersion now = rules.including(policy).version(policy);
         history.add(accepted.entry(policy, edit, now), accepted.properties());
         log.warn(
-                "Rate limit {} was changed by {} from {} to {}, {}{}",
+                "Rate limit {} was changed by {} {}",
                 Quotation.of(policy),
                 asker.logged(),
-                before,
-                now,
-                now.change() == null ? "as configured" : accepted.lasts(live.duration()),
-                change.reason() == null ? "" : ", because of " + Quotation.of(change.reason()));
+                accepted.logged(edit, now, live.duration()));
         observers.tell(policy, accepted.audited(edit, now));
         publish(policy, Cause.OPERATOR, before.toString(), now.toString());
-        return new ChangeReport(policy, change, before, rules.inForce()).addTo(report(policy, null, showKeys));
+        observers.tellNames(names());
+        return new ChangeReport(policy, change, before, rules.including(policy), rules::remarkOnPath)
+                .addTo(report(policy, null, showKeys));
     }
 
     /**
@@ -189,21 +192,25 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      * the same. Nothing is changed.
      */
     public Map<String, Object> preview(
-            String policy, Change change, boolean fromConfiguration, @Nullable String version, boolean showKeys) {
-        PolicyVersion before = rules.inForce().version(policy);
+            String policy,
+            RateLimitChange change,
+            boolean fromConfiguration,
+            @Nullable String version,
+            boolean showKeys) {
+        PolicyVersion before = rules.including(policy).version(policy);
         RulesInForce then =
                 live.preview(policy, new LiveChanges.Edit(change, fromConfiguration, version, asker.kept()));
-        Map<String, Object> report = report(then, showKeys).policy(then.rule(policy));
-        report.putAll(reportOverrides(policy, showKeys));
+        Map<String, Object> report = describe(policy, then, showKeys);
         report.put("version", before.id());
         report.put("dryRun", true);
-        return new ChangeReport(policy, change, before, then).addTo(report);
+        return new ChangeReport(policy, change, before, then, rules::remarkOnPath).addTo(report);
     }
 
     /** Tells of changes that have ended by themselves. */
     private void ended(String policy, PolicyVersion before, PolicyVersion now) {
         log.warn("Rate limit {} was {}, and is {} since its change has ended", Quotation.of(policy), before, now);
         observers.tell(policy, Map.of("expired", "", "from", before.toString(), "to", now.toString()));
+        observers.tellNames(names());
         publish(policy, Cause.EXPIRY, before.toString(), now.toString());
     }
 
@@ -229,17 +236,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
 
     @Override
     public void override(String policy, String key, KeyOverride override) {
-        Map<String, Object> unused = override(policy, key, override, false);
-    }
-
-    /**
-     * Sets the override of a key.
-     *
-     * @param showKeys whether to show the key as its plain value, not as a hash
-     * @return the override, for JSON
-     */
-    public Map<String, Object> override(String policy, String key, KeyOverride override, boolean showKeys) {
-        return journal.set(policy, key, override, showKeys);
+        Map<String, Object> unused = journal.set(policy, key, override, false);
     }
 
     @Override
@@ -252,14 +249,9 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         return overrides.of(policy);
     }
 
-    /**
-     * Describes the overrides of a policy, for JSON.
-     *
-     * @param showKeys whether to show keys as their plain values, not as hashes
-     * @throws UnknownPolicyException if there is no such policy
-     */
-    public Map<String, Object> reportOverrides(String policy, boolean showKeys) {
-        return journal.report(policy, showKeys);
+    /** The overrides of single keys, and what is told of them. */
+    public OverrideJournal overrides() {
+        return journal;
     }
 
     @Override
@@ -336,6 +328,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         Changes before = live.changes();
         live.adopt(others);
         if (!before.equals(live.changes())) {
+            observers.tellNames(names());
             wakeAll();
         }
     }
@@ -405,6 +398,16 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         observe((policy, what) -> requests.wake(policy));
     }
 
+    /** Tells this the names of all policies, whenever there may be others than before. */
+    public void watchNames(Consumer<Set<String>> observer) {
+        observers.addOfNames(observer);
+    }
+
+    /** Describes the policies that need no configuration, for JSON; without those whose name the configuration has. */
+    public List<Map<String, Object>> extra() {
+        return ExtraPolicies.describe(rules.policies().keySet());
+    }
+
     /**
      * Describes all policies, for JSON, with keys as their plain values if they may be shown, otherwise as hashes.
      *
@@ -435,24 +438,18 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      * @throws dev.ratelimit.StoreUnavailableException if the store does not answer, and the policy fails closed
      */
     public Map<String, Object> report(String policy, @Nullable List<String> key, boolean showKeys) {
-        RulesInForce now = rules.inForce();
-        Rule rule = now.rule(policy);
-        if (key == null) {
-            Map<String, Object> report = HistoryReport.with(
-                    history.inForce().get(policy), report(now, showKeys).policy(rule));
-            report.putAll(reportOverrides(policy, showKeys));
-            return report;
+        if (key != null) {
+            return new KeyState(rules.inForce(), store).of(policy, key, keys, met(showKeys), showKeys);
         }
-        PlainKey plain = PlainKey.of(rule, now.sources(), key);
-        Map<String, Object> state = new LinkedHashMap<>();
-        state.put("policy", policy);
-        state.put("mode", PropertyName.of(now.mode(policy)));
-        if (!plain.key().isEmpty()) {
-            state.put("key", keys.show(rule, plain.key(), showKeys));
+        return HistoryReport.with(history.inForce().get(policy), describe(policy, rules.including(policy), showKeys));
+    }
+
+    private Map<String, Object> describe(String policy, RulesInForce in, boolean showKeys) {
+        Map<String, Object> report = report(in, showKeys).policy(in.rule(policy));
+        if (names().contains(policy)) {
+            report.putAll(journal.report(policy, showKeys));
         }
-        state.putAll(new KeyState(now, store).of(rule, plain));
-        met(showKeys).addTo(state, rule, now.liveOverride(rule, plain));
-        return state;
+        return report;
     }
 
     /**

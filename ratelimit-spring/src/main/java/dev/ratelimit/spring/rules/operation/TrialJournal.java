@@ -155,7 +155,7 @@ public final class TrialJournal {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("policy", policy);
         map.put("limits", texts(result.limits()));
-        map.put("present", texts(rules.inForce().rule(policy).policy().limits()));
+        map.put("present", texts(rules.including(policy).rule(policy).policy().limits()));
         map.put("since", result.since().toString());
         map.put("until", result.until().toString());
         map.put("running", result.running());

@@ -180,7 +180,7 @@ public final class KeyOverrides implements AutoCloseable {
     /** How the policy of a rule encodes a key, which other instances are to read as it is. */
     static OverrideKey keyOf(RulesInForce now, Rule rule, String key) {
         WellFormed.check("key", key);
-        return OverrideKey.of(rule.key(), now.sources().keys().get(), key);
+        return OverrideKey.ofPlain(rule.key(), now.sources(), key);
     }
 
     /** A key as the policy encodes it; as it is written, if the policy has no such keys any more. */

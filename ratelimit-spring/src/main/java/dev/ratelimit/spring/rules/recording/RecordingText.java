@@ -123,7 +123,7 @@ final class RecordingText {
         property("address", hashed(valueOf(request.address())), ",");
         String user = request.user();
         if (user != null) {
-            property("user", hashed(PlainKey.literal(valueOf(user))), ",");
+            property("user", hashed(valueOf(user)), ",");
         }
         json.append(",\"policies\":{");
         Set<String> written = new TreeSet<>();

@@ -4,6 +4,7 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.address.AddressTable;
 import dev.ratelimit.spring.rules.address.IpAddress;
+import dev.ratelimit.spring.rules.key.BudgetKey;
 import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.request.KeyEncoder;
 import dev.ratelimit.spring.rules.request.RequestContext;
@@ -34,6 +35,8 @@ public final class LiveOverrides {
     private final Map<String, Entry> byKey;
     private final AddressTable<Entry> networks;
 
+    private final BudgetKey budget;
+
     /** The part that {@code byKey} refers to, among others; {@code null} if it is the whole key. */
     private final @Nullable KeyPart subject;
 
@@ -53,6 +56,7 @@ public final class LiveOverrides {
         this.ticker = ticker;
         this.byKey = Map.copyOf(keys);
         this.networks = new AddressTable<>(ranges);
+        this.budget = rule.key();
         this.subject = rule.key().parts().size() == 1 ? null : part;
     }
 
@@ -91,9 +95,9 @@ public final class LiveOverrides {
         return privilege && context.hasProxyAddress() ? null : ofAddress;
     }
 
-    private static String part(KeyPart subject, RequestContext context) {
+    private String part(KeyPart of, RequestContext context) {
         KeyEncoder encoder = context.newKey();
-        return subject.appendTo(encoder, context) ? encoder.toString() : "";
+        return budget.append(of, encoder, context) ? encoder.toString() : "";
     }
 
     /** The override of a key; {@code null} if the limits of the configuration apply. */

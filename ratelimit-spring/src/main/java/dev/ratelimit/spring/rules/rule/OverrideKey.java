@@ -4,7 +4,9 @@ import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.key.BudgetKey;
 import dev.ratelimit.spring.rules.key.KeyKind;
 import dev.ratelimit.spring.rules.key.KeyPart;
+import dev.ratelimit.spring.rules.key.MissingKey;
 import dev.ratelimit.spring.rules.request.KeyEncoder;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -30,14 +32,7 @@ public record OverrideKey(
      * @throws IllegalArgumentException if the key has no such part, or several, or the part cannot have the value
      */
     public static OverrideKey of(BudgetKey key, KeyEncoder encoder, String value) {
-        List<KeyPart> subjects =
-                key.parts().stream().filter(part -> !part.kind().isOfTarget()).toList();
-        if (subjects.size() != 1) {
-            throw new IllegalArgumentException(
-                    "overrides need a key with exactly one part besides endpoint, route and method, but the key is "
-                            + key);
-        }
-        KeyPart subject = subjects.get(0);
+        KeyPart subject = subjectOf(key);
         if (subject.kind() == KeyKind.IP) {
             AddressRange network = AddressRange.parse(value);
             return new OverrideKey(subject, network.toString(), network.toString(), network);
@@ -49,5 +44,49 @@ public record OverrideKey(
         boolean hashed = encoded.charAt(0) == KeyEncoder.HASHED;
         return new OverrideKey(
                 subject, hashed ? value.strip() : encoded.substring(encoded.indexOf(':') + 1), encoded, null);
+    }
+
+    /**
+     * Reads a value that is written as in a {@link PlainKey}, so that it may also be a caller without a value, such as
+     * {@code ip:192.0.2.7} under a key by user.
+     *
+     * @throws IllegalArgumentException likewise, or if no request has such a key
+     */
+    public static OverrideKey ofPlain(BudgetKey key, RequestContext.Sources sources, String value) {
+        KeyPart subject = subjectOf(key);
+        if (subject.kind() == KeyKind.IP) {
+            return of(key, sources.keys().get(), PlainKey.withoutPrefix(value));
+        }
+        String encoded = PlainKey.part(subject, sources, value);
+        String shown = PlainKey.valueOf(subject, encoded);
+        if (encoded.charAt(0) == KeyEncoder.ADDRESS) {
+            check(subject.kind() == KeyKind.USER || key.missing() == MissingKey.IP, key, value);
+            if (value.indexOf('/') >= 0 && !value.equals(shown)) {
+                throw new IllegalArgumentException(
+                        Quotation.of(value) + " is a network; write the address of one caller, such as " + shown);
+            }
+        } else if (encoded.charAt(0) == KeyEncoder.SHARED) {
+            check(subject.kind() != KeyKind.USER && key.missing() == MissingKey.SHARED, key, value);
+        }
+        return new OverrideKey(subject, shown == null ? value.strip() : shown, encoded, null);
+    }
+
+    private static void check(boolean possible, BudgetKey key, String value) {
+        if (!possible) {
+            throw new IllegalArgumentException(Quotation.of(value) + " is no key of a policy " + key
+                    + ", where requests without a value are not charged like this; write a backslash before it if it is"
+                    + " the value of a request");
+        }
+    }
+
+    private static KeyPart subjectOf(BudgetKey key) {
+        List<KeyPart> subjects =
+                key.parts().stream().filter(part -> !part.kind().isOfTarget()).toList();
+        if (subjects.size() != 1) {
+            throw new IllegalArgumentException(
+                    "overrides need a key with exactly one part besides endpoint, route and method, but the key is "
+                            + key);
+        }
+        return subjects.get(0);
     }
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules.rule;
 
+import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.address.IpAddress;
 import dev.ratelimit.spring.rules.key.KeyKind;
 import dev.ratelimit.spring.rules.key.KeyPart;
@@ -14,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * A key written as the plain values of its parts, as people write and read it. Immutable.
  *
  * <p>{@code ip:} and an address stand for a caller without a value, and {@code -} for all such callers. A value that a client
- * has sent may look like them, so it is written with a backslash before it, as is one that begins with a backslash.
+ * has sent may look like them, so it is written with a backslash before it, as is one that begins with a backslash, and a
+ * user whose name is an address.
  *
  * @param key as requests with these values are charged to
  * @param parts each part on its own, as overrides are found
@@ -108,9 +110,13 @@ public record PlainKey(
     private static @Nullable IpAddress append(KeyPart part, String value, KeyEncoder to) {
         boolean ip = part.kind() == KeyKind.IP;
         if (ip || value.startsWith(ADDRESS)) {
-            return appendAddress(ip ? value.replaceFirst("^" + ADDRESS, "") : value.substring(3), to);
+            return appendAddress(withoutPrefix(value), to);
         }
         String own = value.startsWith(LITERAL) ? value.substring(1) : value;
+        if (part.isUser() && AddressRange.isAddress(value)) {
+            throw new IllegalArgumentException(Quotation.of(value) + " is the name of a user; write ip:" + value
+                    + " for the caller without a name, or a backslash before it if a user has this name");
+        }
         if (value.equals(SHARED)) {
             to.appendShared();
         } else if (part.kind().isOfTarget()) {
@@ -121,15 +127,23 @@ public record PlainKey(
         return null;
     }
 
-    /** How a value that a client has sent is written as a plain one, whatever it looks like. */
-    public static String literal(String value) {
-        boolean ambiguous = value.startsWith(ADDRESS) || value.equals(SHARED) || value.startsWith(LITERAL);
+    /** How a value of this part that a client has sent is written as a plain one, whatever it looks like. */
+    public static String literal(KeyPart part, String value) {
+        boolean ambiguous = value.startsWith(ADDRESS)
+                || value.equals(SHARED)
+                || value.startsWith(LITERAL)
+                || (part.isUser() && AddressRange.isAddress(value));
         return ambiguous ? LITERAL + value : value;
     }
 
     /** How the address of a caller without a value is written. */
     public static String fallback(String address) {
         return ADDRESS + address;
+    }
+
+    /** The address of a value that may begin with {@code ip:}. */
+    static String withoutPrefix(String value) {
+        return value.startsWith(ADDRESS) ? value.substring(ADDRESS.length()) : value;
     }
 
     /** A network is as good as an address of it. */
@@ -163,16 +177,23 @@ public record PlainKey(
         }
         List<String> values = new ArrayList<>();
         for (String part : encoded) {
-            values.add(value(part.charAt(0), parts.get(values.size()), part.substring(part.indexOf(':') + 1)));
+            values.add(valueOf(parts.get(values.size()), part));
         }
         return values;
+    }
+
+    /** The plain value of one encoded part; {@code null} if it is too long to be kept as such. */
+    static @Nullable String valueOf(KeyPart part, String encoded) {
+        return encoded.charAt(0) == KeyEncoder.HASHED
+                ? null
+                : value(encoded.charAt(0), part, encoded.substring(encoded.indexOf(':') + 1));
     }
 
     private static String value(char kind, KeyPart part, String text) {
         return switch (kind) {
             case KeyEncoder.ADDRESS -> part.kind() == KeyKind.IP ? text : ADDRESS + text;
             case KeyEncoder.SHARED -> SHARED;
-            default -> literal(text);
+            default -> literal(part, text);
         };
     }
 }

@@ -4,8 +4,8 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
@@ -90,8 +90,9 @@ public final class Trials {
         }
         // the burst of the policy may be that of an algorithm without one
         Long burst = asked.burst() == null && algorithm != null ? Long.valueOf(0) : asked.burst();
-        Map<String, Change> changes = new HashMap<>(rules.changes());
-        changes.merge(policy, new Change(asked.limit(), burst, null), (earlier, later) -> later.after(earlier));
+        Map<String, RateLimitChange> changes = new HashMap<>(rules.changes());
+        changes.merge(
+                policy, new RateLimitChange(asked.limit(), burst, null), (earlier, later) -> later.after(earlier));
         try {
             RulesInForce then = algorithm == null
                     ? rules.read(changes).rules()
@@ -140,7 +141,7 @@ public final class Trials {
      * @throws UnknownPolicyException if there is no such policy
      */
     public @Nullable Trial of(String policy) {
-        Rule unused = rules.inForce().rule(policy);
+        Rule unused = rules.including(policy).rule(policy);
         return trials.get(policy);
     }
 
@@ -151,7 +152,7 @@ public final class Trials {
      * @throws UnknownPolicyException if there is no such policy
      */
     public synchronized @Nullable Trial end(String policy) {
-        Rule unused = rules.inForce().rule(policy);
+        Rule unused = rules.including(policy).rule(policy);
         Trial trial = trials.remove(policy);
         if (trial != null) {
             trial.end();

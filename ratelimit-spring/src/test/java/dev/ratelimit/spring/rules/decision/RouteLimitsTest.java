@@ -7,8 +7,8 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
@@ -297,7 +297,7 @@ class RouteLimitsTest {
     void change_ofAMode_reachesRoutes() {
         RequestLimiter route = limiter.forRoute("one", List.of("route"));
 
-        rules.read(Map.of("route", Change.toMode(Mode.OFF))).enforce().run();
+        rules.read(Map.of("route", RateLimitChange.toMode(Mode.OFF))).enforce().run();
         route.charge(null, request("one"));
 
         assertThat(left("route", "r3:one")).isEqualTo(9);

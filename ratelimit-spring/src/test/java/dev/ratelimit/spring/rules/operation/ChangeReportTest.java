@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.PlanResolver;
+import dev.ratelimit.spring.RateLimitChange;
+import dev.ratelimit.spring.RateLimitChange.OfPlan;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
-import dev.ratelimit.spring.RateLimitPolicies.Change.OfPlan;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
@@ -55,7 +55,7 @@ class ChangeReportTest {
         LiveRules live = withPlans();
         assertThat(live.admitted(20, pro("alice"))).isEqualTo(20);
 
-        live.operations.change("p", Change.toPlan("pro", "40/hour"));
+        live.operations.change("p", RateLimitChange.toPlan("pro", "40/hour"));
 
         assertThat(live.operations.report("p", null, false))
                 .containsEntry("changed", "plan pro 40/hour")
@@ -63,13 +63,14 @@ class ChangeReportTest {
                 .containsEntry("plans", Map.of("pro", "40/hour", "partner", "unlimited"))
                 .containsEntry("planBursts", Map.of("pro", 20L));
         assertThat(live.admitted(99, pro("bob"))).isEqualTo(20);
-        live.operations.change("p", new Change(null, null, null, null, null, Map.of("pro", new OfPlan(null, 0L))));
+        live.operations.change(
+                "p", new RateLimitChange(null, null, null, null, null, Map.of("pro", new OfPlan(null, 0L))));
         assertThat(live.operations.report("p", null, false))
                 .containsEntry("changed", "plan pro 40/hour burst 0")
                 .doesNotContainKey("planBursts");
         assertThat(live.admitted(99, pro("carol"))).isEqualTo(40);
         assertThat(live.admitted(99, get("/orders/1").by("dave"))).isEqualTo(2);
-        live.operations.change("p", Change.toPlan("pro", "blocked"));
+        live.operations.change("p", RateLimitChange.toPlan("pro", "blocked"));
         assertThat(live.admitted(99, pro("erna"))).isZero();
         live.operations.restore("p");
         assertThat(live.admitted(99, pro("frank"))).isEqualTo(20);
@@ -79,7 +80,7 @@ class ChangeReportTest {
     @Test
     void restoredPlan_staysRestored_whateverOlderRegisterReturns() {
         LiveRules live = withPlans();
-        live.operations.change("p", Change.toPlan("pro", "40/hour"));
+        live.operations.change("p", RateLimitChange.toPlan("pro", "40/hour"));
         Changes older = live.operations.changes();
         live.operations.restore("p");
 
@@ -92,7 +93,7 @@ class ChangeReportTest {
     void penalty_begins_isShorter_andEnds() {
         LiveRules live = new LiveRules("p.limit=1/minute", "p.key=user");
 
-        live.operations.change("p", Change.toPenalty(Duration.ofHours(1)));
+        live.operations.change("p", RateLimitChange.toPenalty(Duration.ofHours(1)));
 
         assertThat(live.operations.report("p", null, false))
                 .containsEntry("penalty", 3600.0)
@@ -100,11 +101,11 @@ class ChangeReportTest {
         assertThat(live.admitted(2, get("/orders/1").by("alice"))).isOne();
         live.ticker.advance(Duration.ofMinutes(10));
         assertThat(live.admits(get("/orders/1").by("alice"))).isFalse();
-        live.operations.change("p", Change.toPenalty(Duration.ofMinutes(15)));
+        live.operations.change("p", RateLimitChange.toPenalty(Duration.ofMinutes(15)));
         live.ticker.advance(Duration.ofMinutes(5));
         assertThat(live.admits(get("/orders/1").by("alice"))).isTrue();
         assertThat(live.admits(get("/orders/1").by("alice"))).isFalse();
-        live.operations.change("p", Change.toPenalty(Duration.ZERO));
+        live.operations.change("p", RateLimitChange.toPenalty(Duration.ZERO));
         live.ticker.advance(Duration.ofMinutes(1));
         assertThat(live.admits(get("/orders/1").by("alice"))).isTrue();
         assertThat(live.operations.report("p", null, false))
@@ -123,7 +124,7 @@ class ChangeReportTest {
         assertThat(limiter.charge(null, get("/"), true).isRefused()).isFalse();
         assertThat(limiter.charge(null, get("/"), true).isRefused()).isTrue();
 
-        assertThat(live.operations.edit("p", Change.toMaxWait(Duration.ofHours(1)), false, null, false))
+        assertThat(live.operations.edit("p", RateLimitChange.toMaxWait(Duration.ofHours(1)), false, null, false))
                 .containsEntry("maxWait", 3600.0)
                 .containsEntry(
                         "remark",
@@ -148,7 +149,8 @@ class ChangeReportTest {
         LiveRules live = new LiveRules("p.limit=600/minute", "p.burst=800");
         String version = String.valueOf(live.operations.report("p", null, false).get("version"));
 
-        Map<String, Object> preview = live.operations.preview("p", Change.toLimit("50/minute"), false, version, false);
+        Map<String, Object> preview =
+                live.operations.preview("p", RateLimitChange.toLimit("50/minute"), false, version, false);
 
         assertThat(preview)
                 .containsEntry("dryRun", true)
@@ -161,14 +163,14 @@ class ChangeReportTest {
                         "remark", remark -> assertThat(remark).asString().contains("still 800"));
         assertThat(live.operations.report("p", null, false)).containsEntry("limit", "600/minute");
         assertThat(live.operations.changes()).isEqualTo(Changes.NONE);
-        assertThat(live.operations.edit("p", Change.toLimit("50/minute"), false, version, false))
+        assertThat(live.operations.edit("p", RateLimitChange.toLimit("50/minute"), false, version, false))
                 .containsEntry("to", preview.get("to"))
                 .containsEntry("remark", preview.get("remark"));
-        assertThatThrownBy(() -> live.operations.preview("p", Change.toMode(Mode.OFF), false, version, false))
+        assertThatThrownBy(() -> live.operations.preview("p", RateLimitChange.toMode(Mode.OFF), false, version, false))
                 .isInstanceOf(StaleVersionException.class);
-        assertThatThrownBy(() -> live.operations.preview("p", Change.toLimit("never"), false, null, false))
+        assertThatThrownBy(() -> live.operations.preview("p", RateLimitChange.toLimit("never"), false, null, false))
                 .isInstanceOf(RateLimitConfigurationException.class);
-        assertThat(live.operations.preview("p", new Change(null, null, null), true, null, false))
+        assertThat(live.operations.preview("p", new RateLimitChange(null, null, null), true, null, false))
                 .containsEntry("limit", "600/minute")
                 .doesNotContainKey("changed");
     }
@@ -211,12 +213,12 @@ class ChangeReportTest {
         assertThat(live.operations.isChanged(policy)).isFalse();
     }
 
-    private static Change changeOf(List<String> words) {
+    private static RateLimitChange changeOf(List<String> words) {
         String last = words.get(words.size() - 1);
         return switch (words.get(0)) {
-            case "penalty" -> Change.toPenalty(time(last));
-            case "max-wait" -> Change.toMaxWait(time(last));
-            default -> Change.toPlan(words.get(1), last);
+            case "penalty" -> RateLimitChange.toPenalty(time(last));
+            case "max-wait" -> RateLimitChange.toMaxWait(time(last));
+            default -> RateLimitChange.toPlan(words.get(1), last);
         };
     }
 
@@ -226,7 +228,7 @@ class ChangeReportTest {
 
     @Test
     void changes_ofEverything_areReadBack_andGoToOtherInstances() {
-        Change all = new Change(
+        RateLimitChange all = new RateLimitChange(
                 "7/hour",
                 3L,
                 Mode.SHADOW,
@@ -246,15 +248,17 @@ class ChangeReportTest {
 
     @Test
     void fitting_keepsAsManyAndAsNewValuesAsFitTogether_alsoIfOneNeedsAnOlderOne() {
-        Changes changes = Changes.of("p", Change.toBurst(0), false)
+        Changes changes = Changes.of("p", RateLimitChange.toBurst(0), false)
                 .at(1)
-                .and(Changes.of("p", Change.toPlan("x", "1/hour"), false).at(2))
-                .and(Changes.of("p", Change.toLimit("1/hour; 2/day"), false).at(3));
+                .and(Changes.of("p", RateLimitChange.toPlan("x", "1/hour"), false)
+                        .at(2))
+                .and(Changes.of("p", RateLimitChange.toLimit("1/hour; 2/day"), false)
+                        .at(3));
 
-        Change fitting = changes.fitting(
+        RateLimitChange fitting = changes.fitting(
                 "p", change -> change.plans().isEmpty() && (change.limit() == null || change.burst() != null));
 
-        assertThat(fitting).isEqualTo(new Change("1/hour; 2/day", 0L, null));
+        assertThat(fitting).isEqualTo(new RateLimitChange("1/hour; 2/day", 0L, null));
     }
 
     @Test
@@ -266,10 +270,11 @@ class ChangeReportTest {
                 "p.plans.pro.limit=5/hour",
                 "p.plans.pro.burst=7");
 
-        assertThatThrownBy(() -> live.operations.change("p", Change.toPlan("pro", "blocked")))
+        assertThatThrownBy(() -> live.operations.change("p", RateLimitChange.toPlan("pro", "blocked")))
                 .hasMessageEndingWith(
                         "it has no effect on a plan that is blocked; change the burst to 0 as well, for none");
-        Change both = new Change(null, null, null, null, null, Map.of("pro", new Change.OfPlan("blocked", 0L)));
+        RateLimitChange both = new RateLimitChange(
+                null, null, null, null, null, Map.of("pro", new RateLimitChange.OfPlan("blocked", 0L)));
         live.operations.change("p", both);
         assertThat(live.operations.report("p", null, false).toString()).contains("blocked");
     }
@@ -279,7 +284,7 @@ class ChangeReportTest {
         LiveRules live = new LiveRules("p.limit=9/hour", "p.key=user");
         String text = "x".repeat(1_000_000);
 
-        assertThatThrownBy(() -> live.operations.change("p", Change.toPlan(text, "1/hour")))
+        assertThatThrownBy(() -> live.operations.change("p", RateLimitChange.toPlan(text, "1/hour")))
                 .satisfies(e -> assertThat(e.getMessage()).hasSizeLessThan(500));
         assertThatThrownBy(() -> new Caller(null, null, List.of(text), null))
                 .satisfies(e -> assertThat(e.getMessage()).hasSizeLessThan(200));
@@ -297,8 +302,8 @@ class ChangeReportTest {
     void place_thatIsNew_isSaidToBeginFull(String limit, String changed) {
         LiveRules live = new LiveRules("p.limit=" + limit);
 
-        Map<String, Object> report = live.operations.edit("p", Change.toLimit(changed), false, null, false);
-        Map<String, Object> back = live.operations.edit("p", Change.toLimit(limit), false, null, false);
+        Map<String, Object> report = live.operations.edit("p", RateLimitChange.toLimit(changed), false, null, false);
+        Map<String, Object> back = live.operations.edit("p", RateLimitChange.toLimit(limit), false, null, false);
 
         String added = changed.split("; ", 2)[1];
         assertThat(String.valueOf(report.get("remark")))

@@ -8,10 +8,10 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.PlanResolver;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitOverrideEvent;
 import dev.ratelimit.spring.RateLimitOverrideEvent.Action;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.RateLimited;
@@ -106,6 +106,69 @@ class KeyOverridesTest {
         assertThat(live.admits(by("alice"))).isFalse();
         live.ticker.advanceNanos(999);
         assertThat(live.admits(by("alice"))).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"user, ip:192.0.2.7", "'user, endpoint', ip:192.0.2.7", "header:X-Id, ip:192.0.2.7", "ip, ip:192.0.2.7"
+    })
+    void override_ofACallerWithoutAName_isThatOfItsAddress_asTheStateShowsIt(String key, String shown) {
+        LiveRules live = new LiveRules("p.limit=100/hour", "p.key=" + key);
+
+        live.operations.override("p", shown, KeyOverride.blocked());
+
+        assertThat(live.admits(from("192.0.2.7"))).isFalse();
+        assertThat(live.admits(from("192.0.2.8"))).isTrue();
+        assertThat(live.admits(from("192.0.2.7").by("alice").with("X-Id", "alice")))
+                .isEqualTo(!key.equals("ip"));
+        assertThat(live.operations.overrides("p"))
+                .extracting(OverriddenKey::key)
+                .containsExactly(key.equals("ip") ? "192.0.2.7" : shown);
+        assertThat(live.operations.removeOverride("p", shown)).isTrue();
+        assertThat(live.admits(from("192.0.2.7"))).isTrue();
+    }
+
+    @Test
+    void override_ofAllWithoutAValue_isThatOfTheirBudget() {
+        LiveRules live = new LiveRules("p.limit=100/hour", "p.key=header:X-Id", "p.missing-key=shared");
+
+        live.operations.override("p", "-", KeyOverride.blocked());
+
+        assertThat(live.admits(from("192.0.2.7"))).isFalse();
+        assertThat(live.admits(from("192.0.2.7").with("X-Id", "-"))).isTrue();
+        live.operations.override("p", "\\-", KeyOverride.blocked());
+        assertThat(live.admits(from("192.0.2.7").with("X-Id", "-"))).isFalse();
+        assertThat(live.operations.overrides("p"))
+                .extracting(OverriddenKey::key)
+                .containsExactlyInAnyOrder("-", "\\-");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "user, ip, 192.0.2.7, write ip:192.0.2.7",
+        "user, ip, ip:192.0.2.0/24, write the address of one caller",
+        "user, ip, -, no key of a policy by user",
+        "header:X-Id, shared, ip:192.0.2.7, no key of a policy by header:x-id",
+        "header:X-Id, ip, -, no key of a policy by header:x-id",
+        "header:X-Id, reject, ip:192.0.2.7, no key of a policy by header:x-id"
+    })
+    void override_thatCouldNotApplyToAnybody_isRefused(String key, String missing, String written, String message) {
+        LiveRules live = new LiveRules("p.limit=100/hour", "p.key=" + key, "p.missing-key=" + missing);
+
+        assertThatThrownBy(() -> live.operations.override("p", written, KeyOverride.blocked()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(message);
+    }
+
+    @Test
+    void user_whoseNameIsAnAddress_isWrittenWithABackslash() {
+        LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
+
+        live.operations.override("p", "\\192.0.2.7", KeyOverride.blocked());
+
+        assertThat(live.admits(by("192.0.2.7"))).isFalse();
+        assertThat(live.admits(from("192.0.2.7"))).isTrue();
+        assertThatThrownBy(() -> live.operations.reset("p", "192.0.2.7")).hasMessageContaining("write ip:192.0.2.7");
+        assertThat(live.operations.overrides("p").get(0).key()).isEqualTo("\\192.0.2.7");
     }
 
     @Test
@@ -276,10 +339,10 @@ class KeyOverridesTest {
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
         live.operations.override("p", "alice", KeyOverride.blocked());
 
-        live.operations.change("p", Change.toLimit("5/hour"));
+        live.operations.change("p", RateLimitChange.toLimit("5/hour"));
         assertThat(live.admits(by("alice"))).isFalse();
         live.operations.restore("p");
-        live.operations.change("p", Change.toMode(Mode.SHADOW));
+        live.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
 
         assertThat(live.admits(by("alice"))).isTrue();
     }
@@ -295,7 +358,7 @@ class KeyOverridesTest {
                 .enforce()
                 .run();
         assertThat(live.admits(by("alice"))).isTrue();
-        live.operations.change("p", Change.toLimit("4/hour"));
+        live.operations.change("p", RateLimitChange.toLimit("4/hour"));
         live.rules.read(before, Map.of()).enforce().run();
 
         assertThat(live.admits(by("alice"))).isFalse();
@@ -334,7 +397,7 @@ class KeyOverridesTest {
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
             user       | alice       | 50          | has no period; write 50/second
             user       | alice       | block       | 'block' is not a limit
-            user       | ` `         | blocked     | ' ' is blank; write a value
+            user       | ` `         | blocked     | is blank; write a value
             ip         | here        | blocked     | 'here' is not an address; write 10.0.0.7, 10.0.0.0/8
             ip         | 10.0.0.0/33 | blocked     | must have a prefix from 0 to 32
             user, ip   | alice       | blocked     | exactly one part besides endpoint, route and method, but the key is by user, ip
@@ -545,8 +608,8 @@ class KeyOverridesTest {
                 .hasMessageStartingWith("limit must be valid Unicode");
         assertThatThrownBy(() -> live.operations.removeOverride("p", "a\udc00"))
                 .hasMessageStartingWith("key must be valid Unicode");
-        assertThatThrownBy(() ->
-                        live.operations.change("p", Change.toLimit("1/hour").because("\ud800")))
+        assertThatThrownBy(() -> live.operations.change(
+                        "p", RateLimitChange.toLimit("1/hour").because("\ud800")))
                 .hasMessageStartingWith("reason must be valid Unicode");
         assertThatThrownBy(() -> live.operations.startTrial(
                         "p", RateLimitTrial.of("1/hour").because("\ud800")))

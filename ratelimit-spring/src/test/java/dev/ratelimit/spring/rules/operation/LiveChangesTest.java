@@ -11,10 +11,10 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.PlanResolver;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import java.time.Duration;
@@ -79,8 +79,8 @@ class LiveChangesTest {
         first.operations.publishTo(new QueuedEvents(here::add, Runnable::run), false);
         second.operations.publishTo(new QueuedEvents(there::add, Runnable::run), false);
 
-        first.operations.change("p", Change.toLimit("50/minute"));
-        first.operations.change("p", Change.toLimit("50/minute"));
+        first.operations.change("p", RateLimitChange.toLimit("50/minute"));
+        first.operations.change("p", RateLimitChange.toLimit("50/minute"));
         second.operations.adopt(register.shared);
         second.operations.adopt(register.shared);
 
@@ -96,12 +96,15 @@ class LiveChangesTest {
         LiveRules before = instance("p.limit=100/minute");
         before.operations.identify(() -> "alice");
         before.operations.change(
-                "p", Change.toLimit("50/minute").lasting(Duration.ofHours(1)).because("release"));
-        before.operations.change("p", Change.toMode(Mode.SHADOW));
+                "p",
+                RateLimitChange.toLimit("50/minute")
+                        .lasting(Duration.ofHours(1))
+                        .because("release"));
+        before.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
 
         LiveRules deployed = instance("p.limit=200/minute");
         deployed.operations.adopt(register.shared);
-        deployed.operations.adopt(register.shared.and(changed(1, "q", Change.toLimit("1/second"))));
+        deployed.operations.adopt(register.shared.and(changed(1, "q", RateLimitChange.toLimit("1/second"))));
 
         String end = String.valueOf(before.operations.history(2).get(1).until());
         assertThat(output.getAll().lines().filter(line -> line.contains("does not have the")))
@@ -131,7 +134,7 @@ class LiveChangesTest {
     void change_withAnEnd_endsOnAllInstances_alsoIfItIsLearntAfterwards() {
         LiveRules first = instance("p.limit=100/minute");
         LiveRules second = instance("p.limit=100/minute");
-        first.operations.change("p", Change.toLimit("50/minute").lasting(Duration.ofMinutes(1)));
+        first.operations.change("p", RateLimitChange.toLimit("50/minute").lasting(Duration.ofMinutes(1)));
         second.operations.adopt(register.shared);
         assertThat(second.operations.isChanged("p")).isTrue();
 
@@ -151,8 +154,8 @@ class LiveChangesTest {
     void change_thatHasWaitedTooLongForAnother_isRefused_withoutAQuestion() throws Exception {
         LiveRules live = instance("p.limit=100/minute");
         AtomicReference<@Nullable Throwable> refusal = new AtomicReference<>();
-        Thread waiting = new Thread(
-                () -> refusal.set(catchThrowable(() -> live.operations.change("p", Change.toLimit("20/minute")))));
+        Thread waiting = new Thread(() ->
+                refusal.set(catchThrowable(() -> live.operations.change("p", RateLimitChange.toLimit("20/minute")))));
         register.meanwhile = () -> {
             waiting.start();
             while (waiting.getState() != Thread.State.TIMED_WAITING) {
@@ -161,7 +164,7 @@ class LiveChangesTest {
             live.ticker.advance(Duration.ofSeconds(3));
         };
 
-        live.operations.change("p", Change.toLimit("50/minute"));
+        live.operations.change("p", RateLimitChange.toLimit("50/minute"));
         waiting.join();
 
         assertThat(refusal.get()).isInstanceOf(IllegalStateException.class).hasMessageContaining("took too long");
@@ -179,7 +182,7 @@ class LiveChangesTest {
             return new SharedChanges.Answer(known, false);
         });
 
-        assertThatThrownBy(() -> live.operations.change("p", Change.toLimit("50/minute")))
+        assertThatThrownBy(() -> live.operations.change("p", RateLimitChange.toLimit("50/minute")))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("took too long");
 
@@ -189,7 +192,7 @@ class LiveChangesTest {
     @Test
     void change_endsInTime_whileAnotherWaitsForAnAnswer() {
         LiveRules live = instance("p.limit=100/minute");
-        live.operations.change("p", Change.toLimit("50/minute").lasting(Duration.ofMinutes(1)));
+        live.operations.change("p", RateLimitChange.toLimit("50/minute").lasting(Duration.ofMinutes(1)));
         List<Boolean> changedMeanwhile = new ArrayList<>();
         register.meanwhile = () -> {
             CompletableFuture.runAsync(() -> live.ticker.advance(Duration.ofMinutes(1)))
@@ -198,14 +201,14 @@ class LiveChangesTest {
             changedMeanwhile.add(live.operations.isChanged("p"));
         };
 
-        live.operations.change("p", Change.toMode(Mode.SHADOW));
+        live.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
 
         assertThat(changedMeanwhile).containsExactly(false);
         assertThat(live.operations.mode("p")).isEqualTo(Mode.SHADOW);
         assertThat(live.operations.policy("p").limits().get(0)).isEqualTo(TokenBucket.of(Rate.parse("100/minute")));
     }
 
-    private static Changes changed(long at, String policy, Change change) {
+    private static Changes changed(long at, String policy, RateLimitChange change) {
         return Changes.of(policy, change, false).at(at);
     }
 
@@ -228,7 +231,7 @@ class LiveChangesTest {
         LiveRules live = new LiveRules("p.limit=100/second");
         assertThat(load(live, Duration.ofSeconds(2))).isBetween(299, 300);
 
-        live.operations.change("p", Change.toLimit("10/second"));
+        live.operations.change("p", RateLimitChange.toLimit("10/second"));
 
         // the bucket was empty before, so it is now
         assertThat(load(live, Duration.ofMillis(90))).isLessThanOrEqualTo(1);
@@ -247,7 +250,7 @@ class LiveChangesTest {
         int admitted = load(live, Duration.ofSeconds(1));
 
         for (int i = 0; i < 100; i++) {
-            live.operations.change("p", Change.toLimit("10/second"));
+            live.operations.change("p", RateLimitChange.toLimit("10/second"));
             admitted += load(live, STEP);
             live.operations.restore("p");
             admitted += load(live, STEP);
@@ -262,7 +265,7 @@ class LiveChangesTest {
         LiveRules one = instance("p.limit=10/hour");
         LiveRules other = instance("p.limit=10/hour");
 
-        one.operations.change("p", Change.toLimit("5/hour"));
+        one.operations.change("p", RateLimitChange.toLimit("5/hour"));
         other.operations.adopt(register.shared);
 
         assertThat(register.calls).isEqualTo(1);
@@ -277,9 +280,9 @@ class LiveChangesTest {
     void change_thatIsWrong_isNotShared() {
         LiveRules one = instance("p.limit=10/hour");
 
-        assertThatThrownBy(() -> one.operations.change("p", Change.toLimit("never")))
+        assertThatThrownBy(() -> one.operations.change("p", RateLimitChange.toLimit("never")))
                 .isInstanceOf(RateLimitConfigurationException.class);
-        assertThatThrownBy(() -> one.operations.change("q", Change.toLimit("5/hour")))
+        assertThatThrownBy(() -> one.operations.change("q", RateLimitChange.toLimit("5/hour")))
                 .isInstanceOf(IllegalArgumentException.class);
 
         assertThat(register.calls).isZero();
@@ -289,11 +292,11 @@ class LiveChangesTest {
     void changes_atTheSameTime_areBothInForce() {
         LiveRules one = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
         LiveRules other = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
-        one.operations.change("p", Change.toLimit("5/hour"));
-        one.operations.change("q", Change.toMode(Mode.SHADOW));
+        one.operations.change("p", RateLimitChange.toLimit("5/hour"));
+        one.operations.change("q", RateLimitChange.toMode(Mode.SHADOW));
 
         // the other one knows none of these yet
-        other.operations.change("p", Change.toMode(Mode.OFF));
+        other.operations.change("p", RateLimitChange.toMode(Mode.OFF));
         one.operations.adopt(register.shared);
 
         for (LiveRules live : new LiveRules[] {one, other}) {
@@ -308,9 +311,9 @@ class LiveChangesTest {
     void change_thatOnlyTogetherWithAnothersIsWrong_isRefused_andTheOthersIsInForce() {
         LiveRules one = instance("p.limit=10/hour");
         LiveRules other = instance("p.limit=10/hour");
-        one.operations.change("p", new Change(null, 20L, null));
+        one.operations.change("p", new RateLimitChange(null, 20L, null));
 
-        assertThatThrownBy(() -> other.operations.change("p", Change.toLimit("10/hour; 50/day")))
+        assertThatThrownBy(() -> other.operations.change("p", RateLimitChange.toLimit("10/hour; 50/day")))
                 .isInstanceOf(RateLimitConfigurationException.class)
                 .hasMessageContaining("burst needs a policy with a single limit");
 
@@ -321,12 +324,12 @@ class LiveChangesTest {
     @Test
     void change_thatCannotBeShared_isRefused() {
         LiveRules one = new LiveRules("p.limit=10/hour");
-        one.operations.change("p", Change.toLimit("9/hour"));
+        one.operations.change("p", RateLimitChange.toLimit("9/hour"));
         one.operations.share((known, change) -> {
             throw new IllegalStateException("no answer");
         });
 
-        assertThatThrownBy(() -> one.operations.change("p", Change.toLimit("5/hour")))
+        assertThatThrownBy(() -> one.operations.change("p", RateLimitChange.toLimit("5/hour")))
                 .isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> one.operations.restore("p")).isInstanceOf(IllegalStateException.class);
 
@@ -344,7 +347,7 @@ class LiveChangesTest {
                 });
         RateLimitOperations operations =
                 new RateLimitOperations(rules, InMemoryStore.builder().build(), Ticker.system());
-        Changes changes = changed(1, "p", Change.toLimit("5/hour"));
+        Changes changes = changed(1, "p", RateLimitChange.toLimit("5/hour"));
 
         failing.set(true);
         assertThatThrownBy(() -> operations.adopt(changes)).hasMessage("out of order");
@@ -358,9 +361,9 @@ class LiveChangesTest {
     @Test
     void adopt_ofAnOlderRegister_changesNothing() {
         LiveRules one = instance("p.limit=10/hour");
-        one.operations.change("p", Change.toLimit("5/hour"));
+        one.operations.change("p", RateLimitChange.toLimit("5/hour"));
         Changes older = register.shared;
-        one.operations.change("p", Change.toLimit("6/hour"));
+        one.operations.change("p", RateLimitChange.toLimit("6/hour"));
 
         one.operations.adopt(older);
         one.operations.adopt(Changes.NONE);
@@ -371,7 +374,7 @@ class LiveChangesTest {
     @Test
     void adopt_ofAnOlderRegister_bringsNothingBackThatWasRestored() {
         LiveRules one = instance("p.limit=10/hour");
-        one.operations.change("p", Change.toLimit("5/hour"));
+        one.operations.change("p", RateLimitChange.toLimit("5/hour"));
         Changes older = register.shared;
         one.operations.restore("p");
 
@@ -383,10 +386,10 @@ class LiveChangesTest {
     @Test
     void change_afterTheRegisterLostAll_isAccepted_andBringsAllBack() {
         LiveRules one = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
-        one.operations.change("q", Change.toLimit("3/hour"));
+        one.operations.change("q", RateLimitChange.toLimit("3/hour"));
         register.shared = Changes.NONE;
 
-        one.operations.change("p", Change.toLimit("5/hour"));
+        one.operations.change("p", RateLimitChange.toLimit("5/hour"));
 
         assertThat(one.operations.policy("p").limits()).containsExactly(limit("5/hour"));
         assertThat(one.operations.policy("q").limits()).containsExactly(limit("3/hour"));
@@ -398,9 +401,9 @@ class LiveChangesTest {
     void changes_thatDidNotSeeEachOther_areBothInForce() {
         LiveRules one = instance("p.limit=10/hour");
         LiveRules other = instance("p.limit=10/hour");
-        one.operations.change("p", Change.toLimit("5/hour"));
+        one.operations.change("p", RateLimitChange.toLimit("5/hour"));
         register.shared = Changes.NONE;
-        other.operations.change("p", Change.toMode(Mode.SHADOW));
+        other.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
 
         one.operations.adopt(
                 register.exchange(one.operations.changes(), Changes.NONE).all());
@@ -416,13 +419,14 @@ class LiveChangesTest {
     @Test
     void changes_thatContradictEachOther_leaveTheLatestInForce() {
         LiveRules one = instance("p.limit=10/hour");
-        Change two = new Change("10/hour; 50/day", null, Mode.SHADOW);
+        RateLimitChange two = new RateLimitChange("10/hour; 50/day", null, Mode.SHADOW);
 
-        one.operations.adopt(changed(1, "p", new Change(null, 20L, null)).and(changed(2, "p", two)));
+        one.operations.adopt(
+                changed(1, "p", new RateLimitChange(null, 20L, null)).and(changed(2, "p", two)));
 
         assertThat(one.operations.report("p", null, false)).containsEntry("changed", two.toString());
 
-        one.operations.adopt(changed(3, "p", new Change(null, 30L, null)));
+        one.operations.adopt(changed(3, "p", new RateLimitChange(null, 30L, null)));
 
         assertThat(one.operations.report("p", null, false)).containsEntry("changed", "burst 30, mode shadow");
     }
@@ -431,10 +435,10 @@ class LiveChangesTest {
     void adopt_ofWhatThisInstanceCannotApply_appliesTheRest_andKeepsItForOthers() {
         LiveRules other = instance(
                 "p.limit=10/hour", "ratelimit.policies.w.limit=10/hour", "ratelimit.policies.w.algorithm=fixed-window");
-        Changes changes = changed(1, "gone", Change.toLimit("5/hour"))
-                .and(changed(2, "w", new Change(null, 20L, null)))
-                .and(changed(3, "w", Change.toMode(Mode.SHADOW)))
-                .and(changed(4, "p", Change.toLimit("5/hour")));
+        Changes changes = changed(1, "gone", RateLimitChange.toLimit("5/hour"))
+                .and(changed(2, "w", new RateLimitChange(null, 20L, null)))
+                .and(changed(3, "w", RateLimitChange.toMode(Mode.SHADOW)))
+                .and(changed(4, "p", RateLimitChange.toLimit("5/hour")));
         register.shared = changes;
 
         other.operations.adopt(changes);
@@ -442,10 +446,10 @@ class LiveChangesTest {
         assertThat(other.operations.policy("w").limits().get(0).capacity()).isEqualTo(10);
         assertThat(other.operations.report("w", null, false)).containsEntry("changed", "mode shadow");
 
-        other.operations.change("p", Change.toLimit("6/hour"));
+        other.operations.change("p", RateLimitChange.toLimit("6/hour"));
 
         assertThat(register.shared.policies()).containsExactly("gone", "p", "w");
-        assertThat(register.shared.of("w")).isEqualTo(new Change(null, 20L, Mode.SHADOW));
+        assertThat(register.shared.of("w")).isEqualTo(new RateLimitChange(null, 20L, Mode.SHADOW));
     }
 
     @Test
@@ -454,7 +458,7 @@ class LiveChangesTest {
         Changes foreign = Changes.parse("weight p 7 5\nburst p 8 much\npenalty p 9 soon\n");
 
         one.operations.adopt(foreign);
-        one.operations.change("p", Change.toLimit("6/hour"));
+        one.operations.change("p", RateLimitChange.toLimit("6/hour"));
 
         assertThat(one.operations.policy("p").limits()).containsExactly(limit("6/hour"));
         assertThat(register.shared.values()).containsAllEntriesOf(foreign.values());
@@ -462,19 +466,20 @@ class LiveChangesTest {
 
     @Test
     void changes_ofTheSameMoment_areJoinedToTheSame_inAnyOrder() {
-        Changes one = changed(7, "p", Change.toLimit("5/hour"));
-        Changes other = changed(7, "p", Change.toLimit("6/hour"));
+        Changes one = changed(7, "p", RateLimitChange.toLimit("5/hour"));
+        Changes other = changed(7, "p", RateLimitChange.toLimit("6/hour"));
 
         assertThat(one.and(other)).isEqualTo(other.and(one)).isEqualTo(other);
     }
 
     @Test
     void changes_asText_areReadBack() {
-        Changes changes = changed(1, "a b:%\n", new Change(" 5 per\tminute ", 0L, Mode.OFF))
-                .and(Changes.of("p", new Change(null, null, null), true).at(1_764_000_000_000_000L));
+        Changes changes = changed(1, "a b:%\n", new RateLimitChange(" 5 per\tminute ", 0L, Mode.OFF))
+                .and(Changes.of("p", new RateLimitChange(null, null, null), true)
+                        .at(1_764_000_000_000_000L));
 
         assertThat(Changes.parse(changes.toString())).isEqualTo(changes);
-        assertThat(changes.of("a b:%\n")).isEqualTo(new Change(" 5 per\tminute ", 0L, Mode.OFF));
+        assertThat(changes.of("a b:%\n")).isEqualTo(new RateLimitChange(" 5 per\tminute ", 0L, Mode.OFF));
         assertThatThrownBy(() -> Changes.parse("garbage")).isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -484,16 +489,16 @@ class LiveChangesTest {
         LiveRules other = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
         String seen = version(one, "p");
         assertThat(version(other, "p")).isEqualTo(seen);
-        other.operations.change("q", Change.toLimit("1/hour"));
+        other.operations.change("q", RateLimitChange.toLimit("1/hour"));
 
-        one.operations.edit("p", Change.toLimit("5/hour"), false, seen, false);
+        one.operations.edit("p", RateLimitChange.toLimit("5/hour"), false, seen, false);
 
         // the other one has not read that yet
-        assertThatThrownBy(() -> other.operations.edit("p", Change.toMode(Mode.OFF), false, seen, false))
+        assertThatThrownBy(() -> other.operations.edit("p", RateLimitChange.toMode(Mode.OFF), false, seen, false))
                 .isInstanceOf(StaleVersionException.class)
                 .hasMessageContaining("is 5/hour (token-bucket), mode enforce now");
         assertThat(other.operations.mode("p")).isEqualTo(Mode.ENFORCE);
-        other.operations.edit("p", Change.toMode(Mode.OFF), false, version(other, "p"), false);
+        other.operations.edit("p", RateLimitChange.toMode(Mode.OFF), false, version(other, "p"), false);
         assertThat(version(other, "p")).isNotEqualTo(seen).isNotEqualTo(version(one, "p"));
     }
 
@@ -505,9 +510,10 @@ class LiveChangesTest {
     void change_againstOthersWhoAreAlwaysFirst_endsWithAnError() {
         LiveRules one = new LiveRules("p.limit=10/hour");
         one.operations.share((known, change) -> new SharedChanges.Answer(
-                known.and(changed(known.latest() + 1, "p", Change.toLimit(known.latest() + 1 + "/hour"))), false));
+                known.and(changed(known.latest() + 1, "p", RateLimitChange.toLimit(known.latest() + 1 + "/hour"))),
+                false));
 
-        assertThatThrownBy(() -> one.operations.change("p", Change.toLimit("5/minute")))
+        assertThatThrownBy(() -> one.operations.change("p", RateLimitChange.toLimit("5/minute")))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("try again");
     }
@@ -518,8 +524,8 @@ class LiveChangesTest {
         LiveRules one = new LiveRules(
                 Map.of("plans", plans), "p.limit=9/hour", "p.key=user", "p.plans.a+b=5/hour", "p.plans.pro=5/hour");
         LiveRules other = new LiveRules(Map.of("plans", plans), "p.limit=9/hour", "p.key=user", "p.plans.[a+b]=5/hour");
-        one.operations.change("p", Change.toPlan("pro", "7/hour"));
-        other.operations.change("p", Change.toPlan("a+b", "7/hour"));
+        one.operations.change("p", RateLimitChange.toPlan("pro", "7/hour"));
+        other.operations.change("p", RateLimitChange.toPlan("a+b", "7/hour"));
 
         other.operations.adopt(one.operations.changes());
 

@@ -11,9 +11,9 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.PlanResolver;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitPolicies;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
@@ -185,7 +185,7 @@ class RateLimitOperationsTest {
             assertThat(live.own.tryAcquire(live.operations.charge("p", "free"))).isTrue();
         }
         assertThat(live.own.tryAcquire(live.operations.charge("p", "bad"))).isFalse();
-        live.operations.change("p", Change.toMode(Mode.OFF));
+        live.operations.change("p", RateLimitChange.toMode(Mode.OFF));
         assertThat(live.own.tryAcquire(live.operations.charge("p", "bad"))).isTrue();
     }
 
@@ -218,11 +218,11 @@ class RateLimitOperationsTest {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user", "p.algorithm=fixed-window");
         live.admitted(50, get("/").by("alice"));
 
-        live.operations.change("p", Change.toLimit("10/hour"));
+        live.operations.change("p", RateLimitChange.toLimit("10/hour"));
 
         assertThat(remaining(live.operations, "p", "alice")).containsExactly(5L);
         assertThat(live.admitted(100, get("/").by("alice"))).isEqualTo(5);
-        live.operations.change("p", Change.toLimit("1000/hour"));
+        live.operations.change("p", RateLimitChange.toLimit("1000/hour"));
         assertThat(live.admitted(100, get("/").by("alice"))).isZero();
         assertThat(live.operations.policy("p").limits().get(0).capacity()).isEqualTo(1000);
     }
@@ -231,11 +231,11 @@ class RateLimitOperationsTest {
     void change_ofTheBurst_leavesTheLimit_andTheOtherWayRound() {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.burst=50");
 
-        live.operations.change("p", new Change(null, 20L, null));
+        live.operations.change("p", new RateLimitChange(null, 20L, null));
         assertThat(live.operations.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("100/hour"), 20));
-        live.operations.change("p", Change.toLimit("200/hour"));
+        live.operations.change("p", RateLimitChange.toLimit("200/hour"));
         assertThat(live.operations.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("200/hour"), 20));
-        live.operations.change("p", new Change(null, 0L, null));
+        live.operations.change("p", new RateLimitChange(null, 0L, null));
         assertThat(live.operations.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("200/hour")));
 
         live.operations.restore("p");
@@ -247,25 +247,25 @@ class RateLimitOperationsTest {
         LiveRules live = new LiveRules("p.limit=600/minute", "p.burst=800");
         assertThat(live.operations.report("p", null, false)).containsEntry("burst", 800L);
 
-        assertThat(live.operations.edit("p", Change.toLimit("50/minute"), false, null, false))
+        assertThat(live.operations.edit("p", RateLimitChange.toLimit("50/minute"), false, null, false))
                 .containsEntry("from", "600/minute (token-bucket, burst 800), mode enforce")
                 .containsEntry("to", "50/minute (token-bucket, burst 800), mode enforce")
                 .containsEntry(
                         "remark",
                         "the burst is still 800, so a key with a full bucket is admitted 800 at once, and only then"
                                 + " 50/minute; change it as well, to 0 for the permits of one period");
-        assertThat(live.operations.edit("p", Change.toLimit("3000/minute"), false, null, false))
+        assertThat(live.operations.edit("p", RateLimitChange.toLimit("3000/minute"), false, null, false))
                 .containsEntry(
                         "remark",
                         "the burst is still 800, so at most that many are admitted at once, although the limit is"
                                 + " 3000/minute; change it as well, to 0 for the permits of one period");
-        assertThat(live.operations.edit("p", new Change("50/minute", 0L, null), false, null, false))
+        assertThat(live.operations.edit("p", new RateLimitChange("50/minute", 0L, null), false, null, false))
                 .containsEntry(
                         "remark",
                         "a key with a full budget is admitted 50 at once, before 800; what keys have used stays used, in"
                                 + " proportion")
                 .doesNotContainKey("burst");
-        assertThat(live.operations.edit("p", Change.toMode(Mode.SHADOW), false, null, false))
+        assertThat(live.operations.edit("p", RateLimitChange.toMode(Mode.SHADOW), false, null, false))
                 .doesNotContainKey("remark");
     }
 
@@ -273,9 +273,9 @@ class RateLimitOperationsTest {
     void change_toTwoLimits_besideABurst_saysWhatToChangeAsWell() {
         LiveRules live = new LiveRules("p.limit=600/minute", "p.burst=800");
 
-        assertThatThrownBy(() -> live.operations.change("p", Change.toLimit("5/minute; 50/hour")))
+        assertThatThrownBy(() -> live.operations.change("p", RateLimitChange.toLimit("5/minute; 50/hour")))
                 .hasMessageContaining("this one has 2; change the burst to 0 as well");
-        live.operations.change("p", new Change("5/minute; 50/hour", 0L, null));
+        live.operations.change("p", new RateLimitChange("5/minute; 50/hour", 0L, null));
         assertThat(live.operations.policy("p").limits()).hasSize(2);
     }
 
@@ -286,7 +286,7 @@ class RateLimitOperationsTest {
         List<Map<String, Object>> told = new ArrayList<>();
         live.operations.observe((policy, what) -> told.add(what));
 
-        live.operations.edit("p", Change.toLimit("5/hour"), false, null, false);
+        live.operations.edit("p", RateLimitChange.toLimit("5/hour"), false, null, false);
         live.operations.restore("p");
 
         assertThat(output)
@@ -310,9 +310,9 @@ class RateLimitOperationsTest {
                 "p.plans.pro=9/hour",
                 "p.key=user");
 
-        live.operations.change("p", new Change(null, 3L, null));
+        live.operations.change("p", new RateLimitChange(null, 3L, null));
         assertThat(live.admitted(9, get("/").by("alice"))).isEqualTo(3);
-        live.operations.change("p", new Change("5/hour", 0L, null));
+        live.operations.change("p", new RateLimitChange("5/hour", 0L, null));
 
         assertThat(live.admitted(9, get("/").by("bob"))).isEqualTo(5);
         assertThat(live.admitted(20, get("/").by("carol").with("X-Plan", "pro")))
@@ -326,19 +326,19 @@ class RateLimitOperationsTest {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.concurrency=2");
         assertThat(live.admitted(9, get("/"))).isEqualTo(2);
 
-        live.operations.change("p/concurrency", Change.toLimit("5"));
+        live.operations.change("p/concurrency", RateLimitChange.toLimit("5"));
         assertThat(live.admitted(9, get("/"))).isEqualTo(3);
         assertThat(live.operations.policy("p").limits().get(0).capacity()).isEqualTo(100);
-        live.operations.change("p/concurrency", Change.toMode(Mode.SHADOW));
+        live.operations.change("p/concurrency", RateLimitChange.toMode(Mode.SHADOW));
         assertThat(live.admitted(9, get("/"))).isEqualTo(9);
-        live.operations.change("p/concurrency", Change.toMode(Mode.OFF));
+        live.operations.change("p/concurrency", RateLimitChange.toMode(Mode.OFF));
         assertThat(live.admitted(9, get("/"))).isEqualTo(9);
         live.operations.restore("p/concurrency");
         assertThat(live.admits(get("/"))).isFalse();
-        live.operations.change("p", Change.toMode(Mode.SHADOW));
+        live.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
         assertThat(live.operations.mode("p/concurrency")).isEqualTo(Mode.SHADOW);
         assertThat(live.admits(get("/"))).isTrue();
-        assertThatThrownBy(() -> live.operations.change("p/concurrency", new Change(null, 7L, null)))
+        assertThatThrownBy(() -> live.operations.change("p/concurrency", new RateLimitChange(null, 7L, null)))
                 .hasMessageStartingWith("ratelimit.policies.p/concurrency.burst: ");
     }
 
@@ -354,14 +354,14 @@ class RateLimitOperationsTest {
         LiveRules live = new LiveRules("p.limit=1/hour");
         assertThat(live.admitted(5, get("/"))).isEqualTo(1);
 
-        live.operations.change("p", Change.toMode(Mode.OFF));
+        live.operations.change("p", RateLimitChange.toMode(Mode.OFF));
         assertThat(live.admitted(5, get("/"))).isEqualTo(5);
         assertThat(live.operations.mode("p")).isEqualTo(Mode.OFF);
 
-        live.operations.change("p", Change.toMode(Mode.SHADOW));
+        live.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
         assertThat(live.admitted(5, get("/"))).isEqualTo(5);
 
-        live.operations.change("p", Change.toMode(Mode.ENFORCE));
+        live.operations.change("p", RateLimitChange.toMode(Mode.ENFORCE));
         assertThat(live.admitted(5, get("/"))).isZero();
     }
 
@@ -370,10 +370,10 @@ class RateLimitOperationsTest {
         LiveRules live = new LiveRules(Pages.class, "p.limit=10/hour", "p.match.annotated=true", "p.mode=off");
         assertThat(live.admitted(5, get("/search"))).isEqualTo(5);
 
-        live.operations.change("p", Change.toMode(Mode.ENFORCE));
+        live.operations.change("p", RateLimitChange.toMode(Mode.ENFORCE));
         assertThat(live.admitted(5, get("/search"))).isEqualTo(2);
 
-        live.operations.change("p", Change.toLimit("40/hour"));
+        live.operations.change("p", RateLimitChange.toLimit("40/hour"));
         live.ticker.advance(Duration.ofHours(1));
         assertThat(live.admitted(9, get("/search"))).isEqualTo(8);
     }
@@ -383,9 +383,9 @@ class RateLimitOperationsTest {
         LiveRules live = new LiveRules(Pages.class, "p.limit=10/hour", "p.match.annotated=true");
         assertThat(live.admitted(9, get("/page").with("X-Id", "a"))).isEqualTo(3);
 
-        live.operations.change("Pages.page", Change.toLimit("30/hour"));
+        live.operations.change("Pages.page", RateLimitChange.toLimit("30/hour"));
         assertThat(live.admitted(9, get("/page").with("X-Id", "b"))).isEqualTo(9);
-        live.operations.change("Pages.page", Change.toMode(Mode.OFF));
+        live.operations.change("Pages.page", RateLimitChange.toMode(Mode.OFF));
         assertThat(live.admitted(99, get("/page").with("X-Id", "a"))).isEqualTo(99);
         live.operations.restore("Pages.page");
         assertThat(live.admitted(9, get("/page").with("X-Id", "a"))).isZero();
@@ -395,15 +395,15 @@ class RateLimitOperationsTest {
     void change_thatIsWrong_isRefusedWhole_withTheMessageOfTheStart() {
         LiveRules live = new LiveRules(Pages.class, "p.limit=10/hour", "p.key=header:X-Id");
 
-        assertThatThrownBy(() -> live.operations.change("p", new Change("ten/hour", null, Mode.OFF)))
+        assertThatThrownBy(() -> live.operations.change("p", new RateLimitChange("ten/hour", null, Mode.OFF)))
                 .isInstanceOf(RateLimitConfigurationException.class)
                 .hasMessageStartingWith("ratelimit.policies.p.limit: ");
-        assertThatThrownBy(() -> live.operations.change("p", new Change("10/hour; 50/day", 5L, null)))
+        assertThatThrownBy(() -> live.operations.change("p", new RateLimitChange("10/hour; 50/day", 5L, null)))
                 .hasMessageStartingWith("ratelimit.policies.p.burst: burst needs a policy with a single limit");
-        assertThatThrownBy(() -> live.operations.change("p", Change.toLimit("4/hour")))
+        assertThatThrownBy(() -> live.operations.change("p", RateLimitChange.toLimit("4/hour")))
                 .hasMessageStartingWith(
                         "@RateLimited on Pages.search(): permits must be from 0 to 4, the maximum that the limit admits");
-        assertThatThrownBy(() -> live.operations.change("q", Change.toLimit("4/hour")))
+        assertThatThrownBy(() -> live.operations.change("q", RateLimitChange.toLimit("4/hour")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("there is no policy 'q'");
 
@@ -411,7 +411,7 @@ class RateLimitOperationsTest {
         assertThat(live.operations.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("10/hour")));
         assertThat(live.admitted(20, get("/").with("X-Id", "a"))).isEqualTo(10);
         // a change that is refused is not part of the next one
-        live.operations.change("p", Change.toLimit("11/hour"));
+        live.operations.change("p", RateLimitChange.toLimit("11/hour"));
         assertThat(live.operations.mode("p")).isEqualTo(Mode.ENFORCE);
     }
 
@@ -428,7 +428,7 @@ class RateLimitOperationsTest {
         ChargedRequest second = after.charge(before.charge(null, get("/").from("10.0.0.1")), get("/").by("alice"));
 
         assertThat(second.isRefused()).isFalse();
-        live.operations.change("late", Change.toMode(Mode.OFF));
+        live.operations.change("late", RateLimitChange.toMode(Mode.OFF));
 
         assertThat(after.charge(first, get("/").by("alice")).isRefused()).isTrue();
         assertThat(live.admits(get("/").from("10.0.0.2").by("alice"))).isTrue();
@@ -445,8 +445,8 @@ class RateLimitOperationsTest {
         live.operations.observe((policy, what) -> told.add(policy));
         live.operations.publishTo(new QueuedEvents(published::add, Runnable::run), true);
 
-        live.operations.change("p", Change.toLimit("5/hour").lasting(Duration.ofHours(1)));
-        live.operations.change("q", Change.toLimit("5/hour").lasting(Duration.ofHours(1)));
+        live.operations.change("p", RateLimitChange.toLimit("5/hour").lasting(Duration.ofHours(1)));
+        live.operations.change("q", RateLimitChange.toLimit("5/hour").lasting(Duration.ofHours(1)));
         live.operations.override("p", "alice", KeyOverride.blocked());
         live.operations.removeOverride("p", "alice");
         live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
@@ -464,7 +464,7 @@ class RateLimitOperationsTest {
     void answerToAChange_showsKeys_toThoseWhoMaySeeThem() {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
         live.operations.override("p", "alice", KeyOverride.blocked());
-        Change change = Change.toLimit("5/hour");
+        RateLimitChange change = RateLimitChange.toLimit("5/hour");
 
         assertThat(live.operations.preview("p", change, false, null, true).toString())
                 .contains("key=alice");

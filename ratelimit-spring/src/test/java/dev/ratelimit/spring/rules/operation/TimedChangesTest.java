@@ -8,9 +8,9 @@ import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.HistoryEntry.Action;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitChangedEvent;
 import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import java.time.Duration;
 import java.time.Instant;
@@ -47,7 +47,10 @@ class TimedChangesTest {
         live.operations.publishTo(new QueuedEvents(events::add, Runnable::run), false);
         live.operations.observe((policy, what) -> audited.add(what));
         live.operations.change(
-                "p", Change.toLimit("50/minute").lasting(Duration.ofHours(1)).because("release"));
+                "p",
+                RateLimitChange.toLimit("50/minute")
+                        .lasting(Duration.ofHours(1))
+                        .because("release"));
 
         live.ticker.advance(Duration.ofHours(1).minusNanos(1000));
         assertThat(version()).isEqualTo(CHANGED);
@@ -67,19 +70,19 @@ class TimedChangesTest {
 
     @Test
     void end_concernsOnlyWhatTheChangeNames_andALaterChangeReplacesIt() {
-        live.operations.change("p", Change.toMode(Mode.SHADOW));
-        live.operations.change("p", Change.toLimit("50/minute").lasting(Duration.ofHours(1)));
-        live.operations.change("p", new Change(null, 10L, null).lasting(Duration.ofHours(1)));
-        live.operations.change("p", new Change(null, 20L, null));
+        live.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
+        live.operations.change("p", RateLimitChange.toLimit("50/minute").lasting(Duration.ofHours(1)));
+        live.operations.change("p", new RateLimitChange(null, 10L, null).lasting(Duration.ofHours(1)));
+        live.operations.change("p", new RateLimitChange(null, 20L, null));
 
         live.ticker.advance(Duration.ofHours(2));
 
-        assertThat(live.rules.changes()).containsExactly(Map.entry("p", new Change(null, 20L, Mode.SHADOW)));
+        assertThat(live.rules.changes()).containsExactly(Map.entry("p", new RateLimitChange(null, 20L, Mode.SHADOW)));
     }
 
     @Test
     void end_byAClockThatIsSet_isStillTheEnd() {
-        live.operations.change("p", Change.toLimit("50/minute").until(now().plusSeconds(7200)));
+        live.operations.change("p", RateLimitChange.toLimit("50/minute").until(now().plusSeconds(7200)));
 
         live.ticker.setWallClock(Duration.ofHours(1));
         live.ticker.advance(Duration.ofMinutes(59));
@@ -91,7 +94,7 @@ class TimedChangesTest {
 
     @Test
     void close_endsNothingAnyMore() {
-        live.operations.change("p", Change.toLimit("50/minute").lasting(Duration.ofHours(1)));
+        live.operations.change("p", RateLimitChange.toLimit("50/minute").lasting(Duration.ofHours(1)));
 
         live.operations.close();
 
@@ -101,12 +104,12 @@ class TimedChangesTest {
     @Test
     void hostileValues_areRefused_andNothingIsChanged() {
         String many = "1/second;".repeat(30);
-        for (Change change : List.of(
-                Change.toLimit("50/minute").because("x".repeat(201)),
-                Change.toLimit(many),
-                Change.toLimit("50/minute").lasting(Duration.ZERO),
-                Change.toLimit("50/minute").lasting(Duration.ofDays(367)),
-                Change.toLimit("50/minute").until(now()))) {
+        for (RateLimitChange change : List.of(
+                RateLimitChange.toLimit("50/minute").because("x".repeat(201)),
+                RateLimitChange.toLimit(many),
+                RateLimitChange.toLimit("50/minute").lasting(Duration.ZERO),
+                RateLimitChange.toLimit("50/minute").lasting(Duration.ofDays(367)),
+                RateLimitChange.toLimit("50/minute").until(now()))) {
             assertThatThrownBy(() -> live.operations.change("p", change)).isInstanceOf(IllegalArgumentException.class);
         }
 
@@ -118,7 +121,7 @@ class TimedChangesTest {
     void history_tellsWhoWhenFromWhatToWhatAndWhy_ofPoliciesAndKeys() {
         live.operations.identify(() -> "alice");
         Instant first = now();
-        live.operations.change("p", Change.toLimit("50/minute").because("release"));
+        live.operations.change("p", RateLimitChange.toLimit("50/minute").because("release"));
         live.ticker.advance(Duration.ofSeconds(1));
         live.operations.override(
                 "p", "bob", KeyOverride.blocked().lasting(Duration.ofMinutes(1)).because("flood"));
@@ -202,7 +205,8 @@ class TimedChangesTest {
     @Test
     void report_tellsTheDetailsOfEachChange() {
         live.operations.change(
-                "p", Change.toMode(Mode.SHADOW).lasting(Duration.ofHours(1)).because("why"));
+                "p",
+                RateLimitChange.toMode(Mode.SHADOW).lasting(Duration.ofHours(1)).because("why"));
 
         assertThat(live.operations.report("p", null, false))
                 .containsEntry(
@@ -222,7 +226,7 @@ class TimedChangesTest {
 
     @Test
     void request_isChargedToTheConfiguredLimitAgain() {
-        live.operations.change("p", Change.toMode(Mode.OFF).lasting(Duration.ofSeconds(10)));
+        live.operations.change("p", RateLimitChange.toMode(Mode.OFF).lasting(Duration.ofSeconds(10)));
         assertThat(live.admitted(200, get("/x"))).isEqualTo(200);
 
         live.ticker.advance(Duration.ofSeconds(10));
@@ -233,7 +237,7 @@ class TimedChangesTest {
     @Test
     void returnToTheConfiguration_hasNoEnd() {
         LiveRules live = new LiveRules("p.limit=100/minute");
-        Change nothing = new Change(null, null, null);
+        RateLimitChange nothing = new RateLimitChange(null, null, null);
 
         assertThatThrownBy(() -> live.operations.edit("p", nothing.lasting(Duration.ofSeconds(2)), true, null, false))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -241,7 +245,8 @@ class TimedChangesTest {
         assertThatThrownBy(() -> live.operations.preview("p", nothing.until(Instant.MAX), true, null, false))
                 .hasMessageStartingWith("a return to the configuration does not end");
         assertThat(live.operations.history(10)).isEmpty();
-        live.operations.edit("p", Change.toLimit("1/minute").lasting(Duration.ofSeconds(2)), true, null, false);
+        live.operations.edit(
+                "p", RateLimitChange.toLimit("1/minute").lasting(Duration.ofSeconds(2)), true, null, false);
         assertThat(live.operations.history(10)).hasSize(1);
     }
 }

@@ -16,8 +16,8 @@ import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.PlanResolver;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
@@ -270,7 +270,7 @@ class TrialJournalTest {
         assertThat(result(live, "p").limits()).hasToString("[5/minute (token-bucket, burst 30)]");
         live.operations.startTrial("p", RateLimitTrial.of("5/minute").withBurst(0));
         assertThat(result(live, "p").limits()).hasToString("[5/minute (token-bucket)]");
-        live.operations.change("p", new Change(null, 20L, null));
+        live.operations.change("p", new RateLimitChange(null, 20L, null));
         live.operations.startTrial("p", RateLimitTrial.of("5/minute"));
         assertThat(result(live, "p").limits()).hasToString("[5/minute (token-bucket, burst 20)]");
         live.operations.startTrial("p", RateLimitTrial.of("5/minute; 9/hour").by("sliding-log"));
@@ -370,14 +370,14 @@ class TrialJournalTest {
         live.operations.startTrial("p", RateLimitTrial.of("5/minute"));
         assertThat(live.operations.trials().report("p", true)).doesNotContainKey("remark");
 
-        live.operations.change("p", Change.toMode(Mode.OFF));
+        live.operations.change("p", RateLimitChange.toMode(Mode.OFF));
 
         live.admits(by("alice"));
         assertThat(live.operations.trials().report("p", true))
                 .containsEntry("running", true)
                 .containsEntry("requests", 0L)
                 .containsEntry("remark", "the policy is off, so no request reaches the trial");
-        live.operations.change("p", Change.toMode(Mode.ENFORCE));
+        live.operations.change("p", RateLimitChange.toMode(Mode.ENFORCE));
         assertThat(live.operations.trials().report("p", true)).doesNotContainKey("remark");
     }
 
@@ -387,7 +387,7 @@ class TrialJournalTest {
 
         assertThatThrownBy(() -> live.operations.startTrial("p", RateLimitTrial.of("5/minute")))
                 .hasMessageContaining("off");
-        live.operations.change("p", Change.toMode(Mode.ENFORCE));
+        live.operations.change("p", RateLimitChange.toMode(Mode.ENFORCE));
         assertThatThrownBy(() -> live.operations.startTrial("p/concurrency", RateLimitTrial.of("5")))
                 .hasMessageContaining("at once");
         assertThatThrownBy(() -> live.operations.startTrial("q", RateLimitTrial.of("5/minute")))
@@ -418,7 +418,7 @@ class TrialJournalTest {
         live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
         live.admits(by("alice"));
 
-        live.operations.change("p", Change.toLimit("100/hour"));
+        live.operations.change("p", RateLimitChange.toLimit("100/hour"));
         live.operations.override("p", "bob", KeyOverride.blocked());
 
         live.admits(by("alice"));

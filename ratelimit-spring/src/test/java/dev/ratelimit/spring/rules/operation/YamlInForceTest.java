@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.PlanResolver;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
@@ -136,14 +136,14 @@ class YamlInForceTest {
     @Test
     void changedPolicies_areWritten_asTheyAreInForce() {
         LiveRules live = everything();
-        live.operations.change("a", new Change("1500/minute", null, Mode.SHADOW));
-        live.operations.change("a/concurrency", Change.toLimit("2000"));
-        live.operations.change("b/c", new Change(null, 0L, null));
-        live.operations.change("D", Change.toLimit("3/minute"));
-        live.operations.change("e", Change.toLimit("4"));
-        live.operations.change("a", Change.toPenalty(Duration.ofMinutes(7)));
-        live.operations.change("b/c", Change.toMaxWait(Duration.ofSeconds(9)));
-        live.operations.change("D", Change.toPlan("Pro Plus", "5/day"));
+        live.operations.change("a", new RateLimitChange("1500/minute", null, Mode.SHADOW));
+        live.operations.change("a/concurrency", RateLimitChange.toLimit("2000"));
+        live.operations.change("b/c", new RateLimitChange(null, 0L, null));
+        live.operations.change("D", RateLimitChange.toLimit("3/minute"));
+        live.operations.change("e", RateLimitChange.toLimit("4"));
+        live.operations.change("a", RateLimitChange.toPenalty(Duration.ofMinutes(7)));
+        live.operations.change("b/c", RateLimitChange.toMaxWait(Duration.ofSeconds(9)));
+        live.operations.change("D", RateLimitChange.toPlan("Pro Plus", "5/day"));
 
         RateLimitProperties pasted = bind(yaml(live, false));
 
@@ -163,7 +163,7 @@ class YamlInForceTest {
         live.operations.identify(() -> "alice");
         live.operations.change(
                 "p",
-                Change.toLimit("50/minute")
+                RateLimitChange.toLimit("50/minute")
                         .lasting(Duration.ofHours(1))
                         .because("release\npolicies: {}\u2028mode: off"));
 
@@ -214,7 +214,7 @@ class YamlInForceTest {
     void policyOfAnAnnotation_isAComment() {
         LiveRules live = new LiveRules(Pages.class);
         String name = live.operations.names().iterator().next();
-        live.operations.change(name, Change.toLimit("2/hour"));
+        live.operations.change(name, RateLimitChange.toLimit("2/hour"));
 
         assertThat(yaml(live, false))
                 .contains("# The policy " + name + " is written out in an annotation. limit: 2/hour, by")
@@ -224,7 +224,7 @@ class YamlInForceTest {
     @Test
     void modeOfAConcurrencyLimitAlone_isAComment() {
         LiveRules live = new LiveRules("p.limit=100/minute", "p.concurrency=5");
-        live.operations.change("p/concurrency", Change.toMode(Mode.SHADOW));
+        live.operations.change("p/concurrency", RateLimitChange.toMode(Mode.SHADOW));
 
         assertThat(yaml(live, false))
                 .contains("# mode of the concurrency limit alone: shadow, by", "the configuration has no such property")
@@ -237,7 +237,7 @@ class YamlInForceTest {
         live.operations.override("p/concurrency", "bob", KeyOverride.to("3"));
         LiveRules annotated = new LiveRules(Pages.class);
         String name = annotated.operations.names().iterator().next();
-        annotated.operations.override(name, "192.0.2.1", KeyOverride.blocked());
+        annotated.operations.override(name, "ip:192.0.2.1", KeyOverride.blocked());
 
         assertThat(yaml(live, false))
                 .contains("# Override of key bob of the concurrency limit alone: 3, by", "no such property")
@@ -245,14 +245,14 @@ class YamlInForceTest {
         assertThat(yaml(annotated, false))
                 .startsWith("# All policies of the configuration are as configured.")
                 .contains("# The policy " + name
-                        + " is written out in an annotation. Override of key 192.0.2.1: blocked, by");
+                        + " is written out in an annotation. Override of key ip:192.0.2.1: blocked, by");
     }
 
     @Test
     void plan_hasItsNameAsItIsConfigured() {
         LiveRules live =
                 new LiveRules(Map.of("plans", PLANS), "p.limit=9/hour", "p.key=user", "p.plans.[a+b c]=5/hour");
-        live.operations.change("p", Change.toPlan("a+b c", "7/hour"));
+        live.operations.change("p", RateLimitChange.toPlan("a+b c", "7/hour"));
 
         assertThat(yaml(live, false)).contains("# plan-limit.a+b c: 7/hour, by");
     }

@@ -1,4 +1,4 @@
-package dev.ratelimit.spring.rules.config;
+package dev.ratelimit.spring.rules.rule;
 
 /**
  * Knows the results of methods that tell when their work ends, although it goes on after the method has returned them. A

@@ -1,4 +1,4 @@
-package dev.ratelimit.spring.rules.decision;
+package dev.ratelimit.spring.rules.request;
 
 import java.security.Principal;
 import java.util.function.BiConsumer;
@@ -32,7 +32,7 @@ public final class CurrentCaller {
     }
 
     /** The authenticated caller of the current thread; {@code null} if there is none. */
-    static @Nullable Principal principal() {
+    public static @Nullable Principal principal() {
         return PRESENT ? SecurityCaller.principal() : null;
     }
 

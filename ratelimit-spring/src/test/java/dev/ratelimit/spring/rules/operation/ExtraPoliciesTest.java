@@ -1,0 +1,160 @@
+package dev.ratelimit.spring.rules.operation;
+
+import static dev.ratelimit.spring.rules.operation.LiveRules.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.spring.KeyOverride;
+import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChange;
+import dev.ratelimit.spring.RateLimitChangedEvent;
+import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
+import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitTrial;
+import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.springframework.http.HttpHeaders;
+
+/** Policies that are off until an operator puts them in force on some paths. */
+class ExtraPoliciesTest {
+
+    private static final String EXTRA = "extra-by-address";
+    private static final String OFF = "60/minute (token-bucket), mode off";
+    private static final String ON = "2/minute (token-bucket), mode enforce";
+
+    private static RateLimitChange on(String... paths) {
+        return RateLimitChange.toLimit("2/minute").onPaths(paths);
+    }
+
+    @Test
+    void rules_areTheSameAsBefore_whenThePolicyIsGone() {
+        LiveRules live = new LiveRules("p.limit=100/minute", "p.match.paths=/x");
+        RulesInForce before = live.rules.inForce();
+
+        live.operations.change("extra-by-user", on("/orders/*"));
+        live.operations.restore("extra-by-user");
+
+        RulesInForce after = live.rules.inForce();
+        assertThat(after.byPolicy().keySet())
+                .isEqualTo(before.byPolicy().keySet())
+                .isEqualTo(Set.of("p"));
+        assertThat(after.anywhere().rules()).hasSize(1);
+        assertThat(after.changes()).isEmpty();
+        assertThat(after.isFreePreflight(get("/x").with(HttpHeaders.ORIGIN, "https://a")))
+                .isEqualTo(before.isFreePreflight(get("/x").with(HttpHeaders.ORIGIN, "https://a")));
+    }
+
+    @Test
+    void events_tellThatThePolicyWasOff_isInForce_andHasEnded() {
+        LiveRules live = new LiveRules("p.limit=100/minute");
+        List<Object> events = new ArrayList<>();
+        live.operations.publishTo(new QueuedEvents(events::add, Runnable::run), false);
+
+        live.operations.change(EXTRA, on("/orders/*").lasting(Duration.ofHours(1)));
+        live.ticker.advance(Duration.ofHours(1));
+
+        assertThat(events)
+                .containsExactly(
+                        new RateLimitChangedEvent(EXTRA, Cause.OPERATOR, null, OFF, ON),
+                        new RateLimitChangedEvent(EXTRA, Cause.EXPIRY, null, ON, OFF));
+    }
+
+    @Test
+    void changeOfTheLimitAlone_putsNothingInForce() {
+        LiveRules live = new LiveRules("p.limit=100/minute");
+
+        live.operations.change(EXTRA, RateLimitChange.toLimit("1/minute"));
+
+        assertThat(live.operations.mode(EXTRA)).isEqualTo(Mode.OFF);
+        assertThat(live.admitted(5, get("/orders/1"))).isEqualTo(5);
+    }
+
+    @Test
+    void limit_thatOutlivesThePaths_limitsNothing() {
+        LiveRules live = new LiveRules("p.limit=100/minute");
+        live.operations.change(EXTRA, on("/orders/*").lasting(Duration.ofHours(1)));
+        live.operations.change(EXTRA, RateLimitChange.toLimit("1/minute").lasting(Duration.ofHours(3)));
+        assertThat(live.admitted(5, get("/orders/1"))).isOne();
+
+        live.ticker.advance(Duration.ofHours(1));
+
+        assertThat(live.admitted(5, get("/orders/1"))).isEqualTo(5);
+        assertThat(live.admitted(5, get("/x"))).isEqualTo(5);
+    }
+
+    @Test
+    void annotation_withTheNameOfOneOfThem_isAMistake() {
+        assertThatThrownBy(() -> new LiveRules(Named.class, "p.limit=100/minute"))
+                .isInstanceOf(RateLimitConfigurationException.class)
+                .hasMessageContaining(
+                        "operators put a policy in force that is called 'extra-by-address'; rename this one");
+    }
+
+    static class Named {
+
+        @RateLimited(value = "3/minute", name = EXTRA)
+        void one() {}
+    }
+
+    @Test
+    void trial_endsWithThePolicy_andItsResultStays() {
+        LiveRules live = new LiveRules("p.limit=100/minute");
+        live.operations.change(EXTRA, on("/orders/*"));
+        live.operations.startTrial(EXTRA, RateLimitTrial.of("1/minute"));
+        assertThat(live.admitted(3, get("/orders/1"))).isEqualTo(2);
+
+        live.operations.restore(EXTRA);
+
+        assertThat(live.operations.report(EXTRA, null, false))
+                .containsEntry("mode", "off")
+                .containsKey("trial");
+        assertThat(live.admitted(3, get("/orders/1"))).isEqualTo(3);
+        assertThat(live.operations.trial(EXTRA)).isNotNull();
+    }
+
+    @Test
+    void override_ofAPolicyThatIsGone_appliesAgainWithThePolicy() {
+        LiveRules live = new LiveRules("p.limit=100/minute");
+        live.operations.change(EXTRA, on("/orders/*"));
+        live.operations.override(EXTRA, "127.0.0.1", KeyOverride.blocked());
+        live.operations.restore(EXTRA);
+        assertThatThrownBy(() -> live.operations.overrides(EXTRA)).isInstanceOf(UnknownPolicyException.class);
+        assertThat(live.admits(get("/orders/1"))).isTrue();
+
+        live.operations.change(EXTRA, on("/orders/*"));
+
+        assertThat(live.operations.overrides(EXTRA)).hasSize(1);
+    }
+
+    @Test
+    void observer_isToldTheNames_andWhatItThrowsFailsNoChange() {
+        LiveRules live = new LiveRules("p.limit=100/minute");
+        List<Set<String>> told = new ArrayList<>();
+        live.operations.watchNames(names -> {
+            told.add(names);
+            throw new IllegalStateException("broken");
+        });
+
+        live.operations.change(EXTRA, on("/orders/*").lasting(Duration.ofHours(1)));
+        live.ticker.advance(Duration.ofHours(1));
+
+        assertThat(told).containsExactly(Set.of(EXTRA, "p"), Set.of("p"));
+    }
+
+    @Test
+    void changes_keepPaths_withCommas() {
+        Changes changes = Changes.of("p", on("/a/{id:[0-9]{1,3}}", "/b"), false).at(1);
+
+        assertThat(Changes.parse(changes.toString())).isEqualTo(changes);
+        LiveRules live = new LiveRules("p.limit=100/hour");
+        live.operations.change(EXTRA, on("/a/{id:[0-9]{1,3}}", "/b"));
+        assertThat(live.admitted(5, get("/a/123"))).isEqualTo(2);
+        assertThat(live.admitted(5, get("/a/1234"))).isEqualTo(5);
+    }
+}
