@@ -8,7 +8,7 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.simulator.command.Main;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.PlanResolver;
-import dev.ratelimit.spring.RateLimitPolicies.Change;
+import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.test.FakeTicker;
@@ -183,7 +183,7 @@ class ReplayTest {
     @Test
     void replay_ofWhatWasRecordedInShadowMode_decidesAsTheApplicationThenDoes() throws Exception {
         Set<String> policies = operations.names();
-        policies.forEach(policy -> operations.change(policy, Change.toMode(Mode.SHADOW)));
+        policies.forEach(policy -> operations.change(policy, RateLimitChange.toMode(Mode.SHADOW)));
         Recorded recording = run();
         assertThat(refused()).isZero();
         policies.forEach(operations::restore);
