@@ -159,6 +159,24 @@ class CallerReportTest {
     }
 
     @Test
+    void lastRefusal_isOneThatTheCallerWasTold_notOfShadowMode() throws IOException {
+        Counted app = new Counted(
+                "p.limit=2/hour",
+                "p.key=user",
+                "ratelimit.policies.q.limit=1/hour",
+                "ratelimit.policies.q.key=user",
+                "ratelimit.policies.q.mode=shadow");
+        app.send(3, get("/orders/1").by("alice"));
+        app.live.ticker.advance(Duration.ofHours(1));
+        app.send(2, get("/orders/1").by("alice"));
+
+        Map<String, Object> report = app.report(ALICE);
+
+        assertThat(map(report.get("lastRefusal"))).containsEntry("policy", "p").containsEntry("time", START);
+        assertThat(map(key(report, "q").get("refusals"))).containsEntry("refused", 1);
+    }
+
+    @Test
     void caller_withoutRefusals_isSaidToBeUnknown_withoutZeros() throws IOException {
         Counted app = new Counted("p.limit=2/hour", "p.key=user");
         app.send(3, get("/orders/1").by("bob"));
