@@ -281,7 +281,7 @@ class CallerReportTest {
         assertThat(key(report, "u"))
                 .containsEntry("key", List.of("ip:203.0.113.0/24"))
                 .containsEntry("remark", "of a request from this address without user");
-        assertThat(other(report, "h")).containsEntry("remark", "nothing is said of header:x-id; add header=x-id: a");
+        assertThat(other(report, "h")).containsEntry("remark", "nothing is said of header:x-id; add header=x-id:a");
     }
 
     @Test
