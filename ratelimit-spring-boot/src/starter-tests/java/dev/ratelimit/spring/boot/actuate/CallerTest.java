@@ -220,7 +220,7 @@ class CallerTest extends AppPerTest {
         Map<String, String> errors = Map.of(
                 "",
                         "caller needs to know who calls; write caller?user=alice, caller?address=203.0.113.7,"
-                                + " caller?header=X-Api-Key: a, or caller?key=a for a key of another kind",
+                                + " caller?header=X-Api-Key:a, or caller?key=a for a key of another kind",
                 "?usr=a", "there is no parameter 'usr'; write address, header, key, user",
                 "?user=a&path=/", "there is no parameter 'path'; write address, header, key, user",
                 "?user=a&user=b", "there are 2 values of user; write one",

@@ -45,7 +45,7 @@ public record Caller(
         if (user == null && address == null && headers.isEmpty() && key == null) {
             throw new IllegalArgumentException(
                     "caller needs to know who calls; write caller?user=alice,"
-                            + " caller?address=203.0.113.7, caller?header=X-Api-Key: a, or caller?key=a for a key of another kind");
+                            + " caller?address=203.0.113.7, caller?header=X-Api-Key:a, or caller?key=a for a key of another kind");
         }
         checkNotBlank("user", user);
         checkNotBlank("key", key);
@@ -133,8 +133,8 @@ public record Caller(
         return switch (part.kind()) {
             case IP -> "address=203.0.113.7";
             case USER, PRINCIPAL -> "user=alice";
-            case HEADER -> "header=" + part.header() + ": a";
-            case COOKIE -> "header=Cookie: " + part.cookie() + "=a";
+            case HEADER -> "header=" + part.header() + ":a";
+            case COOKIE -> "header=Cookie:" + part.cookie() + "=a";
             default -> "key=a";
         };
     }

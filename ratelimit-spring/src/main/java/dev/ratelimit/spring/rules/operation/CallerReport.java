@@ -2,6 +2,7 @@ package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.history.ConfiguredValue;
@@ -281,7 +282,8 @@ final class CallerReport {
     }
 
     private void noteLast(String policy, Object shown, RefusedKeys.Refusal refusal) {
-        if (refusal.time().isAfter(lastTime)) {
+        // what shadow mode would have refused, nobody complains of
+        if (rules.mode(policy) != Mode.SHADOW && refusal.time().isAfter(lastTime)) {
             lastTime = refusal.time();
             Map<String, Object> map = new LinkedHashMap<>();
             map.put("policy", policy);

@@ -159,6 +159,24 @@ class CallerReportTest {
     }
 
     @Test
+    void lastRefusal_isOneThatTheCallerWasTold_notOfShadowMode() throws IOException {
+        Counted app = new Counted(
+                "p.limit=2/hour",
+                "p.key=user",
+                "ratelimit.policies.q.limit=1/hour",
+                "ratelimit.policies.q.key=user",
+                "ratelimit.policies.q.mode=shadow");
+        app.send(3, get("/orders/1").by("alice"));
+        app.live.ticker.advance(Duration.ofHours(1));
+        app.send(2, get("/orders/1").by("alice"));
+
+        Map<String, Object> report = app.report(ALICE);
+
+        assertThat(map(report.get("lastRefusal"))).containsEntry("policy", "p").containsEntry("time", START);
+        assertThat(map(key(report, "q").get("refusals"))).containsEntry("refused", 1);
+    }
+
+    @Test
     void caller_withoutRefusals_isSaidToBeUnknown_withoutZeros() throws IOException {
         Counted app = new Counted("p.limit=2/hour", "p.key=user");
         app.send(3, get("/orders/1").by("bob"));
@@ -263,7 +281,7 @@ class CallerReportTest {
         assertThat(key(report, "u"))
                 .containsEntry("key", List.of("ip:203.0.113.0/24"))
                 .containsEntry("remark", "of a request from this address without user");
-        assertThat(other(report, "h")).containsEntry("remark", "nothing is said of header:x-id; add header=x-id: a");
+        assertThat(other(report, "h")).containsEntry("remark", "nothing is said of header:x-id; add header=x-id:a");
     }
 
     @Test
