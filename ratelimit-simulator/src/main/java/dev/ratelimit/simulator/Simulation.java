@@ -1,9 +1,9 @@
 package dev.ratelimit.simulator;
 
 import dev.ratelimit.simulator.config.ConfigurationSource;
-import dev.ratelimit.simulator.config.RecordedFacts;
 import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.endpoint.LogEndpoints;
+import dev.ratelimit.simulator.recording.Recording;
 import dev.ratelimit.simulator.replay.KeyText;
 import dev.ratelimit.simulator.replay.Replay;
 import dev.ratelimit.simulator.statistics.KeyCount;
@@ -136,10 +136,11 @@ public final class Simulation {
         LogOptions own = options.withContextPath(SimulatedLimits.contextPath(environment));
         List<String> files = Stream.of(logs).map(Path::toString).toList();
         try (AccessLog log = AccessLog.open(files, own, in -> in)) {
-            boolean known = users || log.summary().hasUsers();
-            SimulatedLimits limits = written.on(new RecordedFacts(log.summary().fields(), known), Set.of());
+            SimulatedLimits limits = written.on(log, users, Set.of());
+            Recording recording = log.summary().recording();
+            boolean twice = stages || (recording != null && recording.stages());
             ReplayStatistics statistics = new ReplayStatistics(limits.rules().policiesInForce());
-            new Replay(limits, stages, List.of(statistics)).run(log);
+            new Replay(limits, twice, List.of(statistics)).run(log);
             return result(limits, statistics, log.summary().malformed());
         }
     }

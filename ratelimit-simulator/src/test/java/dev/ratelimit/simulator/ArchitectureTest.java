@@ -20,6 +20,8 @@ class ArchitectureTest {
     /** A package knows only those before it. */
     private static final List<String> LAYERS = List.of(
             ".text",
+            ".input",
+            ".recording",
             ".traffic",
             ".attack",
             ".endpoint",

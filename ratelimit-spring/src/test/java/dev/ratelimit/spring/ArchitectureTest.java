@@ -39,6 +39,7 @@ class ArchitectureTest {
             "instances",
             "trial",
             "history",
+            "recording",
             "override",
             "operation");
 

@@ -93,7 +93,7 @@ final class CompareCommand extends LogCommand {
         return results;
     }
 
-    private Map<String, SimulatedLimits> sides(Traffic traffic) {
+    private Map<String, SimulatedLimits> sides(Traffic traffic) throws IOException {
         Map<String, SimulatedLimits> sides = new LinkedHashMap<>();
         if (others.isEmpty()) {
             ALGORITHMS.forEach(algorithm -> sides.put(algorithm, with(traffic.limits(), algorithm)));

@@ -34,8 +34,8 @@ abstract class LogCommand implements Callable<Integer> {
         return new Progress(err(), Progress.isTerminal());
     }
 
-    /** The exit status for a log: with {@code --strict}, all of it must have been read as it is. */
+    /** The exit status for a log: with {@code --strict}, it must have requests, all of which were read as they are. */
     int statusOf(LogSummary summary) {
-        return log.strict && !summary.isClean() ? Main.UNMET : 0;
+        return log.strict && !(summary.isClean() && summary.requests() > 0) ? Main.UNMET : 0;
     }
 }

@@ -38,7 +38,7 @@ final class LogInput {
             names = "--format",
             paramLabel = "FORMAT",
             description =
-                    "combined, common, json, csv, trace, or a log format of nginx, Apache or Tomcat; by default, what"
+                    "combined, common, json, csv, trace, recording, or a log format of nginx, Apache or Tomcat; by default, what"
                             + " the first line looks like.")
     @Nullable
     String format;
@@ -112,7 +112,8 @@ final class LogInput {
 
     @Option(
             names = "--strict",
-            description = "Exit with 1 if lines could not be read, or were out of order by more than the window.")
+            description =
+                    "Exit with 1 if there are no requests, or lines could not be read, or were out of order by more than the window.")
     boolean strict;
 
     /** How the logs are to be read. */

@@ -1,6 +1,7 @@
 package dev.ratelimit.simulator.command;
 
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.simulator.recording.Recording;
 import dev.ratelimit.simulator.statistics.PolicyStatistics;
 import dev.ratelimit.simulator.statistics.ReplayStatistics;
 import dev.ratelimit.simulator.traffic.LogSummary;
@@ -50,7 +51,17 @@ final class Notes {
 
     private void log(Traffic traffic) {
         LogSummary log = traffic.log().summary();
-        if (log.limited() > 0) {
+        Recording recording = log.recording();
+        if (recording != null && recording.share() < 1) {
+            add("Only %s of the callers were recorded", TextReport.percent(recording.share()));
+        }
+        if (log.limited() > 0 && recording != null) {
+            add(
+                    "%,d requests were refused already when they were recorded: what they would have been answered is not"
+                            + " known, so that they are charged; and their clients may have sent fewer requests because of"
+                            + " that",
+                    log.limited());
+        } else if (log.limited() > 0) {
             add(
                     "%,d requests have status 429: they were refused already when they were recorded, and their clients may"
                             + " have sent fewer requests because of that",

@@ -45,7 +45,9 @@ final class ReplayCommand extends LogCommand {
         try (Traffic traffic = Traffic.open(limits, log, progress);
                 OutputFile lines = decisions == null ? null : OutputFile.of(decisions, print);
                 OutputFile page = out == null ? null : OutputFile.of(pageIn(out), print)) {
-            KeyText keys = new KeyText(traffic.limits().rules().inForce(), showKeys);
+            KeyText keys = new KeyText(
+                    traffic.limits().rules().inForce(),
+                    showKeys || traffic.limits().areRecorded());
             ReplayStatistics statistics =
                     new ReplayStatistics(traffic.limits().rules().policiesInForce());
             List<ReplayObserver> observers = new ArrayList<>(List.of(statistics));

@@ -32,8 +32,6 @@ final class SuggestCommand extends LogCommand {
     /** Of the requests of the log, if there is no other log to check by. */
     private static final double TRAINING = 0.7;
 
-    private static final String PER_CLIENT = "per-client";
-
     @Option(
             names = "--touch-at-most",
             paramLabel = "SHARE",
@@ -83,7 +81,7 @@ final class SuggestCommand extends LogCommand {
         LogInput checked = log.reading(check.isEmpty() ? log.inputs : check);
         try (Traffic traffic = Traffic.open(source(), limits, log, progress)) {
             long split = check.isEmpty() ? split(traffic, progress) : Long.MAX_VALUE;
-            Suggester suggester = new Suggester(traffic.limits(), limits.security, wish);
+            Suggester suggester = new Suggester(traffic.limits(), traffic.stages(), wish);
             List<Suggestion> suggestions = suggester.suggest(() -> log.open(traffic.options(), progress), split);
             SimulatedLimits suggested = suggester.apply(suggestions);
             TouchedKeys seen = new TouchedKeys(suggested, Long.MIN_VALUE, split);
@@ -95,7 +93,7 @@ final class SuggestCommand extends LogCommand {
                 logs.add(replay(suggested, checked, traffic, progress, List.of(heldOut)));
             }
             progress.end();
-            KeyText keys = new KeyText(suggested.rules().inForce(), showKeys);
+            KeyText keys = new KeyText(suggested.rules().inForce(), showKeys || suggested.areRecorded());
             SuggestionReport report = new SuggestionReport(out(), wish, keys);
             boolean holds = report.print(suggestions, suggested, seen, heldOut);
             report.notes(suggester.notes(), traffic);
@@ -107,11 +105,11 @@ final class SuggestCommand extends LogCommand {
     /** The policies that get limits; without a configuration, one for each client. */
     private ConfigurationSource source() {
         if (!limits.files.isEmpty() || !limits.properties.isEmpty() || limits.limit != null) {
-            return limits.source(PER_CLIENT);
+            return limits.source(Suggester.PER_CLIENT);
         }
         Map<String, String> policy = new LinkedHashMap<>();
-        policy.put("ratelimit.policies." + PER_CLIENT + ".limit", "60/minute");
-        policy.put("ratelimit.policies." + PER_CLIENT + ".key", limits.key == null ? "ip" : limits.key);
+        policy.put("ratelimit.policies." + Suggester.PER_CLIENT + ".limit", "60/minute");
+        policy.put("ratelimit.policies." + Suggester.PER_CLIENT + ".key", limits.key == null ? "ip" : limits.key);
         return ConfigurationSource.of(policy);
     }
 

@@ -63,7 +63,7 @@ final class SuggestionReport {
         line("ratelimit:");
         line("  policies:");
         for (Suggestion one : suggestions) {
-            Rule rule = suggested.rules().inForce().rule(one.policy());
+            Rule rule = suggested.asWritten(suggested.rules().inForce().rule(one.policy()));
             line("    %s:", one.policy());
             line("      # %s", one.reason());
             verdict = verdict.and(evidence("", one, rule, seen.policies().get(one.policy())));

@@ -62,7 +62,9 @@ final class TextReport {
 
     private void policy(Traffic traffic, PolicyStatistics policy, KeyText keys) {
         Rule rule = traffic.limits().rules().inForce().byPolicy().get(policy.name());
-        line("%n%s", rule == null ? policy.name() : rule.describe());
+        line(
+                "%n%s",
+                rule == null ? policy.name() : traffic.limits().asWritten(rule).describe());
         boolean shadow = rule != null && rule.shadow();
         line(
                 "    admitted %,d, %s %,d; %,d of %,d keys refused (%s)",

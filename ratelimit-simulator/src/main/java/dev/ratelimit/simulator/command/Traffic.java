@@ -1,21 +1,18 @@
 package dev.ratelimit.simulator.command;
 
 import dev.ratelimit.simulator.config.ConfigurationSource;
-import dev.ratelimit.simulator.config.RecordedFacts;
 import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.endpoint.LogEndpoints;
+import dev.ratelimit.simulator.recording.Recording;
 import dev.ratelimit.simulator.replay.Replay;
 import dev.ratelimit.simulator.replay.ReplayObserver;
 import dev.ratelimit.simulator.replay.TraceReplay;
 import dev.ratelimit.simulator.traffic.AccessLog;
-import dev.ratelimit.simulator.traffic.Field;
 import dev.ratelimit.simulator.traffic.LogOptions;
-import dev.ratelimit.simulator.traffic.LogSummary;
 import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.rule.Stage;
 import java.io.IOException;
 import java.util.List;
-import java.util.Set;
 import org.springframework.core.env.Environment;
 
 /**
@@ -55,23 +52,19 @@ record Traffic(
                 input.options(SimulatedLimits.contextPath(environment)).withHeaders(written.headers());
         AccessLog log = input.open(options, progress);
         try {
-            SimulatedLimits simulated = written.on(facts(log.summary(), input), limits.included);
-            return new Traffic(log, options, simulated, endpoints, input.isTrace(), limits.security);
-        } catch (RuntimeException | Error e) {
+            SimulatedLimits simulated = written.on(log, input.namesUsers(), limits.included);
+            Recording recording = log.summary().recording();
+            boolean stages = limits.security || (recording != null && recording.stages());
+            return new Traffic(log, options, simulated, endpoints, input.isTrace(), stages);
+        } catch (IOException | RuntimeException | Error e) {
             log.close();
             throw e;
         }
     }
 
-    private static RecordedFacts facts(LogSummary summary, LogInput input) {
-        Set<Field> fields = summary.fields();
-        boolean users = input.namesUsers() || summary.hasUsers();
-        return new RecordedFacts(fields, users);
-    }
-
     /** Other limits for the same log. */
-    SimulatedLimits limitsOf(ConfigurationSource source, LimitInput input, LogInput from) {
-        return SimulatedLimits.of(source, endpoints).on(facts(log.summary(), from), input.included);
+    SimulatedLimits limitsOf(ConfigurationSource source, LimitInput input, LogInput from) throws IOException {
+        return SimulatedLimits.of(source, endpoints).on(log, from.namesUsers(), input.included);
     }
 
     /** Whether any policy depends on the endpoint. */

@@ -1,7 +1,10 @@
 package dev.ratelimit.simulator.config;
 
+import dev.ratelimit.simulator.recording.RecordedCharge;
+import dev.ratelimit.simulator.recording.Recording;
 import dev.ratelimit.simulator.traffic.Field;
 import dev.ratelimit.simulator.traffic.Field.Kind;
+import dev.ratelimit.simulator.traffic.LogSummary;
 import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.Reads.Fact;
 import java.util.ArrayList;
@@ -10,6 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /** What of requests a log has recorded, compared with what limits read. Immutable. */
 public final class RecordedFacts {
@@ -27,16 +31,24 @@ public final class RecordedFacts {
 
     private final Set<Field> fields;
     private final boolean users;
+    private final @Nullable Recording recording;
 
     /**
      * Knows what a log has.
      *
-     * @param fields of the log
-     * @param users whether the names of callers are known; a field for them may be empty in all lines
+     * @param log what was found in it
+     * @param users whether the user has said where the names of callers are, which may be missing in all lines
      */
-    public RecordedFacts(Set<Field> fields, boolean users) {
-        this.fields = Set.copyOf(fields);
-        this.users = users;
+    public RecordedFacts(LogSummary log, boolean users) {
+        this.fields = Set.copyOf(log.fields());
+        this.users = users || log.hasUsers();
+        this.recording = log.recording();
+    }
+
+    /** What the application has recorded of its policies; {@code null} if the log is no recording. */
+    @Nullable
+    Recording recording() {
+        return recording;
     }
 
     /** What of this the log lacks, for readers; empty if nothing. */
@@ -91,7 +103,8 @@ public final class RecordedFacts {
             case HEADER -> fields.contains(new Field(Kind.HEADER, name));
             case COOKIE -> fields.contains(new Field(Kind.COOKIE, name));
             case CLAIM -> fields.contains(new Field(Kind.CLAIM, name));
-            case BEAN -> fields.contains(new Field(Kind.BEAN, name));
+            case BEAN -> name.startsWith(RecordedCharge.RECORDED) || fields.contains(new Field(Kind.BEAN, name));
+            case ATTRIBUTE -> name.startsWith(RecordedCharge.RECORDED);
             default -> hasAll(fact);
         };
     }

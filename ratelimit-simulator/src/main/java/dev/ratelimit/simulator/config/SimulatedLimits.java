@@ -1,5 +1,7 @@
 package dev.ratelimit.simulator.config;
 
+import dev.ratelimit.simulator.recording.Recording;
+import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.simulator.traffic.Field.Kind;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
@@ -10,6 +12,7 @@ import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.rule.Rule;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,6 +34,7 @@ import org.springframework.core.env.Environment;
  * @param endpoints finds the endpoints of requests
  * @param leftOut what the log lacks of the policies that are left out, by name
  * @param notes what a reader of the results must know
+ * @param written rules as they are written, by policy, where others decide in their place; otherwise empty
  */
 public record SimulatedLimits(
         Environment environment,
@@ -38,7 +42,8 @@ public record SimulatedLimits(
         RequestRules rules,
         EndpointResolver endpoints,
         Map<String, List<String>> leftOut,
-        List<String> notes) {
+        List<String> notes,
+        Map<String, Rule> written) {
 
     /** What tells that a request is a free preflight. */
     private static final Set<String> PREFLIGHT =
@@ -53,7 +58,31 @@ public record SimulatedLimits(
      */
     public static SimulatedLimits of(ConfigurationSource source, EndpointResolver endpoints) {
         Environment environment = source.environment();
-        return of(environment, ConfigurationSource.bind(environment), endpoints, Map.of(), List.of());
+        RateLimitProperties properties = ConfigurationSource.bind(environment);
+        RequestRules rules = read(environment, properties, endpoints);
+        return new SimulatedLimits(environment, properties, rules, endpoints, Map.of(), List.of(), Map.of());
+    }
+
+    /**
+     * The same limits for a log. If its first requests lack what limits read, the others are looked at, too.
+     *
+     * @param users whether the user has said where the names of callers are
+     * @param included policies that are not left out, whatever they read
+     */
+    public SimulatedLimits on(AccessLog log, boolean users, Set<String> included) throws IOException {
+        SimulatedLimits first = on(new RecordedFacts(log.summary(), users), included);
+        if (first.leftOut.isEmpty() && first.notes.isEmpty()) {
+            return first;
+        }
+        boolean byUsers = !users && !first.leftOut.equals(on(new RecordedFacts(log.summary(), true), included).leftOut);
+        if (!byUsers && !log.mayHaveOtherFields()) {
+            return first;
+        }
+        if (log.survey()) {
+            return on(new RecordedFacts(log.summary(), users), included);
+        }
+        first.notes.add("What the log lacks is what its first requests lack, as standard input is read only once");
+        return first;
     }
 
     /**
@@ -63,7 +92,34 @@ public record SimulatedLimits(
      * @param included policies that are not left out, whatever they read; what the log lacks is missing in each request
      */
     public SimulatedLimits on(RecordedFacts facts, Set<String> included) {
-        Map<String, List<String>> without = new TreeMap<>();
+        Recording recording = facts.recording();
+        return recording == null
+                ? without(facts, included, Map.of())
+                : onRecording(new RecordedPolicies(recording), facts, included);
+    }
+
+    private SimulatedLimits onRecording(RecordedPolicies recorded, RecordedFacts facts, Set<String> included) {
+        SimulatedLimits all = withPolicies(recorded.withAnnotated(properties.policies()));
+        Map<String, Rule> rulesAsWritten = all.rules.inForce().byPolicy();
+        List<String> others = new ArrayList<>();
+        Map<String, PolicyProperties> decided = recorded.asRecorded(all.properties.policies(), rulesAsWritten, others);
+        SimulatedLimits limits = with(all.properties.withPolicies(decided), rulesAsWritten);
+        SimulatedLimits on = limits.without(facts, included, recorded.lack(rulesAsWritten, included));
+        others.stream()
+                .filter(policy -> !on.leftOut.containsKey(policy))
+                .forEach(policy -> on.notes.add("Policy '" + policy
+                        + "' has another key or concerns other requests than when they were recorded, so that the patterns"
+                        + " of paths, the addresses and the names of callers that were recorded decide"));
+        return on;
+    }
+
+    /**
+     * The same limits without the policies that read what a log lacks.
+     *
+     * @param lacking what it lacks for other reasons, by policy
+     */
+    private SimulatedLimits without(RecordedFacts facts, Set<String> included, Map<String, List<String>> lacking) {
+        Map<String, List<String>> without = new TreeMap<>(lacking);
         RulesInForce now = rules.inForce();
         for (String policy : rules.allNames()) {
             if (now.mode(policy) != Mode.OFF && !included.contains(policy)) {
@@ -74,11 +130,41 @@ public record SimulatedLimits(
                 }
             }
         }
+        without.keySet().removeIf(policy -> now.mode(policy) == Mode.OFF);
         SimulatedLimits others =
                 with((name, policy) -> without.containsKey(name) ? ChangedPolicy.inMode(policy, Mode.OFF) : policy);
         List<String> more = new ArrayList<>();
         others.addNotes(facts, more);
-        return new SimulatedLimits(environment, others.properties, others.rules, endpoints, without, more);
+        return new SimulatedLimits(environment, others.properties, others.rules, endpoints, without, more, written);
+    }
+
+    /** Whether the configuration has the policy; otherwise, an annotation has written it out. */
+    public boolean isConfigured(String policy) {
+        return ConfigurationSource.bind(environment).policies().containsKey(policy);
+    }
+
+    /** Whether the log is a recording, which has hashes in place of keys. */
+    public boolean areRecorded() {
+        return !written.isEmpty();
+    }
+
+    /** A rule as people have written it, with the limits that are tried out. */
+    public Rule asWritten(Rule rule) {
+        Rule before = written.get(rule.policy().name());
+        return before == null
+                ? rule
+                : new Rule(
+                        rule.policy(),
+                        before.match(),
+                        before.key(),
+                        before.overrides(),
+                        before.cost(),
+                        rule.stage(),
+                        rule.free(),
+                        rule.jitter(),
+                        rule.format(),
+                        rule.onExceeded(),
+                        rule.shadow());
     }
 
     /** The same limits with changed policies. */
@@ -90,22 +176,25 @@ public record SimulatedLimits(
 
     /** The same limits with other policies. */
     public SimulatedLimits withPolicies(Map<String, PolicyProperties> policies) {
-        return of(environment, properties.withPolicies(policies), endpoints, leftOut, notes);
+        return with(properties.withPolicies(policies), written);
     }
 
-    private static SimulatedLimits of(
-            Environment environment,
-            RateLimitProperties properties,
-            EndpointResolver endpoints,
-            Map<String, List<String>> leftOut,
-            List<String> notes) {
-        RequestRules rules = ConfigurationSource.reported(environment, () -> {
+    private SimulatedLimits with(RateLimitProperties changed, Map<String, Rule> asWritten) {
+        RequestRules read = read(environment, changed, endpoints);
+        return new SimulatedLimits(environment, changed, read, endpoints, leftOut, notes, asWritten);
+    }
+
+    private static RequestRules read(
+            Environment environment, RateLimitProperties properties, EndpointResolver endpoints) {
+        return ConfigurationSource.reported(environment, () -> {
             RequestRules read = new RequestRules(
-                    properties, StandInBeans.of(environment), environment::resolveRequiredPlaceholders, limit -> {});
+                    properties,
+                    StandInBeans.of(environment, properties.policies().values()),
+                    environment::resolveRequiredPlaceholders,
+                    limit -> {});
             read.enforce(endpoints);
             return read;
         });
-        return new SimulatedLimits(environment, properties, rules, endpoints, leftOut, notes);
     }
 
     private void addNotes(RecordedFacts facts, List<String> notes) {

@@ -2,6 +2,8 @@ package dev.ratelimit.simulator.config;
 
 import dev.ratelimit.spring.KeyResolver;
 import dev.ratelimit.spring.PlanResolver;
+import dev.ratelimit.spring.rules.config.PolicyProperties;
+import java.util.Collection;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -16,12 +18,13 @@ import org.springframework.core.env.Environment;
 final class StandInBeans {
 
     private static final Pattern BEAN = Pattern.compile("bean:\\s*([^\\s,]+)");
-    private static final String PLANS = "plans";
+    /** The resolver of policies that name none. */
+    static final String PLANS = "plans";
 
     private StandInBeans() {}
 
-    /** Beans with the names that the configuration has. */
-    static DefaultListableBeanFactory of(Environment environment) {
+    /** Beans with the names that the configuration has, and those of the policies, which may have others. */
+    static DefaultListableBeanFactory of(Environment environment, Collection<PolicyProperties> policies) {
         DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
         Set<String> keys = new TreeSet<>();
         Set<String> plans = new TreeSet<>();
@@ -39,6 +42,16 @@ final class StandInBeans {
                                 plans.add(value);
                             }
                         });
+            }
+        }
+        for (PolicyProperties policy : policies) {
+            Matcher bean = BEAN.matcher(String.join(",", policy.key()));
+            while (bean.find()) {
+                keys.add(bean.group(1));
+            }
+            String resolver = policy.planResolver();
+            if (resolver != null) {
+                plans.add(resolver);
             }
         }
         keys.forEach(name -> beans.registerSingleton(name, (KeyResolver) request -> null));

@@ -13,6 +13,8 @@ final class LearnedPaths {
             + "|[^@]+@[^@]+"
             + "|(?=.*\\d)(?=.*[A-Za-z])[A-Za-z0-9_=-]{16,}");
 
+    private static final Pattern VARIABLE = Pattern.compile("\\{\\w+}");
+
     private LearnedPaths() {}
 
     /** The pattern, in which characters that have a meaning in patterns are left out. */
@@ -24,7 +26,10 @@ final class LearnedPaths {
                 continue;
             }
             pattern.append('/');
-            if (ID.matcher(segment).matches()) {
+            if (VARIABLE.matcher(segment).matches()) {
+                // of a recording, whose paths are patterns
+                pattern.append(segment);
+            } else if (ID.matcher(segment).matches()) {
                 variables++;
                 pattern.append(variables == 1 ? "{id}" : "{id" + variables + "}");
             } else {

@@ -7,16 +7,18 @@ import dev.ratelimit.simulator.replay.Passage.Refusal;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
-import java.util.List;
+import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a line of JSON for each request: the limit that refused it with the longest wait or, if it was admitted, the one
- * with the fewest permits left. Not thread-safe.
+ * with the fewest permits left; of equal ones, that of the policy whose name comes first. Not thread-safe.
  */
 public final class DecisionWriter implements ReplayObserver {
 
     private static final long MILLI = 1_000_000;
+    private static final Comparator<LimitStatus> BY_NAME =
+            Comparator.comparing(limit -> limit.policy().name());
 
     private final Writer out;
     private final KeyText keys;
@@ -68,15 +70,22 @@ public final class DecisionWriter implements ReplayObserver {
         if (decision == null) {
             return null;
         }
-        List<LimitStatus> violated = decision.violated();
-        if (!violated.isEmpty()) {
-            return violated.get(0);
-        }
+        return decision.violated().stream()
+                .min(Comparator.comparingLong(LimitStatus::retryAfterNanos)
+                        .reversed()
+                        .thenComparing(BY_NAME))
+                .orElseGet(() -> passage.isRefused() ? null : fewest(decision));
+    }
+
+    private static @Nullable LimitStatus fewest(Decision decision) {
         LimitStatus fewest = null;
         for (LimitStatus limit : decision.limits()) {
-            fewest = fewest == null || limit.remaining() < fewest.remaining() ? limit : fewest;
+            boolean fewer = fewest == null
+                    || limit.remaining() < fewest.remaining()
+                    || (limit.remaining() == fewest.remaining() && BY_NAME.compare(limit, fewest) < 0);
+            fewest = fewer ? limit : fewest;
         }
-        return passage.isRefused() ? null : fewest;
+        return fewest;
     }
 
     /** Never less than it is. */

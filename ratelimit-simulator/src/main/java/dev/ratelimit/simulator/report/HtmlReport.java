@@ -130,7 +130,9 @@ public final class HtmlReport {
         Rule rule = data.limits().rules().inForce().byPolicy().get(policy.name());
         html.add("<section>\n")
                 .element("h2", policy.name())
-                .element("p class=\"quiet\"", rule == null ? "" : rule.describe());
+                .element(
+                        "p class=\"quiet\"",
+                        rule == null ? "" : data.limits().asWritten(rule).describe());
         html.figures(List.of(
                 new String[] {"admitted", Html.number(policy.admitted())},
                 new String[] {rule != null && rule.shadow() ? "would refuse" : "refused", Html.number(policy.refused())

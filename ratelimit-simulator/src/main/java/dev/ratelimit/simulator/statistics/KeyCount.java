@@ -20,12 +20,14 @@ public final class KeyCount {
             inPeriod = 0;
         }
         requests++;
-        inPeriod += permits;
+        inPeriod = Peak.sum(inPeriod, permits);
         peak = Math.max(peak, inPeriod);
     }
 
     void refuse() {
         refused++;
+        // a blocked key asks for nothing
+        requests = Math.max(requests, refused);
     }
 
     /** The key as it is charged. */

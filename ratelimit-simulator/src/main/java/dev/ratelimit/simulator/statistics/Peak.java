@@ -24,8 +24,14 @@ public final class Peak {
             period = now;
             sum = 0;
         }
-        sum += count;
+        sum = sum(sum, count);
         max = Math.max(max, sum);
+    }
+
+    /** The sum of two numbers of at least 0; the highest number if it is too high. */
+    static long sum(long one, long other) {
+        long sum = one + other;
+        return sum < 0 ? Long.MAX_VALUE : sum;
     }
 
     /** The maximum so far. */

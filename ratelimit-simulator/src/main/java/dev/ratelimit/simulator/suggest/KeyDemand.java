@@ -9,7 +9,6 @@ final class KeyDemand {
     private final double[] level;
     private final double[] burst;
     private long last;
-    private long permits;
 
     KeyDemand(int rates, long nanos) {
         this.level = new double[rates];
@@ -24,7 +23,6 @@ final class KeyDemand {
      */
     void add(long nanos, long cost, double[] perNano) {
         leak(nanos, perNano);
-        permits += cost;
         for (int i = 0; i < perNano.length; i++) {
             level[i] += cost;
             burst[i] = Math.max(burst[i], level[i]);
@@ -34,7 +32,6 @@ final class KeyDemand {
     /** Takes a request back, as its status is free; until now, it needed its permits. */
     void refund(long nanos, long cost, double[] perNano) {
         leak(nanos, perNano);
-        permits -= cost;
         for (int i = 0; i < perNano.length; i++) {
             level[i] = Math.max(0, level[i] - cost);
         }
@@ -51,9 +48,5 @@ final class KeyDemand {
     /** The burst that it takes at a rate. */
     double burst(int rate) {
         return burst[rate];
-    }
-
-    long permits() {
-        return permits;
     }
 }

@@ -10,6 +10,9 @@ import dev.ratelimit.simulator.replay.Replay;
 import dev.ratelimit.simulator.traffic.LogSource;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
+import dev.ratelimit.spring.rules.key.BudgetKey;
+import dev.ratelimit.spring.rules.key.KeyPart;
+import dev.ratelimit.spring.rules.key.MissingKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -30,6 +33,9 @@ public final class Suggester {
 
     /** The name of the policy that protects the application as a whole. */
     public static final String TOTAL = "total";
+
+    /** The name of the policy that limits each client. */
+    public static final String PER_CLIENT = "per-client";
 
     private static final int RATES = 24;
 
@@ -86,7 +92,12 @@ public final class Suggester {
         Rate atMost = wish.atMost();
         if (atMost != null) {
             all.removeIf(suggestion -> isByCaller(suggestion.policy()));
-            policies.keySet().stream().filter(this::isByCaller).forEach(name -> addAtMost(all, name, atMost));
+            List<String> byCaller =
+                    policies.keySet().stream().filter(this::isByCaller).toList();
+            byCaller.forEach(name -> addAtMost(all, name, atMost));
+            if (byCaller.stream().noneMatch(this::isOneBudgetOfEachCaller)) {
+                all.add(ofAllCallers(byCaller, atMost));
+            }
         }
         Rate protect = wish.protect();
         if (protect != null) {
@@ -107,6 +118,27 @@ public final class Suggester {
             free = name + "-" + i;
         }
         return free;
+    }
+
+    /**
+     * A new policy for the requests that no policy by caller is about.
+     *
+     * @param byCaller the policies by caller, whose keys tell how callers are told apart
+     */
+    private Suggestion ofAllCallers(List<String> byCaller, Rate atMost) {
+        boolean users = byCaller.stream()
+                .anyMatch(name -> rule(name).key().parts().stream().anyMatch(KeyPart::isUser));
+        Suggestion exact = exact(unused(PER_CLIENT), atMost.toString(), true);
+        return new Suggestion(
+                exact.policy(),
+                exact.limit(),
+                null,
+                exact.algorithm(),
+                users ? "user" : "ip",
+                true,
+                byCaller.isEmpty()
+                        ? exact.reason()
+                        : "the other policies by caller are not about all requests; " + exact.reason());
     }
 
     /** Limits a policy to no more than this, and keeps what is stricter. */
@@ -166,9 +198,22 @@ public final class Suggester {
 
     /** Whether each request costs one permit of one budget, and is refused without it. */
     private boolean countsAndRefusesAll(String policy) {
+        return rule(policy).key().parts().isEmpty() && concernsAll(policy);
+    }
+
+    /** Whether each request costs one permit of the only budget of its caller, and is refused without it. */
+    private boolean isOneBudgetOfEachCaller(String policy) {
+        BudgetKey key = rule(policy).key();
+        return key.parts().size() == 1
+                && (key.missing() != MissingKey.SKIP
+                        || key.parts().get(0).kind().isNeverMissing())
+                && concernsAll(policy);
+    }
+
+    /** Whether each request costs one permit, and is refused without it. */
+    private boolean concernsAll(String policy) {
         PolicyProperties written = written(policy);
-        return rule(policy).key().parts().isEmpty()
-                && appliesEverywhere(written.match())
+        return appliesEverywhere(written.match())
                 && limits.rules().inForce().mode(policy) == Mode.ENFORCE
                 && written.count().isEmpty()
                 && written.free().isEmpty()
@@ -195,7 +240,9 @@ public final class Suggester {
             if (policy == null || written.mode() == Mode.OFF) {
                 return;
             }
-            if (policy.concurrency()) {
+            if (!limits.isConfigured(name)) {
+                notes.add("Policy '" + name + "' is written out in an annotation; its limit stays");
+            } else if (policy.concurrency()) {
                 notes.add("Policy '" + name + "' limits requests at the same time; its limit stays");
             } else if (!written.plans().isEmpty()) {
                 notes.add("Policy '" + name + "' has limits by plan; they stay");
@@ -280,12 +327,18 @@ public final class Suggester {
                         others);
     }
 
+    private static PolicyProperties created(Suggestion one) {
+        PolicyProperties created = PolicyProperties.of(one.limit());
+        String key = one.key();
+        return key == null ? created : ChangedPolicy.withKey(created, key);
+    }
+
     /** The limits with what was suggested. */
     public SimulatedLimits apply(List<Suggestion> suggestions) {
         Map<String, PolicyProperties> policies =
                 new LinkedHashMap<>(limits.properties().policies());
         for (Suggestion one : suggestions) {
-            PolicyProperties before = policies.getOrDefault(one.policy(), PolicyProperties.of(one.limit()));
+            PolicyProperties before = policies.getOrDefault(one.policy(), created(one));
             policies.put(one.policy(), ChangedPolicy.withLimit(before, one.limit(), one.algorithm(), one.burst()));
         }
         return limits.withPolicies(policies);

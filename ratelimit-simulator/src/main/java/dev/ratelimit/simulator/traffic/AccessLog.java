@@ -48,12 +48,17 @@ public final class AccessLog implements LogSource {
     }
 
     private final LogSummary summary = new LogSummary();
+    private final List<String> inputs;
+    private final LogOptions options;
     private final List<Sorted> logs = new ArrayList<>();
     private final PriorityQueue<Sorted> next =
             new PriorityQueue<>(Comparator.comparingLong(Sorted::nanos).thenComparingInt(log -> log.index));
     private long lastNanos = Long.MIN_VALUE;
 
-    private AccessLog() {}
+    private AccessLog(List<String> inputs, LogOptions options) {
+        this.inputs = List.copyOf(inputs);
+        this.options = options;
+    }
 
     /**
      * Opens logs, and reads as much of each as it takes to know what its lines have.
@@ -65,17 +70,12 @@ public final class AccessLog implements LogSource {
      */
     public static AccessLog open(List<String> inputs, LogOptions options, UnaryOperator<InputStream> watch)
             throws IOException {
-        AccessLog log = new AccessLog();
+        AccessLog log = new AccessLog(inputs, options);
         try {
             for (String input : inputs) {
                 InputStream in = input.equals(STANDARD_INPUT) ? System.in : Files.newInputStream(Path.of(input));
-                log.add(
-                        new LogFile(
-                                input.equals(STANDARD_INPUT) ? "standard input" : input,
-                                watch.apply(in),
-                                options,
-                                log.summary),
-                        options);
+                String name = input.equals(STANDARD_INPUT) ? "standard input" : input;
+                log.add(new LogFile(name, watch.apply(in), options, log.summary));
             }
             log.start();
             return log;
@@ -87,21 +87,26 @@ public final class AccessLog implements LogSource {
 
     /** Opens one log. */
     public static AccessLog of(InputStream in, LogOptions options) throws IOException {
-        AccessLog log = new AccessLog();
-        log.add(new LogFile("the log", in, options, log.summary), options);
+        AccessLog log = new AccessLog(List.of(STANDARD_INPUT), options);
+        log.add(new LogFile("the log", in, options, log.summary));
         log.start();
         return log;
     }
 
-    private void add(LogFile file, LogOptions options) {
+    private void add(LogFile file) {
         logs.add(new Sorted(file, logs.size(), options.window()));
     }
 
     private void start() throws IOException {
         for (Sorted log : logs) {
             log.advance();
-            log.file.describe();
             next.add(log);
+        }
+        for (Sorted log : logs) {
+            log.file.describe();
+            if (log.file.lacksNames() && !(log.file.mayHaveOtherFields() && survey())) {
+                log.file.checkNames();
+            }
         }
         logs.forEach(log -> {
             log.window.forEach(summary::peek);
@@ -109,6 +114,36 @@ public final class AccessLog implements LogSource {
                 summary.peek(log.next);
             }
         });
+    }
+
+    /** Whether later lines may have fields that those so far do not have. */
+    public boolean mayHaveOtherFields() {
+        return logs.stream().anyMatch(log -> log.file.mayHaveOtherFields());
+    }
+
+    /**
+     * Reads the logs once more, from their beginning to their end, to know what any of their requests has: for the
+     * {@link #summary}, besides what was known of the first ones.
+     *
+     * @return whether that is possible: standard input can be read only once
+     * @throws IllegalArgumentException if no line has a field that was named
+     */
+    public boolean survey() throws IOException {
+        if (inputs.contains(STANDARD_INPUT)) {
+            return false;
+        }
+        LogSummary whole = new LogSummary();
+        for (String input : inputs) {
+            try (LogFile file = new LogFile(input, Files.newInputStream(Path.of(input)), options, whole)) {
+                for (LoggedRequest request = file.next(); request != null; request = file.next()) {
+                    whole.peek(request);
+                }
+                file.describe();
+                file.checkNames();
+            }
+        }
+        summary.learn(whole);
+        return true;
     }
 
     @Override

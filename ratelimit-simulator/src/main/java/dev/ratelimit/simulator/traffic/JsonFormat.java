@@ -1,10 +1,16 @@
 package dev.ratelimit.simulator.traffic;
 
+import dev.ratelimit.simulator.recording.RecordedCharge;
+import dev.ratelimit.simulator.recording.Recording;
 import dev.ratelimit.simulator.traffic.Field.Kind;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -16,27 +22,70 @@ final class JsonFormat implements LogFormat {
 
     private final JsonFactory json = new JsonFactory();
     private final FieldMapping mapping;
-    private final boolean trace;
+    private final Lines lines;
+    private @Nullable Recording recording;
 
     /** By name. */
     private final Map<String, Field> known = new HashMap<>();
 
-    /** @param trace whether the lines are those of a trace: a time, a cost and a key */
-    JsonFormat(FieldMapping mapping, boolean trace) {
+    /** What lines have. */
+    enum Lines {
+        /** What the application logs. */
+        LOG,
+        /** A time, a cost and a key. */
+        TRACE,
+        /** What the actuator has recorded. */
+        RECORDING
+    }
+
+    private static final Map<String, Field> OF_TRACES =
+            Map.of("t", Field.of(Kind.TIME), "cost", Field.of(Kind.COST), "key", Field.of(Kind.KEY));
+
+    private static final Map<String, Field> OF_RECORDINGS = Map.of(
+            "time", Field.of(Kind.TIME),
+            "method", Field.of(Kind.METHOD),
+            "path", Field.of(Kind.PATH),
+            "status", Field.of(Kind.STATUS),
+            "duration_ns", new Field(Kind.DURATION, TimeUnit.NANOSECONDS.name()),
+            "address", Field.of(Kind.ADDRESS),
+            "user", Field.of(Kind.USER));
+
+    JsonFormat(FieldMapping mapping, Lines lines) {
         this.mapping = mapping;
-        this.trace = trace;
+        this.lines = lines;
     }
 
     private Field fieldOf(String name) {
-        if (trace) {
-            return switch (name) {
-                case "t" -> Field.of(Kind.TIME);
-                case "cost" -> Field.of(Kind.COST);
-                case "key" -> Field.of(Kind.KEY);
-                default -> Field.OTHER;
-            };
+        return switch (lines) {
+            case LOG -> mapping.of(name);
+            case TRACE -> OF_TRACES.getOrDefault(name, Field.OTHER);
+            case RECORDING -> OF_RECORDINGS.getOrDefault(name, Field.OTHER);
+        };
+    }
+
+    @Override
+    public boolean isHeading(byte[] line, int from, int to) {
+        if (lines != Lines.RECORDING || !isBeginning(line, from, to)) {
+            return false;
         }
-        return mapping.of(name);
+        try {
+            recording = Recording.read(line, from, to);
+        } catch (JacksonException | NumberFormatException e) {
+            throw new IllegalArgumentException("the first line of the recording cannot be read: " + e.getMessage(), e);
+        }
+        return true;
+    }
+
+    /** Whether a line is the first one of a recording. */
+    static boolean isBeginning(byte[] line, int from, int to) {
+        byte[] beginning = Recording.BEGINNING.getBytes(StandardCharsets.US_ASCII);
+        return to - from > beginning.length
+                && Arrays.equals(line, from, from + beginning.length, beginning, 0, beginning.length);
+    }
+
+    @Override
+    public @Nullable Recording recording() {
+        return recording;
     }
 
     @Override
@@ -56,7 +105,9 @@ final class JsonFormat implements LogFormat {
         while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
             String name = prefix + parser.currentName();
             JsonToken value = parser.nextToken();
-            if (value == JsonToken.START_OBJECT) {
+            if (lines == Lines.RECORDING && value == JsonToken.START_OBJECT && name.equals("policies")) {
+                draft.setCharges(RecordedCharge.read(parser));
+            } else if (value == JsonToken.START_OBJECT) {
                 object(parser, name + ".", draft);
             } else if (value == JsonToken.START_ARRAY) {
                 parser.skipChildren();
@@ -65,7 +116,7 @@ final class JsonFormat implements LogFormat {
                 if (value == JsonToken.VALUE_NULL || field.kind() == Kind.OTHER) {
                     continue;
                 }
-                if (trace && field.kind() == Kind.TIME) {
+                if (lines == Lines.TRACE && field.kind() == Kind.TIME) {
                     draft.setMillis(parser.getString());
                 } else {
                     draft.set(field, parser.getString());
@@ -74,10 +125,15 @@ final class JsonFormat implements LogFormat {
         }
     }
 
-    /** Those of the lines that were read. */
+    /** Those of the lines that were read; recordings have all of theirs, although some lines lack a few. */
     @Override
     public Set<Field> fields() {
-        return new HashSet<>(known.values());
+        return lines == Lines.RECORDING ? Set.copyOf(OF_RECORDINGS.values()) : new HashSet<>(known.values());
+    }
+
+    @Override
+    public boolean mayHaveOtherFields() {
+        return lines == Lines.LOG;
     }
 
     @Override

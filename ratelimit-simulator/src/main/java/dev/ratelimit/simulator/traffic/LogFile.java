@@ -1,12 +1,13 @@
 package dev.ratelimit.simulator.traffic;
 
+import dev.ratelimit.simulator.input.GzipStream;
+import dev.ratelimit.simulator.input.LineReader;
 import dev.ratelimit.simulator.text.PrintableText;
 import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 import org.jspecify.annotations.Nullable;
 
@@ -51,13 +52,18 @@ final class LogFile implements AutoCloseable {
         buffered.mark(2);
         boolean zipped = buffered.read() == 0x1f && buffered.read() == 0x8b;
         buffered.reset();
-        return zipped ? new GZIPInputStream(buffered, 1 << 16) : buffered;
+        return zipped ? new GzipStream(buffered) : buffered;
     }
 
     /** The next request; {@code null} if there are no more. */
     @Nullable
     LoggedRequest next() throws IOException {
         while (!ended && lines.next()) {
+            if (lines.isTooLong()) {
+                summary.line();
+                summary.malformed(where(), "it is longer than 1 MiB");
+                continue;
+            }
             if (lines.from() == lines.to()) {
                 continue;
             }
@@ -128,11 +134,30 @@ final class LogFile implements AutoCloseable {
     void describe() {
         if (format != null) {
             summary.fields(format.fields());
-            String missing = options.mapping().firstNotIn(format.names());
-            if (missing != null) {
-                throw new IllegalArgumentException("no line of " + name + " so far has a field '" + missing
-                        + "'; its fields are " + PrintableText.of(String.join(", ", format.names())));
-            }
+            summary.recording(format.recording());
+        }
+    }
+
+    /** Whether later lines may have fields that those so far do not have. */
+    boolean mayHaveOtherFields() {
+        return format != null && format.mayHaveOtherFields();
+    }
+
+    /** Whether no line so far has a field that was named. */
+    boolean lacksNames() {
+        return format != null && options.mapping().firstNotIn(format.names()) != null;
+    }
+
+    /**
+     * Checks that there are the fields that were named.
+     *
+     * @throws IllegalArgumentException if no line so far has one of them
+     */
+    void checkNames() {
+        String missing = format == null ? null : options.mapping().firstNotIn(format.names());
+        if (format != null && missing != null) {
+            throw new IllegalArgumentException("no line of " + name + " so far has a field '" + missing
+                    + "'; its fields are " + PrintableText.of(String.join(", ", format.names())));
         }
     }
 

@@ -1,6 +1,8 @@
 package dev.ratelimit.simulator.traffic;
 
+import dev.ratelimit.simulator.recording.Recording;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** How lines are written. Not thread-safe. */
 interface LogFormat {
@@ -15,6 +17,16 @@ interface LogFormat {
 
     /** What its fields say, as far as it is known before the lines are read. */
     Set<Field> fields();
+
+    /** Whether later lines may have fields that those so far do not have. */
+    default boolean mayHaveOtherFields() {
+        return false;
+    }
+
+    /** What the first line of a recording says; {@code null} for other logs. */
+    default @Nullable Recording recording() {
+        return null;
+    }
 
     /** The names of its fields. */
     Set<String> names();

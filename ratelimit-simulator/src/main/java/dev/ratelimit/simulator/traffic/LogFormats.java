@@ -1,5 +1,6 @@
 package dev.ratelimit.simulator.traffic;
 
+import dev.ratelimit.simulator.traffic.JsonFormat.Lines;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -9,6 +10,9 @@ public final class LogFormats {
 
     /** The name of the format of traces. */
     public static final String TRACE = "trace";
+
+    /** The name of the format of what the actuator has recorded. */
+    static final String RECORDING = "recording";
 
     private LogFormats() {}
 
@@ -21,9 +25,10 @@ public final class LogFormats {
         return switch (format) {
             case "combined" -> new PatternFormat(PatternFormat.COMBINED, mapping);
             case "common" -> new PatternFormat(PatternFormat.COMMON, mapping);
-            case "json" -> new JsonFormat(mapping, false);
+            case "json" -> new JsonFormat(mapping, Lines.LOG);
             case "csv" -> new CsvFormat(mapping);
-            case TRACE -> new JsonFormat(mapping, true);
+            case TRACE -> new JsonFormat(mapping, Lines.TRACE);
+            case RECORDING -> new JsonFormat(mapping, Lines.RECORDING);
             default -> new PatternFormat(format, mapping);
         };
     }
@@ -31,7 +36,7 @@ public final class LogFormats {
     /** The format of a log that begins with this line; {@code null} if none is known. */
     static @Nullable String guess(byte[] line, int from, int to) {
         if (from < to && line[from] == '{') {
-            return "json";
+            return JsonFormat.isBeginning(line, from, to) ? RECORDING : "json";
         }
         for (String format : List.of("combined", "common")) {
             RequestDraft draft = new RequestDraft(LogOptions.DEFAULT);

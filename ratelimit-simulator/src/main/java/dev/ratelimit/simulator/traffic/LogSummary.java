@@ -1,11 +1,13 @@
 package dev.ratelimit.simulator.traffic;
 
+import dev.ratelimit.simulator.recording.Recording;
 import dev.ratelimit.simulator.text.PrintableText;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** What was found in a log. Not thread-safe. */
 public final class LogSummary {
@@ -14,6 +16,7 @@ public final class LogSummary {
 
     private final List<String> formats = new ArrayList<>();
     private final Set<Field> fields = new HashSet<>();
+    private @Nullable Recording recording;
     private boolean users;
     private boolean durations;
     private boolean statuses;
@@ -55,6 +58,15 @@ public final class LogSummary {
         fields.addAll(more);
     }
 
+    void recording(@Nullable Recording heading) {
+        recording = recording == null ? heading : recording;
+    }
+
+    /** What the first line of the first recording says; {@code null} if there is none among the logs. */
+    public @Nullable Recording recording() {
+        return recording;
+    }
+
     void line() {
         lines++;
     }
@@ -74,6 +86,14 @@ public final class LogSummary {
         late++;
     }
 
+    /** Takes over what the requests of the whole logs have. */
+    void learn(LogSummary whole) {
+        fields.addAll(whole.fields);
+        users |= whole.users;
+        durations |= whole.durations;
+        statuses |= whole.statuses;
+    }
+
     /** Notes what a request has that is still to come. */
     void peek(LoggedRequest request) {
         users |= request.user() != null;
@@ -84,7 +104,7 @@ public final class LogSummary {
     void request(LoggedRequest request) {
         requests++;
         peek(request);
-        if (request.status() == 429) {
+        if (request.status() == 429 || request.wasRefused()) {
             limited++;
         }
         if (request.method().equals("OPTIONS")) {

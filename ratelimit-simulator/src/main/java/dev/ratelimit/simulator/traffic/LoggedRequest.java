@@ -1,5 +1,6 @@
 package dev.ratelimit.simulator.traffic;
 
+import dev.ratelimit.simulator.recording.RecordedCharge;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.rule.FreeStatuses;
 import java.net.URLDecoder;
@@ -65,6 +66,11 @@ public final class LoggedRequest implements WebRequest {
     /** The status of the response; {@link #UNKNOWN} if the log lacks it. */
     public int status() {
         return status;
+    }
+
+    /** Whether a policy of the application that has recorded it refused it, so that nobody knows what it would have done. */
+    boolean wasRefused() {
+        return status == UNKNOWN && !values.charges().isEmpty();
     }
 
     /** Whether its status is known, and one of these. */
@@ -192,7 +198,7 @@ public final class LoggedRequest implements WebRequest {
 
     @Override
     public @Nullable Object attribute(String name) {
-        return null;
+        return RecordedCharge.attribute(values.charges(), name);
     }
 
     @Override
@@ -202,7 +208,7 @@ public final class LoggedRequest implements WebRequest {
 
     @Override
     public Map<String, @Nullable String> resolved() {
-        return values.beans();
+        return RecordedCharge.plans(values.charges(), values.beans());
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.ratelimit.simulator.traffic;
 
+import dev.ratelimit.simulator.recording.RecordedCharge;
 import java.security.Principal;
 import java.util.Map;
 import java.util.Set;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param beans what resolvers say, by the names of their beans
  * @param key of a trace
  * @param cost permits of a trace
+ * @param charges what it asked policies for when it was recorded
  */
 record LoggedValues(
         @Nullable Principal caller,
@@ -26,9 +28,11 @@ record LoggedValues(
         @Nullable String session,
         Map<String, @Nullable String> beans,
         String key,
-        long cost) {
+        long cost,
+        Map<String, RecordedCharge> charges) {
 
-    static final LoggedValues NONE = new LoggedValues(null, Set.of(), Map.of(), Map.of(), null, Map.of(), "", 1);
+    static final LoggedValues NONE =
+            new LoggedValues(null, Set.of(), Map.of(), Map.of(), null, Map.of(), "", 1, Map.of());
 
     @Nullable
     String user() {
@@ -36,6 +40,6 @@ record LoggedValues(
     }
 
     LoggedValues withoutCaller() {
-        return new LoggedValues(null, Set.of(), headers, cookies, session, beans, key, cost);
+        return new LoggedValues(null, Set.of(), headers, cookies, session, beans, key, cost, charges);
     }
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.simulator.traffic;
 
+import dev.ratelimit.simulator.recording.RecordedCharge;
 import dev.ratelimit.simulator.traffic.Field.Kind;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -53,6 +54,7 @@ final class RequestDraft {
     private @Nullable String session;
     private String key = "";
     private long cost;
+    private Map<String, RecordedCharge> charges = Map.of();
     private boolean plain;
     private @Nullable String mistake;
 
@@ -86,6 +88,7 @@ final class RequestDraft {
             claims = Map.of();
             beans = Map.of();
             roles = Set.of();
+            charges = Map.of();
             plain = true;
         }
     }
@@ -176,6 +179,12 @@ final class RequestDraft {
         } else if (!absent) {
             setPresent(field, value);
         }
+    }
+
+    /** Takes over what the request asked policies for when it was recorded. */
+    void setCharges(Map<String, RecordedCharge> recorded) {
+        plain = false;
+        charges = recorded;
     }
 
     /** Takes over the time of a trace, in milliseconds since any moment. */
@@ -290,6 +299,9 @@ final class RequestDraft {
         if (mistake == null && !timed) {
             return "there is no time";
         }
+        if (mistake == null && startNanos() < 0) {
+            return options.needsPath() ? "the request began before 1970" : "t is negative";
+        }
         if (mistake == null && options.needsPath() && target == null && request == null) {
             return "there is no path";
         }
@@ -387,6 +399,7 @@ final class RequestDraft {
                 session,
                 beans,
                 key,
-                cost);
+                cost,
+                charges);
     }
 }

@@ -143,7 +143,8 @@ final class TimeParser {
             at++;
         }
         int minutes = at < end ? digits(2) : 0;
-        return sign * (hours * 3600 + minutes * 60);
+        // no zone is further away than 18 hours
+        return ZoneOffset.ofHoursMinutes(sign * hours, sign * minutes).getTotalSeconds();
     }
 
     /** What follows the point, in nanoseconds. */

@@ -301,9 +301,12 @@ class ReplayTest {
     void emptyLogs_areSaidToBe() throws IOException {
         Path config = file("application.yml", "ratelimit.policies.all: {limit: 3/minute, key: ip}\n");
 
-        CommandLineRun run = replay(config, file("access.log", "\n\n"), "--strict");
+        Path log = file("access.log", "\n\n");
 
-        assertThat(run.code()).isZero();
+        CommandLineRun run = replay(config, log, "--strict");
+
+        assertThat(run.code()).isEqualTo(1);
+        assertThat(replay(config, log).code()).isZero();
         assertThat(run.out()).startsWith("There are no requests in the log.");
     }
 
@@ -427,5 +430,95 @@ class ReplayTest {
         assertThat(typo.err()).contains("Unknown option: '--strcit'");
         assertThat(page.code()).isEqualTo(2);
         assertThat(page.err()).contains("--out - is no directory");
+    }
+
+    private String json(int second, String more) {
+        return String.format(
+                "{\"time\":\"2026-11-27T12:00:%02dZ\",\"remote_addr\":\"10.0.0.1\",\"path\":\"/a\"%s}%n", second, more);
+    }
+
+    @Test
+    void whatOnlyLaterLinesHave_isNotMissing() throws IOException {
+        Path config = file("application.yml", """
+                ratelimit:
+                  policies:
+                    keys: {key: "header:X-Api-Key", limit: 1/minute, missing-key: skip}
+                    users: {key: principal, limit: 1/minute, missing-key: skip}
+                    at-once: {concurrency: 1}
+                """);
+        String late = json(8, ",\"user\":\"ann\",\"k\":\"a\",\"duration_ms\":1");
+        Path log = file("access.json", (json(1, "") + json(2, "") + json(3, "")).repeat(3) + late);
+
+        CommandLineRun run = replay(config, log, "--header", "X-Api-Key=k", "--sort-window", "2");
+
+        assertThat(run.out()).as(run.err()).contains("'keys':", "'users':").doesNotContain("left out", "no durations");
+    }
+
+    @Test
+    void userThatOnlyLaterLinesHave_isNotMissing() throws IOException {
+        Path config = file("application.yml", "ratelimit.policies.users: {key: principal, limit: 1/minute}\n");
+        Path log = file(
+                "access.log",
+                line("10.0.0.1", "-", "12:00:00", "GET /", 200).repeat(9)
+                        + line("10.0.0.1", "ann", "12:00:01", "GET /", 200));
+
+        CommandLineRun run = replay(config, log, "--sort-window", "2");
+
+        assertThat(run.out()).as(run.err()).contains("'users':").doesNotContain("left out");
+    }
+
+    @Test
+    void whatOnlyLaterLinesOfStandardInputHave_isSaidToBeUnknown() throws IOException {
+        Path config = file("application.yml", "ratelimit.policies.users: {key: principal, limit: 1/minute}\n");
+        String log = json(1, "").repeat(9) + json(2, ",\"user\":\"ann\"");
+        InputStream before = System.in;
+        System.setIn(new ByteArrayInputStream(log.getBytes(StandardCharsets.UTF_8)));
+        try {
+            CommandLineRun run = replay(config, Path.of("-"), "--sort-window", "2");
+
+            assertThat(run.out())
+                    .as(run.err())
+                    .contains("'users' was left out", "What the log lacks is what its first requests lack");
+        } finally {
+            System.setIn(before);
+        }
+    }
+
+    @Test
+    void memberOfGzipThatIsCut_isSaid() throws IOException {
+        Path config = file("application.yml", "ratelimit.policies.all: 9/minute\n");
+        String first = line("10.0.0.1", "-", "12:00:00", "GET /", 200);
+        ByteArrayOutputStream both = new ByteArrayOutputStream();
+        both.write(zipped(first));
+        both.write(Arrays.copyOf(zipped(first), 12));
+        Path log = Files.write(directory.resolve("access.log.gz"), both.toByteArray());
+        both.reset();
+        both.write(zipped(first));
+        both.write("GET\n".getBytes(StandardCharsets.UTF_8));
+        Path other = Files.write(directory.resolve("other.log.gz"), both.toByteArray());
+
+        CommandLineRun cut = replay(config, log, "--strict");
+        CommandLineRun junk = replay(config, other, "--strict");
+
+        assertThat(cut.code()).isEqualTo(1);
+        assertThat(cut.out()).contains("1 requests", "access.log.gz: it is truncated");
+        assertThat(junk.code()).isEqualTo(1);
+        assertThat(junk.out()).contains("1 requests", "there is something else after a member");
+    }
+
+    @Test
+    void costs_haveSumsThatDoNotOverflow() throws IOException {
+        Path config = file("application.yml", """
+                ratelimit.policies.all:
+                  key: ip
+                  limit: 5/minute
+                  permits: "#request.method == 'GET' ? 5000000000000000000L : 1"
+                """);
+        Path log = file(
+                "access.log", line("10.0.0.1", "-", "12:00:00", "GET /", 200).repeat(3));
+
+        CommandLineRun run = replay(config, log);
+
+        assertThat(run.out()).contains("refused 3 of 3, asked for up to 9,223,372,036,854,775,807 permits");
     }
 }

@@ -325,4 +325,23 @@ class SuggestTest {
         assertThat(compare.out()).as(compare.err()).contains("lines could not be read:");
         assertThat(List.of(suggest.code(), compare.code())).containsOnly(1);
     }
+
+    @Test
+    void atMost_addsAPolicyWhereNoneIsAboutAllRequests() throws IOException {
+        Path log = few("access.log", 0, 200);
+        for (String policy : List.of(
+                "p: {key: ip, limit: 5/minute, match: {paths: /login}}",
+                "p: {key: 'ip, endpoint', limit: 5/minute}",
+                "p: {key: ip, limit: 5/minute, count: 401}",
+                "p: {limit: 5/minute}")) {
+            Path config = config(policy);
+
+            CommandLineRun run = CommandLineRun.of(
+                    "suggest", "--config", config.toString(), "--at-most", "100/minute", "--input", log.toString());
+
+            assertThat(run.out())
+                    .as(policy + run.err())
+                    .contains("    per-client:\n", "      limit: 100/minute\n", "      key: ip\n");
+        }
+    }
 }

@@ -124,4 +124,27 @@ class TraceTest {
         assertThat(run.code()).isEqualTo(2);
         assertThat(run.err()).contains("ratelimit.policies.trace.burst: burst is not an option of sliding-log");
     }
+
+    @Test
+    void timesBefore0_cannotBeRead() throws IOException {
+        Path input = Files.writeString(
+                directory.resolve("trace.json"), "{\"t\": -5, \"key\": \"a\"}\n{\"t\": 5, \"key\": \"a\"}\n");
+
+        CommandLineRun run = CommandLineRun.of(
+                "replay", "--format", "trace", "--limit", "1/minute", "--strict", "--input", input.toString());
+
+        assertThat(run.code()).isEqualTo(1);
+        assertThat(run.out()).contains("1 admitted, 0 refused", "1 of 2 lines could not be read", "t is negative");
+    }
+
+    @Test
+    void costsOfAnySize_haveSumsThatDoNotOverflow() throws IOException {
+        String most = "{\"t\": 5, \"key\": \"a\", \"cost\": 5000000000000000000}\n";
+        Path input = Files.writeString(directory.resolve("trace.json"), most + most);
+
+        CommandLineRun run =
+                CommandLineRun.of("replay", "--format", "trace", "--limit", "1/minute", "--input", input.toString());
+
+        assertThat(run.out()).contains("refused 2 of 2, asked for up to 9,223,372,036,854,775,807 permits");
+    }
 }

@@ -225,4 +225,29 @@ class LogFormatTest {
         assertThatThrownBy(() -> open("{\"time\":100,\"path\":\"/\",\"duration\":1000}\n", LogOptions.DEFAULT))
                 .hasMessageContaining("the unit of durations such as 1000 is not known; write it");
     }
+
+    @ParameterizedTest
+    @CsvSource({
+        "27/Nov/2026:12:00:00 -9999",
+        "27/Nov/2026:12:00:00 +1860",
+        "27/Nov/2026:12:00:00 +1801",
+        "2026-11-27T12:00:00+19:00",
+        "31/Dec/1969:12:00:00 +0000"
+    })
+    void timesThatCannotBe_areNotRead(String time) throws IOException {
+        AccessLog log = open(
+                "10.0.0.1 - - [" + time + "] \"GET / HTTP/1.1\" 200 1\n",
+                LogOptions.DEFAULT.withFormat("%h %l %u %t \"%r\" %>s %b"));
+
+        assertThat(read(log)).isEmpty();
+        assertThat(log.summary().malformed()).isEqualTo(1);
+    }
+
+    @Test
+    void timesOfAllZones_areRead() throws IOException {
+        LoggedRequest east = only("{\"time\":\"2026-11-27T12:00:00+14:00\",\"path\":\"/\"}\n", LogOptions.DEFAULT);
+        LoggedRequest west = only("{\"time\":\"2026-11-27T12:00:00-09:30\",\"path\":\"/\"}\n", LogOptions.DEFAULT);
+
+        assertThat(west.nanos() - east.nanos()).isEqualTo((14 * 60 + 9 * 60 + 30) * 60_000_000_000L);
+    }
 }

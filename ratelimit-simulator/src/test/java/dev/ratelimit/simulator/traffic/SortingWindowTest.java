@@ -9,7 +9,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class SortingWindowTest {
@@ -45,6 +48,33 @@ class SortingWindowTest {
             }
         }
         assertThat(paths).isEqualTo(expected);
+    }
+
+    @Test
+    void anyOrder_isSortedLikeAList() throws IOException {
+        Random random = new Random(1);
+        for (int run = 0; run < 20; run++) {
+            List<Integer> seconds = new ArrayList<>();
+            StringBuilder lines = new StringBuilder();
+            for (int i = 0; i < 200; i++) {
+                int second = Math.max(0, i / 4 - random.nextInt(1 + run));
+                seconds.add(second);
+                lines.append(line(second, i));
+            }
+            List<String> expected = IntStream.range(0, 200)
+                    .boxed()
+                    .sorted(Comparator.comparing(seconds::get))
+                    .map(i -> "/" + i)
+                    .toList();
+            List<String> paths = new ArrayList<>();
+            try (AccessLog log = log(lines.toString(), 150)) {
+                for (LoggedRequest request = log.next(); request != null; request = log.next()) {
+                    paths.add(request.path().value());
+                }
+            }
+
+            assertThat(paths).as("run %d", run).isEqualTo(expected);
+        }
     }
 
     /** Moving each past all others would take minutes. */

@@ -8,12 +8,15 @@ import dev.ratelimit.spring.boot.endpoint.RefusalHandlers;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.recording.RequestRecording;
 import dev.ratelimit.spring.servlet.filter.DispatchedRequest;
 import dev.ratelimit.spring.servlet.filter.RateLimitFilter;
 import dev.ratelimit.spring.servlet.filter.RateLimitFilters;
+import dev.ratelimit.spring.servlet.filter.RecordingFilter;
 import dev.ratelimit.spring.servlet.filter.RefusalResolver;
 import dev.ratelimit.spring.servlet.filter.ServletCallCharger;
 import dev.ratelimit.spring.servlet.request.Dispatchers;
@@ -151,6 +154,19 @@ class RateLimitFilterConfiguration {
         registration.setAsyncSupported(true);
         registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
         registration.setEnabled(properties.dependOnStatus());
+        return registration;
+    }
+
+    /** Only if requests are recorded. */
+    @Bean("dev.ratelimit.recordingFilter")
+    FilterRegistrationBean<RecordingFilter> rateLimitRecordingFilter(ObjectProvider<OutcomeCounter> outcomes) {
+        RequestRecording recording = RequestRecording.among(outcomes.stream());
+        FilterRegistrationBean<RecordingFilter> registration =
+                new FilterRegistrationBean<>(new RecordingFilter(recording));
+        registration.setDispatcherTypes(DispatcherType.REQUEST);
+        registration.setAsyncSupported(true);
+        registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+        registration.setEnabled(recording != null);
         return registration;
     }
 

@@ -21,8 +21,10 @@ import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
 import dev.ratelimit.spring.reactive.request.ReceivedRequests;
 import dev.ratelimit.spring.reactive.request.RouteFinder;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.recording.RequestRecording;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.rule.WatchedResults;
 import java.util.List;
@@ -135,7 +137,8 @@ class RateLimitWebFilterConfiguration {
                 stack::endpoints,
                 fetcher,
                 context,
-                () -> cors.orderedStream().toList());
+                () -> cors.orderedStream().toList(),
+                RequestRecording.among(context.getBeanProvider(OutcomeCounter.class).stream()));
     }
 
     @Bean("dev.ratelimit.routeLimits")

@@ -2,6 +2,8 @@ package dev.ratelimit.spring.reactive.filter;
 
 import dev.ratelimit.spring.reactive.request.CurrentObservation;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
+import dev.ratelimit.spring.rules.recording.RequestRecording;
+import dev.ratelimit.spring.rules.recording.RequestRecording.Arrival;
 import io.micrometer.observation.Observation;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,13 +42,24 @@ public final class Passage {
 
     private volatile boolean ended;
 
-    private Passage(ServerHttpResponse response) {
+    /** {@code null} if requests are not recorded. */
+    private final @Nullable RequestRecording recording;
+
+    private final @Nullable Arrival arrival;
+
+    private Passage(ServerHttpResponse response, @Nullable RequestRecording recording) {
         this.response = response;
+        this.recording = recording;
+        this.arrival = recording == null ? null : recording.arrive();
     }
 
-    /** Starts the way of an exchange. */
-    static Passage begin(ServerWebExchange exchange) {
-        Passage passage = new Passage(exchange.getResponse());
+    /**
+     * Starts the way of an exchange.
+     *
+     * @param recording of requests; {@code null} if they are not recorded
+     */
+    static Passage begin(ServerWebExchange exchange, @Nullable RequestRecording recording) {
+        Passage passage = new Passage(exchange.getResponse(), recording);
         exchange.getAttributes().put(ATTRIBUTE, passage);
         exchange.getResponse().beforeCommit(() -> {
             passage.commit();
@@ -110,10 +123,22 @@ public final class Passage {
         return exchange.mutate().response(watching).build();
     }
 
+    private static int statusOf(ServerHttpResponse response) {
+        HttpStatusCode code = response.getStatusCode();
+        return code == null ? 200 : code.value();
+    }
+
+    private static int statusOf(Throwable failure) {
+        if (failure instanceof ErrorResponse answer) {
+            return answer.getStatusCode().value();
+        }
+        ResponseStatus written = AnnotatedElementUtils.findMergedAnnotation(failure.getClass(), ResponseStatus.class);
+        return written == null ? 500 : written.code().value();
+    }
+
     /** The status is final: only now, and not before the client gets it. */
     private void commit() {
-        HttpStatusCode code = response.getStatusCode();
-        int status = code == null ? 200 : code.value();
+        int status = statusOf(response);
         if (status / 100 == 3) {
             headers.forEach(response.getHeaders()::remove);
         }
@@ -140,13 +165,13 @@ public final class Passage {
         try {
             answered = response.isCommitted();
         } finally {
-            end(answered);
+            end(answered, statusOf(response));
         }
     }
 
     /** Ends the way of an exchange whose client has left. */
     void cancel() {
-        end(true);
+        end(true, statusOf(response));
     }
 
     /**
@@ -157,15 +182,16 @@ public final class Passage {
         boolean answer = failure instanceof ErrorResponse
                 || AnnotatedElementUtils.hasAnnotation(failure.getClass(), ResponseStatus.class);
         // the answer to the error is yet to come, and may settle it
-        end(!answer);
+        end(!answer, statusOf(failure));
     }
 
     /**
      * Ends the way: the permits that the exchange holds come back.
      *
      * @param answered whether the response is there, or will not come any more, so that what it was charged is final
+     * @param status of the response, as far as it is known
      */
-    private void end(boolean answered) {
+    private void end(boolean answered, int status) {
         ended = true;
         ChargedRequest request = charged;
         if (request == null) {
@@ -181,6 +207,15 @@ public final class Passage {
                 request.close();
             }
             giveBack(request);
+            record(request, status);
+        }
+    }
+
+    private void record(ChargedRequest request, int status) {
+        RequestRecording to = recording;
+        Arrival from = arrival;
+        if (to != null && from != null) {
+            to.pass(from, request).complete(status);
         }
     }
 

@@ -4,12 +4,14 @@ import dev.ratelimit.spring.reactive.RouteLimits;
 import dev.ratelimit.spring.reactive.endpoint.Endpoints;
 import dev.ratelimit.spring.reactive.request.FactsFetcher;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
+import dev.ratelimit.spring.rules.recording.RequestRecording;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.cors.reactive.CorsConfigurationSource;
@@ -23,6 +25,7 @@ public final class RateLimitFilters {
     private final ApplicationContext context;
     private final CorsHeaders cors;
     private final FunctionalLimits routes;
+    private final @Nullable RequestRecording recording;
 
     /**
      * Creates the filters.
@@ -30,13 +33,15 @@ public final class RateLimitFilters {
      * @param endpoints those of the application, as soon as they are known
      * @param context that of the application
      * @param corsSources asked at the first refusal of a request from another origin
+     * @param recording of requests; {@code null} if they are not recorded
      */
     public RateLimitFilters(
             RequestLimiter limiter,
             Supplier<Endpoints> endpoints,
             FactsFetcher fetcher,
             ApplicationContext context,
-            Supplier<List<CorsConfigurationSource>> corsSources) {
+            Supplier<List<CorsConfigurationSource>> corsSources,
+            @Nullable RequestRecording recording) {
         this.limiter = limiter.withoutBlocking();
         this.endpoints = endpoints;
         this.fetcher = fetcher;
@@ -48,6 +53,7 @@ public final class RateLimitFilters {
                 exchange -> endpoints.get().writeCorsHeaders(exchange),
                 exposed);
         this.routes = new FunctionalLimits(this::ofRoute);
+        this.recording = recording;
     }
 
     /** The CORS headers of refusals. */
@@ -110,7 +116,7 @@ public final class RateLimitFilters {
     }
 
     private RateLimitWebFilter filter(int order, RequestLimiter limited, boolean last) {
-        return new RateLimitWebFilter(order, stage(limited), last, context);
+        return new RateLimitWebFilter(order, stage(limited), last, context, recording);
     }
 
     private RateLimitStage stage(RequestLimiter limited) {

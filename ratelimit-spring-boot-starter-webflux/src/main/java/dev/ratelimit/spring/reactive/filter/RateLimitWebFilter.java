@@ -2,6 +2,8 @@ package dev.ratelimit.spring.reactive.filter;
 
 import dev.ratelimit.spring.reactive.endpoint.Found;
 import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
+import dev.ratelimit.spring.rules.recording.RequestRecording;
+import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.Ordered;
 import org.springframework.http.HttpMethod;
@@ -27,12 +29,20 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
     /** The actuator's own port has another, and no limits. */
     private final ApplicationContext context;
 
-    RateLimitWebFilter(int order, RateLimitStage stage, boolean last, ApplicationContext context) {
+    private final @Nullable RequestRecording recording;
+
+    RateLimitWebFilter(
+            int order,
+            RateLimitStage stage,
+            boolean last,
+            ApplicationContext context,
+            @Nullable RequestRecording recording) {
         this.order = order;
         this.name = RateLimitWebFilter.class.getName() + "." + order;
         this.stage = stage;
         this.last = last;
         this.context = context;
+        this.recording = recording;
     }
 
     @Override
@@ -54,7 +64,7 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
         if (before != null) {
             return pass(before, request, chain);
         }
-        Passage passage = Passage.begin(exchange);
+        Passage passage = Passage.begin(exchange, recording);
         if (preflight && stage.isRefundedPreflight(request)) {
             passage.refundIfSuccessful();
         }

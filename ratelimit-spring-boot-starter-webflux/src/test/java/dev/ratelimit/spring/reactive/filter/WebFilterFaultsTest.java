@@ -111,7 +111,8 @@ class WebFilterFaultsTest {
                     () -> endpoints,
                     new FactsFetcher(new DefaultWebSessionManager(), beans),
                     new StaticApplicationContext(),
-                    List::of);
+                    List::of,
+                    null);
             filters = List.of(
                     stages.beforeSecurity(-110),
                     (exchange, chain) -> chain.filter(exchange.mutate()

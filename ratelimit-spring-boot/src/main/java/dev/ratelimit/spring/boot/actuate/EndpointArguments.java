@@ -100,6 +100,9 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         if (type == OperationType.READ && name != null && RateLimitsEndpoint.isHistory(name)) {
             return endpoint.get().history(securityOf(context), name, arguments);
         }
+        if (type == OperationType.READ && RateLimitsEndpoint.RECORDING.equals(name)) {
+            return endpoint.get().recording();
+        }
         if (type == OperationType.READ && RateLimitsEndpoint.YAML.equals(name)) {
             return endpoint.get().yaml(securityOf(context), arguments);
         }

@@ -34,6 +34,7 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.core.io.InputStreamResource;
 import org.springframework.http.HttpStatus;
 import org.springframework.lang.Nullable;
 import org.springframework.util.MimeType;
@@ -64,6 +65,9 @@ public final class RateLimitsEndpoint {
     static final String YAML = "yaml";
 
     /** In place of a policy's name. */
+    static final String RECORDING = "recording";
+
+    /** In place of a policy's name. */
     static final String PAGE = "page";
 
     /** The rest of the path, which names a policy; a name may contain slashes. */
@@ -74,6 +78,8 @@ public final class RateLimitsEndpoint {
     private static final Set<String> CALLING = Set.of("user", "address", "header", "key");
 
     private static final MimeType APPLICATION_YAML = new MimeType("application", "yaml", StandardCharsets.UTF_8);
+
+    private static final MimeType NDJSON = new MimeType("application", "x-ndjson");
 
     private static final int ENTRIES = 100;
 
@@ -156,6 +162,7 @@ public final class RateLimitsEndpoint {
         }
         return switch (name) {
             case YAML -> Set.of("all");
+            case RECORDING -> Set.of();
             case EXPLAIN -> EXPLAINED;
             case CALLER -> CALLING;
             default -> Set.of("key");
@@ -190,7 +197,13 @@ public final class RateLimitsEndpoint {
      * @param policy its name
      * @param key the plain value of the key, one for each part
      */
-    @ReadOperation(produces = {MimeTypeUtils.APPLICATION_JSON_VALUE, MimeTypeUtils.TEXT_HTML_VALUE, "application/yaml"})
+    @ReadOperation(
+            produces = {
+                MimeTypeUtils.APPLICATION_JSON_VALUE,
+                MimeTypeUtils.TEXT_HTML_VALUE,
+                "application/yaml",
+                "application/x-ndjson"
+            })
     WebEndpointResponse<Object> read(
             SecurityContext security,
             @Selector(match = Selector.Match.ALL_REMAINING) String[] policy,
@@ -268,6 +281,15 @@ public final class RateLimitsEndpoint {
         });
         return answer.getStatus() == WebEndpointResponse.STATUS_OK
                 ? new WebEndpointResponse<>(answer.getBody(), APPLICATION_YAML)
+                : answer;
+    }
+
+    /** The requests that were recorded, for the simulator. */
+    WebEndpointResponse<Object> recording() {
+        WebEndpointResponse<Object> answer = answer(() ->
+                new InputStreamResource(LineStream.of(operations.observations().recording())));
+        return answer.getStatus() == WebEndpointResponse.STATUS_OK
+                ? new WebEndpointResponse<>(answer.getBody(), NDJSON)
                 : answer;
     }
 

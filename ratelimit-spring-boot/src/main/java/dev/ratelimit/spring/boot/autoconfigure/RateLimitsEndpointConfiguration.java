@@ -11,6 +11,7 @@ import dev.ratelimit.spring.boot.actuate.RateLimitsEndpointProperties;
 import dev.ratelimit.spring.boot.spi.Operator;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.StoreReport;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.instances.InstanceName;
@@ -42,6 +43,19 @@ class RateLimitsEndpointConfiguration {
             RateLimitOperations operations, ObjectProvider<Scheduler> scheduler, ObjectProvider<Ticker> ticker) {
         Ticker clock = ticker.getIfAvailable(Ticker::system);
         return operations.observations().record(scheduler.getIfAvailable(() -> Scheduler.of(clock)), clock);
+    }
+
+    /** Decided by the value at run time, also if code was generated ahead of time. */
+    @Bean("dev.ratelimit.recording")
+    OutcomeCounter rateLimitRecording(
+            RateLimitProperties properties, RateLimitOperations operations, ObjectProvider<Ticker> ticker) {
+        RateLimitProperties.Recording recording = properties.recording();
+        return recording.enabled()
+                ? operations
+                        .observations()
+                        .recordRequests(
+                                ticker.getIfAvailable(Ticker::system), recording.maxRequests(), recording.share())
+                : OutcomeCounter.NONE;
     }
 
     /** Of a store that has none of its own. */

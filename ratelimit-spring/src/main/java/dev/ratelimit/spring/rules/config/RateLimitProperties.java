@@ -39,6 +39,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param store Where budgets are kept.
  * @param events Which application events are published beside those of changes.
  * @param metrics Which metrics there are beside those that are always there.
+ * @param recording Whether requests are recorded, to try other limits out on them.
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 public record RateLimitProperties(
@@ -56,7 +57,8 @@ public record RateLimitProperties(
         @DefaultValue Response response,
         @DefaultValue Store store,
         @DefaultValue Events events,
-        @DefaultValue Metrics metrics) {
+        @DefaultValue Metrics metrics,
+        @DefaultValue Recording recording) {
 
     /** Validates the prefixes, the name of the header and the numbers of keys. */
     public RateLimitProperties {
@@ -88,7 +90,8 @@ public record RateLimitProperties(
                 response,
                 store,
                 events,
-                metrics);
+                metrics,
+                recording);
     }
 
     /**
@@ -141,6 +144,7 @@ public record RateLimitProperties(
         fixed.put("store", RateLimitProperties::store);
         fixed.put("events", RateLimitProperties::events);
         fixed.put("metrics", RateLimitProperties::metrics);
+        fixed.put("recording", RateLimitProperties::recording);
         fixed.values().removeIf(value -> Objects.equals(value.apply(this), value.apply(next)));
         return fixed.keySet().stream().map(name -> "ratelimit." + name).toList();
     }
@@ -313,6 +317,38 @@ public record RateLimitProperties(
                         Integer.toString(maxEndpoints),
                         "max-endpoints must be at least 1 but was " + maxEndpoints
                                 + "; write 100, or ratelimit.metrics.endpoints: false for no such metrics");
+            }
+        }
+    }
+
+    /**
+     * What the actuator hands out for a replay in the simulator.
+     *
+     * @param enabled Whether requests are recorded; the endpoint of each request is then looked up.
+     * @param maxRequests How many requests are kept, the latest ones, up to 10,000,000.
+     * @param share The share of callers whose requests are recorded, above 0 and at most 1.
+     */
+    public record Recording(
+            @DefaultValue("false") boolean enabled,
+            @DefaultValue("100000") int maxRequests,
+            @DefaultValue("1.0") double share) {
+
+        private static final int MAX_REQUESTS = 10_000_000;
+
+        /** Validates the ranges. */
+        public Recording {
+            if (maxRequests < 1 || maxRequests > MAX_REQUESTS) {
+                throw new RateLimitConfigurationException(
+                        "ratelimit.recording.max-requests",
+                        Integer.toString(maxRequests),
+                        "max-requests must be from 1 to " + MAX_REQUESTS + " but was " + maxRequests
+                                + "; write 100000, or ratelimit.recording.enabled: false to record nothing");
+            }
+            if (!(share > 0 && share <= 1)) {
+                throw new RateLimitConfigurationException(
+                        "ratelimit.recording.share",
+                        Double.toString(share),
+                        "share must be above 0 and at most 1 but was " + share + "; write 1.0 for all callers, or 0.1");
             }
         }
     }

@@ -55,7 +55,7 @@ public final class AppliedRules {
      * @param shadow whether its refusals are only recorded
      * @param metered whether its permits do not count requests, so that the application may settle them
      */
-    record Charged(Rule rule, Charge charge, boolean shadow, boolean metered) {
+    public record Charged(Rule rule, Charge charge, boolean shadow, boolean metered) {
 
         Charged plus(Charged other) {
             return new Charged(rule, charge.plus(other.charge.permits()), shadow, metered || other.metered);
@@ -71,10 +71,15 @@ public final class AppliedRules {
      *
      * @param outcome of the request under it
      * @param key whose request it refuses, or would without shadow mode; {@code null} if it is admitted, or has no key
+     * @param refused the charge that the limits would have refused without shadow mode; {@code null} if they were not asked
      * @param counted whether the request counts under it
      */
     public record Uncharged(
-            Rule rule, Outcome outcome, @Nullable String key, boolean counted) {}
+            Rule rule,
+            Outcome outcome,
+            @Nullable String key,
+            @Nullable Charge refused,
+            boolean counted) {}
 
     /**
      * A charge that is also decided by other limits, which are tried.
@@ -136,7 +141,7 @@ public final class AppliedRules {
             addRefused(rule, live == null ? rule.key().of(context) : key);
         } else {
             Outcome outcome = override == LimitOverride.Fixed.EXEMPT ? Outcome.EXEMPT : Outcome.UNLIMITED;
-            add(new Uncharged(rule, outcome, null, true));
+            add(new Uncharged(rule, outcome, null, null, true));
         }
     }
 
@@ -195,11 +200,11 @@ public final class AppliedRules {
     }
 
     private void addRefused(Rule rule, @Nullable String key) {
-        add(new Uncharged(rule, rule.shadow() ? Outcome.SHADOW_REFUSED : Outcome.REFUSED, key, true));
+        add(new Uncharged(rule, rule.shadow() ? Outcome.SHADOW_REFUSED : Outcome.REFUSED, key, null, true));
     }
 
     private void addExempt(Rule rule, Exemption by) {
-        add(new Uncharged(rule, Outcome.EXEMPT, null, by.counted()));
+        add(new Uncharged(rule, Outcome.EXEMPT, null, null, by.counted()));
     }
 
     /** Few requests have any. */
@@ -218,7 +223,7 @@ public final class AppliedRules {
             if (one.shadow() && one.isOf(policy)) {
                 all.remove();
                 first = first == null
-                        ? new Uncharged(one.rule(), outcome, one.charge().key(), true)
+                        ? new Uncharged(one.rule(), outcome, one.charge().key(), one.charge(), true)
                         : first;
             }
         }
@@ -285,7 +290,8 @@ public final class AppliedRules {
         return anyCharged(one -> !one.shadow() && one.charge().sameBudget(limit.charge()));
     }
 
-    List<Charged> charged() {
+    /** What is charged, like {@link #charges}, with the rules. */
+    public List<Charged> charged() {
         return charged;
     }
 

@@ -77,7 +77,7 @@ public final class ChargedRequest {
     }
 
     /** The request as it was at the last stage. */
-    RequestContext context() {
+    public RequestContext context() {
         return context;
     }
 
@@ -158,7 +158,7 @@ public final class ChargedRequest {
     }
 
     /** What the request was charged at each stage. */
-    List<StageCharges> stages() {
+    public List<StageCharges> stages() {
         return stages;
     }
 

@@ -143,6 +143,11 @@ public final class StageCharges {
         return waited;
     }
 
+    /** How long the request has waited for its permits. */
+    public long waitedNanos() {
+        return waited ? waitNanos : 0;
+    }
+
     /** Refunds what was charged to a request that does not wait any more. */
     void refundLate(CompletableFuture<?> attempts) {
         if (!attempts.isCompletedExceptionally() && attempts.join() instanceof Decision late && late.admitted()) {

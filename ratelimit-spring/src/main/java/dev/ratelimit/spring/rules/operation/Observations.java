@@ -8,8 +8,11 @@ import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.instances.CountsSummary;
 import dev.ratelimit.spring.rules.instances.InstanceCounts;
 import dev.ratelimit.spring.rules.instances.SharedCounts;
+import dev.ratelimit.spring.rules.recording.RequestRecording;
 import dev.ratelimit.spring.rules.traffic.Traffic;
 import dev.ratelimit.spring.rules.traffic.Utilization;
+import java.util.NoSuchElementException;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What is recorded of requests, as far as it is. Thread-safe. */
@@ -19,6 +22,7 @@ public final class Observations {
     private final KeyDisplay keys;
     private volatile @Nullable Traffic traffic;
     private volatile @Nullable Utilization utilization;
+    private volatile @Nullable RequestRecording recording;
     private volatile @Nullable WaitingRequests waiting;
     private volatile @Nullable SharedCounts shared;
     private volatile boolean tellsKeys;
@@ -65,6 +69,33 @@ public final class Observations {
                 maxPerSecond,
                 ticker,
                 (policy, key) -> keys.list(rules.inForce().byPolicy().get(policy), key, showKeys));
+    }
+
+    /**
+     * Starts to record requests, for {@link #recording()}.
+     *
+     * @param maxRequests how many are kept
+     * @param share the share of callers whose requests are recorded
+     * @return what is to be told of all requests
+     */
+    public RequestRecording recordRequests(Ticker ticker, int maxRequests, double share) {
+        RequestRecording started = new RequestRecording(ticker, maxRequests, share);
+        recording = started;
+        return started;
+    }
+
+    /**
+     * What was recorded of requests, for the simulator: a JSON object a line, with hashes in place of keys.
+     *
+     * @throws NoSuchElementException if nothing is recorded
+     */
+    public Stream<String> recording() {
+        RequestRecording recorded = recording;
+        if (recorded == null) {
+            throw new NoSuchElementException(
+                    "requests are not recorded; write ratelimit.recording.enabled: true, and start again");
+        }
+        return recorded.lines(rules.inForce(), rules.haveStages(), keys::hash);
     }
 
     /** The used part of the limit of the fullest key of a policy lately, 0 to 1; 0 if that is not recorded. */

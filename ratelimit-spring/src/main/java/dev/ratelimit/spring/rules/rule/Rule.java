@@ -43,7 +43,7 @@ public record Rule(
     private static final String CONCURRENCY = "/concurrency";
 
     /** What the actuator has in place of policies. */
-    private static final Set<String> RESERVED = Set.of("explain", "page", "caller", "history", "yaml");
+    private static final Set<String> RESERVED = Set.of("explain", "page", "caller", "history", "yaml", "recording");
 
     /** What follows the name of a policy where the actuator has its overrides. */
     public static final String OVERRIDES = "/overrides";

@@ -1,4 +1,4 @@
-package dev.ratelimit.simulator.traffic;
+package dev.ratelimit.simulator.input;
 
 import java.io.EOFException;
 import java.io.IOException;
@@ -8,7 +8,7 @@ import java.util.zip.ZipException;
 import org.jspecify.annotations.Nullable;
 
 /** Reads lines as bytes, without copying them. Not thread-safe. */
-final class LineReader implements AutoCloseable {
+public final class LineReader implements AutoCloseable {
 
     private static final int CHUNK = 1 << 16;
 
@@ -22,39 +22,50 @@ final class LineReader implements AutoCloseable {
     private int next;
     private int limit;
     private boolean ended;
+
+    /** Whether the line is longer than any of a log. */
+    private boolean tooLong;
+
     private long number;
     private @Nullable String damage;
 
-    LineReader(InputStream in) {
+    /** Reads lines from here. */
+    public LineReader(InputStream in) {
         this.in = in;
     }
 
     /** The bytes of which {@link #from} to {@link #to} are the line. */
-    byte[] bytes() {
+    public byte[] bytes() {
         return buffer;
     }
 
-    int from() {
+    /** Where the line begins. */
+    public int from() {
         return from;
     }
 
-    int to() {
+    /** Where it ends. */
+    public int to() {
         return to;
     }
 
     /** The number of the line, from 1. */
-    long number() {
+    public long number() {
         return number;
     }
 
+    /** Whether the line is longer than 1 MiB, so that it was not kept. */
+    public boolean isTooLong() {
+        return tooLong;
+    }
+
     /** Why the input ended before its end; {@code null} if it did not. */
-    @Nullable
-    String damage() {
+    public @Nullable String damage() {
         return damage;
     }
 
     /** Reads the next line; returns whether there is one. */
-    boolean next() throws IOException {
+    public boolean next() throws IOException {
         int scanned = next;
         while (true) {
             for (; scanned < limit; scanned++) {
@@ -62,8 +73,12 @@ final class LineReader implements AutoCloseable {
                     return line(scanned, scanned + 1);
                 }
             }
-            if (ended || limit - next > MAX_LINE) {
+            if (ended) {
                 return next < limit && line(limit, limit);
+            }
+            if (limit - next > MAX_LINE) {
+                skip();
+                return true;
             }
             int kept = limit - next;
             fill();
@@ -71,7 +86,24 @@ final class LineReader implements AutoCloseable {
         }
     }
 
+    /** Reads over the rest of a line that is too long. */
+    private void skip() throws IOException {
+        do {
+            next = limit;
+            fill();
+            while (next < limit && buffer[next] != '\n') {
+                next++;
+            }
+        } while (next == limit && !ended);
+        next = Math.min(limit, next + 1);
+        from = next;
+        to = next;
+        tooLong = true;
+        number++;
+    }
+
     private boolean line(int end, int following) {
+        tooLong = end - next > MAX_LINE;
         from = next;
         to = end > from && buffer[end - 1] == '\r' ? end - 1 : end;
         next = following;

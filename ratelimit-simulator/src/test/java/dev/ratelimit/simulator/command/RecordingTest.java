@@ -1,0 +1,228 @@
+package dev.ratelimit.simulator.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Recordings of the actuator, tried out with other limits. */
+class RecordingTest {
+
+    private static final String POLICY = "{\"limit\":\"10/minute\",\"algorithm\":\"token-bucket\",\"key\":[%s],"
+            + "\"missingKey\":\"ip\",\"applies\":\"%s\",\"permits\":\"%s\",\"annotated\":%s,\"overrides\":[%s]}";
+
+    @TempDir
+    Path directory;
+
+    private final List<String> lines = new ArrayList<>();
+
+    private static String policy(String key, String applies, String permits, boolean annotated, String overrides) {
+        return POLICY.formatted(key, applies, permits, annotated, overrides);
+    }
+
+    private void heading(String share, boolean users, String... policies) {
+        lines.add("{\"recording\":1,\"requests\":9,\"forgotten\":0,\"share\":" + share + ",\"users\":" + users
+                + ",\"stages\":false,\"policies\":{" + String.join(",", policies) + "}}");
+    }
+
+    private void request(int second, String facts, String policies) {
+        lines.add("{\"time\":\"2026-11-27T10:00:%02dZ\",\"method\":\"GET\",\"path\":\"/orders/{id}\",".formatted(second)
+                + facts + ",\"policies\":{" + policies + "}}");
+    }
+
+    private CommandLineRun replay(String yaml, String... more) throws IOException {
+        Path config = Files.writeString(directory.resolve("application.yml"), yaml);
+        Path log = Files.write(directory.resolve("recording.ndjson"), lines);
+        return CommandLineRun.of(Stream.concat(
+                        Stream.of("replay", "--config", config.toString(), "--input", log.toString()), Stream.of(more))
+                .toArray(String[]::new));
+    }
+
+    private static final String OK = "\"status\":200,\"duration_ns\":1000000,\"address\":\"#aa\"";
+
+    @Test
+    void policy_isDecidedByTheKeysThatWereRecorded() throws IOException {
+        heading("1.0", false, "\"api\":" + policy("\"claim:tenant\"", "on /orders/**", "1", false, ""));
+        for (int i = 0; i < 4; i++) {
+            request(i, OK, "\"api\":{\"permits\":1,\"key\":\"#" + i % 2 + "\"}");
+        }
+
+        CommandLineRun run = replay("""
+                ratelimit.policies.api:
+                  key: claim:tenant
+                  limit: 1/hour
+                  match.paths: /orders/**
+                """, "--decisions", "-");
+
+        assertThat(run.err()).contains("'api': 1/hour (token-bucket) by claim:tenant, on /orders/**");
+        assertThat(run.err()).contains("admitted 2, refused 2; 2 of 2 keys refused");
+        assertThat(run.out().lines()).hasSize(4);
+        assertThat(run.out()).contains("\"key\":\"#0\",\"policy\":\"api\",\"allowed\":false");
+    }
+
+    @Test
+    void policy_concernsTheRequestsThatHaveMetIt_atTheirCost() throws IOException {
+        heading("1.0", false, "\"api\":" + policy("", "where annotated", "10", true, ""));
+        request(0, OK, "");
+        request(1, OK, "\"api\":{\"permits\":10,\"key\":\"\"}");
+        request(2, OK, "\"api\":{\"permits\":10,\"key\":\"\"}");
+
+        CommandLineRun run = replay("ratelimit.policies.api: { limit: 19/hour, match.annotated: true }");
+
+        assertThat(run.out()).contains("3 requests", "2 admitted, 1 refused");
+    }
+
+    @Test
+    void policy_thatAnAnnotationHasWrittenOut_isDecidedToo() throws IOException {
+        heading(
+                "1.0",
+                false,
+                "\"Login.login\":" + policy("\"ip\"", "where annotated", "1", true, ""),
+                "\"other\":" + policy("", "on all paths", "1", false, ""));
+        for (int i = 0; i < 12; i++) {
+            request(0, OK, "\"Login.login\":{\"permits\":1,\"key\":\"#1\"}");
+        }
+
+        CommandLineRun run = replay("ratelimit.policies.shared: 100/minute");
+
+        assertThat(run.out()).contains("'Login.login': 10/minute (token-bucket) by ip", "10 admitted, 2 refused");
+        assertThat(run.out()).doesNotContain("'other'");
+    }
+
+    @Test
+    void plansAndOverrides_areThoseThatWereRecorded() throws IOException {
+        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, "\"2/hour\",\"blocked\""));
+        for (int i = 0; i < 4; i++) {
+            request(i, OK, "\"api\":{\"permits\":1,\"key\":\"#pro\",\"plan\":\"pro\"}");
+            request(i, OK, "\"api\":{\"permits\":1,\"key\":\"#own\",\"override\":\"2/hour\"}");
+        }
+        request(9, OK, "\"api\":{\"permits\":1,\"key\":\"#bad\",\"override\":\"blocked\"}");
+        request(9, OK, "\"api\":{\"permits\":1,\"key\":\"#any\"}");
+
+        CommandLineRun run = replay("""
+                ratelimit.policies:
+                  api:
+                    key: ip
+                    limit: 100/hour
+                    plans.pro: 3/hour
+                  others:
+                    limit: 100/hour
+                    key: user
+                    plans.pro: 3/hour
+                """);
+
+        assertThat(run.out()).contains("10 requests", "6 admitted, 4 refused");
+        assertThat(run.out()).contains("#own", "refused 2 of 4", "#pro", "refused 1 of 4", "#bad", "refused 1 of 1");
+        assertThat(run.out()).contains("Policy 'others' was left out");
+    }
+
+    @Test
+    void policy_withAnotherKey_isDecidedByAddressesAndPaths() throws IOException {
+        heading("1.0", false, "\"api\":" + policy("\"header:x-id\"", "on all paths", "1", false, ""));
+        for (int i = 0; i < 3; i++) {
+            request(i, OK, "\"api\":{\"permits\":1,\"key\":\"#" + i + "\"}");
+        }
+
+        CommandLineRun run =
+                replay("ratelimit.policies.api: { key: 'ip, endpoint', limit: 1/hour, match.paths: '/orders/*' }");
+
+        assertThat(run.out()).contains("1 admitted, 2 refused", "#aa GET /orders/{id}");
+        assertThat(run.out()).contains("Policy 'api' has another key");
+    }
+
+    @Test
+    void policy_withAnotherKeyThatWasNotRecorded_isLeftOut() throws IOException {
+        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
+        request(0, OK, "\"api\":{\"permits\":1,\"key\":\"#1\"}");
+
+        CommandLineRun run = replay("ratelimit.policies.api: { key: 'header:x-id', limit: 1/hour }");
+
+        assertThat(run.out()).contains("Policy 'api' was left out, because the log lacks the header x-id");
+    }
+
+    @Test
+    void policy_whoseKeysHaveOtherCallers_isLeftOutOfAShare() throws IOException {
+        heading(
+                "0.25",
+                true,
+                "\"shared\":" + policy("", "on all paths", "1", false, ""),
+                "\"ips\":" + policy("\"ip\"", "on all paths", "1", false, ""),
+                "\"users\":" + policy("\"user\"", "on all paths", "1", false, ""));
+        request(0, OK + ",\"user\":\"#ann\"", "\"users\":{\"permits\":1,\"key\":\"#1\"}");
+
+        CommandLineRun run = replay("""
+                ratelimit.policies:
+                  shared: 9/minute
+                  ips: { limit: 9/minute, key: ip }
+                  users: { limit: 9/minute, key: user }
+                """);
+
+        assertThat(run.out())
+                .contains(
+                        "Policy 'shared' was left out, because the log lacks requests of other callers"
+                                + " (ratelimit.recording.share is 0.25)",
+                        "Policy 'ips' was left out",
+                        "'users': 9/minute");
+    }
+
+    @Test
+    void refusedRequest_hasNoStatus_soThatItIsCharged() throws IOException {
+        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
+        for (int i = 0; i < 5; i++) {
+            request(
+                    i,
+                    i < 2 ? "\"status\":401,\"address\":\"#aa\"" : "\"refused\":true,\"address\":\"#aa\"",
+                    "\"api\":{\"permits\":1,\"key\":\"#1\"}");
+        }
+
+        CommandLineRun run = replay("ratelimit.policies.api: { limit: 4/hour, key: ip, count: 401 }");
+
+        assertThat(run.out()).contains("4 admitted, 1 refused", "3 requests were refused already");
+    }
+
+    @Test
+    void stages_areThoseOfTheApplication() throws IOException {
+        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
+        lines.set(0, lines.get(0).replace("\"stages\":false", "\"stages\":true"));
+        request(0, OK, "\"api\":{\"permits\":1,\"key\":\"#1\"}");
+
+        CommandLineRun run = replay("ratelimit.policies.api: { limit: 4/hour, key: ip }");
+
+        assertThat(run.out()).contains("1 admitted, 0 refused");
+        assertThat(run.code()).isZero();
+    }
+
+    @Test
+    void heading_thatIsDamaged_isAMistake() throws IOException {
+        lines.add("{\"recording\":1,\"policies\":{\"api\":");
+
+        CommandLineRun run = replay("ratelimit.policies.api: 1/s");
+
+        assertThat(run.code()).isEqualTo(2);
+        assertThat(run.err()).contains("the first line of the recording cannot be read");
+    }
+
+    @Test
+    void suggest_leavesPoliciesOfAnnotations() throws IOException {
+        heading("1.0", false, "\"Login.login\":" + policy("\"ip\"", "where annotated", "1", true, ""));
+        for (int i = 0; i < 50; i++) {
+            request(i, OK, "\"Login.login\":{\"permits\":1,\"key\":\"#1\"}");
+        }
+        Path config = Files.writeString(directory.resolve("application.yml"), "ratelimit.policies.shared: 100/minute");
+        Path log = Files.write(directory.resolve("recording.ndjson"), lines);
+
+        CommandLineRun run = CommandLineRun.of(
+                "suggest", "--touch-at-most", "1%", "--config", config.toString(), "--input", log.toString());
+
+        assertThat(run.out())
+                .as(run.err())
+                .contains("    shared:", "Policy 'Login.login' is written out in an annotation")
+                .doesNotContain("    Login.login:");
+    }
+}
