@@ -8,7 +8,9 @@ if ARGV[1] then
   redis.call('PSETEX', KEYS[1], ARGV[1], string.format('%d', now) .. ' ' .. ARGV[2])
 else
   for i, key in ipairs(KEYS) do
-    local at, text = string.match(redis.call('MGET', key)[1] or '', '^(%d+) (.*)$')
+    local value = redis.call('MGET', key)[1] or ''
+    -- nobody writes longer ones
+    local at, text = string.match(#value < 100000 and value or '', '^(%d+) (.*)$')
     answer[2 * i - 1] = at and string.format('%d', math.max(0, now - at)) or ''
     answer[2 * i] = text or ''
   end

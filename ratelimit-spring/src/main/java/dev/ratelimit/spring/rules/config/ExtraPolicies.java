@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules.config;
 
+import dev.ratelimit.spring.RateLimitChange;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,8 @@ public final class ExtraPolicies {
     private static final String SHARED = "extra-shared";
 
     private static final String LIMIT = "60/minute";
+
+    private static final RateLimitChange NOTHING = new RateLimitChange(null, null, null);
 
     /** One of them in force for the second time, with other paths and another limit. */
     private static final Pattern AGAIN = Pattern.compile("-[2-9]$");
@@ -63,6 +66,22 @@ public final class ExtraPolicies {
             }
         }
         return all;
+    }
+
+    /**
+     * The changes, of which none puts one of these policies in force everywhere because nobody has said where: whatever
+     * happens to its paths, it is off without them.
+     */
+    static Map<String, RateLimitChange> placed(
+            Map<String, PolicyProperties> configured, Map<String, RateLimitChange> changes) {
+        Map<String, RateLimitChange> placed = new LinkedHashMap<>(changes);
+        placed.replaceAll((name, change) -> lacksPaths(configured, name, change) ? NOTHING : change);
+        return placed;
+    }
+
+    /** Whether a change is of one of these policies, and does not say where that is in force. */
+    public static boolean lacksPaths(Map<String, PolicyProperties> configured, String name, RateLimitChange change) {
+        return change.paths() == null && !configured.containsKey(name) && of(name) != null;
     }
 
     /** Describes those whose name is none of these, for JSON. */

@@ -69,7 +69,7 @@ public final class PolicyRules {
                 properties.ignoreCase(),
                 store,
                 beans.getBeanProvider(WatchedResults.class).getIfAvailable(() -> result -> false),
-                changes,
+                ExtraPolicies.placed(properties.policies(), changes),
                 algorithms);
         parseRules();
         this.clientAddress = new ClientAddress(

@@ -42,6 +42,10 @@ public record PolicyVersion(
                                 limits instanceof LimitOverride.Limited limited
                                         ? text(limited.policy().limits())
                                         : PropertyName.of((LimitOverride.Fixed) limits)));
+        List<String> paths = change == null ? null : change.paths();
+        if (paths != null) {
+            more.append(", on ").append(String.join(", ", paths));
+        }
         return new PolicyVersion(rule.policy().limits(), mode, more.toString(), change);
     }
 

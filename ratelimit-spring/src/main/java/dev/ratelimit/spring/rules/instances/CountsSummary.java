@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param since when it began to count
  * @param clockMinute the current minute, counted from the epoch
  * @param keys whether it tells the most refused keys
- * @param omitted how many policies it leaves out, those with the fewest requests
+ * @param omitted how many policies it leaves out, those with the fewest requests; before them, the keys and endpoints of
+ *     others are left out
  */
 public record CountsSummary(
         Instant since, long clockMinute, boolean keys, int omitted, Map<String, OfPolicy> policies) {
@@ -33,6 +34,12 @@ public record CountsSummary(
 
     /** The size of a text; policies that would make it longer are left out. */
     static final int MAX_LENGTH = 64 * 1024;
+
+    /** More than the head of a text takes. */
+    private static final int MAX_HEAD = 100;
+
+    /** More than anybody has counted, and a hundred of them can be added. */
+    private static final long MAX_COUNT = 1L << 53;
 
     private static final String KEY = "key";
     private static final String ENDPOINT = "endpoint";
@@ -82,6 +89,12 @@ public record CountsSummary(
                     .append(' ')
                     .append(minutes(history.get(outcome)))
                     .append('\n'));
+            return lines.toString();
+        }
+
+        private String mostRefused(String policy) {
+            String name = encoded(policy) + " ";
+            StringBuilder lines = new StringBuilder();
             keys.stream().limit(KEPT).forEach(one -> lines.append(line(name + KEY, one)));
             endpoints.stream().limit(KEPT).forEach(one -> lines.append(line(name + ENDPOINT, one)));
             return lines.toString();
@@ -124,13 +137,21 @@ public record CountsSummary(
                 .toList();
         for (Map.Entry<String, OfPolicy> one : busiest) {
             String more = one.getValue().lines(one.getKey());
-            if (left > 0 || lines.length() + more.length() > MAX_LENGTH) {
+            if (left > 0 || !fits(lines, more)) {
                 left++;
             } else {
                 lines.append(more);
             }
         }
+        for (Map.Entry<String, OfPolicy> one : busiest.subList(0, busiest.size() - left)) {
+            String more = one.getValue().mostRefused(one.getKey());
+            lines.append(fits(lines, more) ? more : "");
+        }
         return since.toEpochMilli() + " " + clockMinute + " " + keys + " " + (omitted + left) + "\n" + lines;
+    }
+
+    private static boolean fits(StringBuilder lines, String more) {
+        return MAX_HEAD + lines.length() + more.length() <= MAX_LENGTH;
     }
 
     /**
@@ -140,6 +161,9 @@ public record CountsSummary(
      */
     public static CountsSummary parse(String text) {
         Map<String, OfPolicy> policies = new HashMap<>();
+        if (text.length() > MAX_LENGTH) {
+            throw new IllegalArgumentException("not a summary: it has " + text.length() + " characters");
+        }
         List<String> lines = text.lines().toList();
         try {
             String[] head = lines.get(0).split(" ", -1);
@@ -163,21 +187,29 @@ public record CountsSummary(
             case KEY -> policy.keys().add(frequent(parts));
             case ENDPOINT -> policy.endpoints().add(frequent(parts));
             default -> {
-                policy.counts().put(parts[1], Long.parseLong(parts[2]));
+                policy.counts().put(parts[1], count(parts[2]));
                 policy.history().put(parts[1], history(parts[3]));
             }
         }
     }
 
     private static Frequent frequent(String[] parts) {
-        return new Frequent(decoded(parts[2]), Long.parseLong(parts[3]), Long.parseLong(parts[4]));
+        return new Frequent(decoded(parts[2]), count(parts[3]), count(parts[4]));
+    }
+
+    private static long count(String text) {
+        long count = Long.parseLong(text);
+        if (count < 0 || count > MAX_COUNT) {
+            throw new IllegalArgumentException("not a count: " + count);
+        }
+        return count;
     }
 
     private static long[] history(String minutes) {
         long[] told = minutes.isEmpty()
                 ? new long[0]
                 : Arrays.stream(minutes.split(",", -1))
-                        .mapToLong(Long::parseLong)
+                        .mapToLong(CountsSummary::count)
                         .toArray();
         long[] hour = new long[Traffic.MINUTES];
         System.arraycopy(told, 0, hour, hour.length - told.length, told.length);

@@ -22,13 +22,15 @@ import org.jspecify.annotations.Nullable;
  * @param before the policy before
  * @param after the rules with the change
  * @param paths what is to be known of a path
+ * @param overrides how many overrides of single keys the policy has, perhaps since it was in force before
  */
 record ChangeReport(
         String policy,
         RateLimitChange change,
         PolicyVersion before,
         RulesInForce after,
-        Function<String, @Nullable String> paths) {
+        Function<String, @Nullable String> paths,
+        long overrides) {
 
     /** Adds what the policy was and is, and what is to be known of that, to the description of the policy. */
     @CanIgnoreReturnValue
@@ -50,6 +52,10 @@ record ChangeReport(
         if (!comesOrGoes && !limits.equals(before.limits())) {
             add(remarks, "", atOnce(limits));
             add(remarks, "", ranks(limits));
+        }
+        if (comesOrGoes && overrides > 0 && before.mode() == Mode.OFF) {
+            remarks.add("overrides of " + overrides + (overrides == 1 ? " key" : " keys")
+                    + " under this policy, from when it was in force before, apply again");
         }
         change.plans().forEach((plan, own) -> {
             if (after.rule(policy).overrides().plans().get(plan) instanceof LimitOverride.Limited limited) {

@@ -227,6 +227,11 @@ final class LiveChanges implements AutoCloseable {
                             + " to " + String.join(", ", ExtraPolicies.names()) + "; those of " + Quotation.of(policy)
                             + " are fixed while the application runs");
         }
+        RateLimitChange next = next(policy, edit);
+        if (!isNothing(next) && ExtraPolicies.lacksPaths(rules.policies(), policy, next)) {
+            throw new IllegalArgumentException(Quotation.of(policy)
+                    + " is in force nowhere yet; write paths as well, such as /login, or /** for all");
+        }
     }
 
     private static void check(String name, @Nullable String text, int max) {

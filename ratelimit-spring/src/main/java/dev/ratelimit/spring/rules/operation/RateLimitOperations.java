@@ -183,7 +183,8 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         observers.tell(policy, accepted.audited(edit, now));
         publish(policy, Cause.OPERATOR, before.toString(), now.toString());
         observers.tellNames(names());
-        return new ChangeReport(policy, change, before, rules.including(policy), rules::remarkOnPath)
+        return new ChangeReport(
+                        policy, change, before, rules.including(policy), rules::remarkOnPath, overridden(policy))
                 .addTo(report(policy, null, showKeys));
     }
 
@@ -203,7 +204,11 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         Map<String, Object> report = describe(policy, then, showKeys);
         report.put("version", before.id());
         report.put("dryRun", true);
-        return new ChangeReport(policy, change, before, then, rules::remarkOnPath).addTo(report);
+        return new ChangeReport(policy, change, before, then, rules::remarkOnPath, overridden(policy)).addTo(report);
+    }
+
+    private long overridden(String policy) {
+        return journal.overrides().count(policy);
     }
 
     /** Tells of changes that have ended by themselves. */

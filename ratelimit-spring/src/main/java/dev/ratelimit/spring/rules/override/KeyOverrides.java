@@ -158,7 +158,7 @@ public final class KeyOverrides implements AutoCloseable {
      */
     @Nullable
     OverriddenKey remove(String policy, String key) {
-        RulesInForce now = rules.inForce();
+        RulesInForce now = rules.including(policy);
         Overrides.Key of =
                 new Overrides.Key(policy, keyOf(now, now.rule(policy), key).value());
         Overrides.Value before = known.values().get(of);
@@ -185,7 +185,7 @@ public final class KeyOverrides implements AutoCloseable {
 
     /** A key as the policy encodes it; as it is written, if the policy has no such keys any more. */
     String encoded(String policy, String key) {
-        RulesInForce now = rules.inForce();
+        RulesInForce now = rules.including(policy);
         try {
             return keyOf(now, now.rule(policy), key).encoded();
         } catch (IllegalArgumentException e) {
@@ -423,7 +423,7 @@ public final class KeyOverrides implements AutoCloseable {
      * @throws UnknownPolicyException if there is no such policy
      */
     public List<OverriddenKey> of(String policy) {
-        Rule unused = rules.inForce().rule(policy);
+        Rule unused = rules.including(policy).rule(policy);
         long now = ticker.epochNanos();
         return known.values().entrySet().stream()
                 .filter(entry -> entry.getKey().policy().equals(policy))

@@ -83,6 +83,7 @@ public final class PathPatterns {
         UnmatchablePattern.check(pattern);
         try {
             String text = parser.parse(pattern).getPatternString();
+            UnmatchablePattern.checkGroups(pattern);
             return new Written(text, parser.parse(SegmentWildcards.linear(pattern)));
         } catch (PatternSyntaxException e) {
             throw new IllegalArgumentException(Quotation.of(pattern) + ": " + Quotation.message(e.getDescription()), e);

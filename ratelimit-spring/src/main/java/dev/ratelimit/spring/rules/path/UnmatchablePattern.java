@@ -2,6 +2,7 @@ package dev.ratelimit.spring.rules.path;
 
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
@@ -107,6 +108,46 @@ public final class UnmatchablePattern {
         if (!pattern.startsWith("/")) {
             throw mistake(pattern, "must start with '/'", rooted(pattern));
         }
+    }
+
+    /**
+     * Refuses regular expressions with a group that captures: Spring accepts such a pattern, and throws an exception for
+     * each path that it compares with it.
+     *
+     * @param pattern that Spring has parsed
+     * @throws IllegalArgumentException with what to write
+     */
+    static void checkGroups(String pattern) {
+        for (String expression : expressions(pattern)) {
+            if (Pattern.compile(expression).matcher("").groupCount() > 0) {
+                throw new IllegalArgumentException(
+                        Quotation.of(pattern)
+                                + " has a group in a regular expression, which path patterns cannot have; write (?: in place of (");
+            }
+        }
+    }
+
+    /** The regular expressions of the variables, which Spring finds in the same way. */
+    private static List<String> expressions(String pattern) {
+        List<String> expressions = new ArrayList<>();
+        int depth = 0;
+        int colon = -1;
+        for (int i = 0; i < pattern.length(); i++) {
+            char c = pattern.charAt(i);
+            if (c == '\\' && colon >= 0) {
+                i++;
+            } else if (c == '{') {
+                depth++;
+            } else if (c == ':' && depth == 1 && colon < 0) {
+                colon = i;
+            } else if (c == '}' && depth > 0 && --depth == 0) {
+                if (colon >= 0) {
+                    expressions.add(pattern.substring(colon + 1, i));
+                }
+                colon = -1;
+            }
+        }
+        return expressions;
     }
 
     private static String itself(String special) {

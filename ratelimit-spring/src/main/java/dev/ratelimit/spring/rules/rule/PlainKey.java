@@ -100,11 +100,19 @@ public record PlainKey(
             if (key.charAt(at) == KeyEncoder.HASHED || colon < 0) {
                 return null;
             }
-            int end = colon + 1 + Integer.parseInt(key.substring(at + 1, colon));
+            int end = colon + 1 + lengthOf(key.substring(at + 1, colon));
+            if (end <= colon || end > key.length()) {
+                return null;
+            }
             parts.add(key.substring(at, end));
             at = end;
         }
         return parts;
+    }
+
+    /** A key may also come from another instance, through a store; -1 if it is none. */
+    private static int lengthOf(String number) {
+        return number.matches("\\d{1,4}") ? Integer.parseInt(number) : -1;
     }
 
     private static @Nullable IpAddress append(KeyPart part, String value, KeyEncoder to) {

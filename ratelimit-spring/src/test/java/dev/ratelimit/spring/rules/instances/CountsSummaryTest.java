@@ -61,6 +61,41 @@ class CountsSummaryTest {
         assertThat(policy.history().get("shadow-refused")).hasSize(60).containsOnly(0);
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "p refused 9223372036854775807 9",
+                "p refused -1 1",
+                "p refused 1 -1",
+                "p key k 1 -1",
+                "p refused 1",
+                "p refused 1 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
+                        + "1,1,1,1,1,1,1,1,1,1,1",
+            })
+    void foreignText_isNoSummary(String line) {
+        assertThatThrownBy(() -> CountsSummary.parse("1 1 true 0\n" + line + "\n"))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> CountsSummary.parse("1 1 true 0\n" + "p refused 1 1\n".repeat(10_000)))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void manyPolicies_areToldWithoutTheirKeys_beforeAnyIsLeftOut() {
+        for (int policy = 0; policy < 300; policy++) {
+            for (int key = 0; key < 20; key++) {
+                refuse("policy" + policy, "a key that is not short " + key);
+            }
+        }
+
+        CountsSummary told = told(true);
+
+        assertThat(told.omitted()).isZero();
+        assertThat(told.policies()).hasSize(300);
+        assertThat(told.policies().values().stream().mapToInt(one -> one.keys().size()))
+                .contains(0, 20);
+        assertThat(CountsSummary.of(traffic, true).toString().length()).isLessThanOrEqualTo(CountsSummary.MAX_LENGTH);
+    }
+
     @Test
     void keys_areLeftOut_unlessTheyMayBeTold() {
         refuse("p", "alice");

@@ -4,6 +4,7 @@ import static dev.ratelimit.spring.rules.operation.LiveRules.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChange;
@@ -13,12 +14,14 @@ import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
-import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.http.HttpHeaders;
 
 /** Policies that are off until an operator puts them in force on some paths. */
@@ -26,7 +29,7 @@ class ExtraPoliciesTest {
 
     private static final String EXTRA = "extra-by-address";
     private static final String OFF = "60/minute (token-bucket), mode off";
-    private static final String ON = "2/minute (token-bucket), mode enforce";
+    private static final String ON = "2/minute (token-bucket), mode enforce, on /orders/*";
 
     private static RateLimitChange on(String... paths) {
         return RateLimitChange.toLimit("2/minute").onPaths(paths);
@@ -65,14 +68,74 @@ class ExtraPoliciesTest {
                         new RateLimitChangedEvent(EXTRA, Cause.EXPIRY, null, ON, OFF));
     }
 
-    @Test
-    void changeOfTheLimitAlone_putsNothingInForce() {
+    @ParameterizedTest
+    @EnumSource(names = {"ENFORCE", "SHADOW"})
+    void change_thatDoesNotSayWhere_isRefused_andPutsNothingInForce(Mode mode) {
         LiveRules live = new LiveRules("p.limit=100/minute");
 
-        live.operations.change(EXTRA, RateLimitChange.toLimit("1/minute"));
+        for (RateLimitChange change : List.of(RateLimitChange.toLimit("1/minute"), RateLimitChange.toMode(mode))) {
+            assertThatThrownBy(() -> live.operations.change(EXTRA, change))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("is in force nowhere yet; write paths as well");
+            assertThatThrownBy(() -> live.operations.preview(EXTRA, change, false, null, true))
+                    .hasMessageContaining("write paths as well");
+        }
 
-        assertThat(live.operations.mode(EXTRA)).isEqualTo(Mode.OFF);
         assertThat(live.admitted(5, get("/orders/1"))).isEqualTo(5);
+    }
+
+    @Test
+    void mode_thatAnotherInstanceHasSet_whileThisOneEndedThePaths_putsNothingInForce() {
+        LiveRules live = new LiveRules("p.limit=100/minute");
+
+        RulesInForce now = live.rules
+                .read(Map.of(EXTRA, new RateLimitChange("1/minute", null, Mode.ENFORCE)))
+                .rules();
+
+        assertThat(now.mode(EXTRA)).isEqualTo(Mode.OFF);
+    }
+
+    @Test
+    void paths_areInTheHistory() {
+        LiveRules live = new LiveRules("p.limit=100/minute");
+        live.operations.change(EXTRA, on("/login"));
+
+        live.operations.change(EXTRA, on("/**"));
+
+        HistoryEntry widened = live.operations.history(10).get(0);
+        assertThat(widened.from()).endsWith("mode enforce, on /login");
+        assertThat(widened.to()).endsWith("mode enforce, on /**");
+    }
+
+    @Test
+    void overrides_ofAPolicyThatIsGone_canBeSeenAndRemoved_andAreToldWhenItComesBack() {
+        LiveRules live = new LiveRules("p.limit=100/minute");
+        live.operations.change(EXTRA, on("/login"));
+        live.operations.override(EXTRA, "192.0.2.7", KeyOverride.blocked());
+        live.operations.override(EXTRA, "192.0.2.8", KeyOverride.blocked());
+        live.operations.restore(EXTRA);
+
+        assertThat(live.operations.overrides(EXTRA)).hasSize(2);
+        assertThat(live.operations.removeOverride(EXTRA, "192.0.2.7")).isTrue();
+
+        assertThat(live.operations
+                        .edit(EXTRA, on("/orders/*"), false, null, false)
+                        .get("remark"))
+                .isEqualTo("overrides of 1 key under this policy, from when it was in force before, apply again");
+        assertThat(live.admits(get("/orders/1").from("192.0.2.8"))).isFalse();
+        assertThat(live.admits(get("/orders/1").from("192.0.2.7"))).isTrue();
+    }
+
+    @Test
+    void pattern_thatWouldThrowForEachPath_isRefused_andChangesNothing() {
+        LiveRules live = new LiveRules("p.limit=100/minute");
+
+        assertThatThrownBy(() -> live.operations.change(EXTRA, on("/login", "/a/{id:(\\d+)}")))
+                .isInstanceOf(RateLimitConfigurationException.class)
+                .hasMessageContaining("write (?: in place of (");
+
+        assertThat(live.operations.names()).containsExactly("p");
+        assertThat(live.admits(get("/a/1"))).isTrue();
     }
 
     @Test
@@ -116,20 +179,6 @@ class ExtraPoliciesTest {
                 .containsKey("trial");
         assertThat(live.admitted(3, get("/orders/1"))).isEqualTo(3);
         assertThat(live.operations.trial(EXTRA)).isNotNull();
-    }
-
-    @Test
-    void override_ofAPolicyThatIsGone_appliesAgainWithThePolicy() {
-        LiveRules live = new LiveRules("p.limit=100/minute");
-        live.operations.change(EXTRA, on("/orders/*"));
-        live.operations.override(EXTRA, "127.0.0.1", KeyOverride.blocked());
-        live.operations.restore(EXTRA);
-        assertThatThrownBy(() -> live.operations.overrides(EXTRA)).isInstanceOf(UnknownPolicyException.class);
-        assertThat(live.admits(get("/orders/1"))).isTrue();
-
-        live.operations.change(EXTRA, on("/orders/*"));
-
-        assertThat(live.operations.overrides(EXTRA)).hasSize(1);
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.ratelimit.spring.rules.path;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
@@ -40,6 +41,27 @@ class PathPatternsTest {
         assertThat(patterns.matchAny(PathContainer.parsePath("/B"))).isFalse();
         assertThat(new PathPatterns(List.of("/b"), false).matchAny(PathContainer.parsePath("/B")))
                 .isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/{page:(home|login)}",
+                "/a/{id:(\\d+)}",
+                "/{x:(a+)+}",
+                "/a/{x:[a-z]+}-{y:(?<n>b)}",
+                "/{x:\\{(a)}"
+            })
+    void parse_groupThatCaptures_isRefused_becauseSpringWouldThrowForEachPath(String pattern) {
+        assertThatThrownBy(() -> patterns(pattern))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("write (?: in place of (");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/{page:(?:home|login)}, /home", "/{x:\\(a\\)}, /(a)", "/{x:[(]a}, /(a", "/{x:a{2}}, /aa"})
+    void parse_otherParentheses_areKept(String pattern, String path) {
+        assertThat(patterns(pattern).matchAny(PathContainer.parsePath(path))).isTrue();
     }
 
     @Test

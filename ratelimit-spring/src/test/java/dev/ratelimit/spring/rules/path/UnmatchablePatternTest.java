@@ -80,7 +80,7 @@ class UnmatchablePatternTest {
                 "/v1/books:archive",
                 "/users/{id:[0-9]+}",
                 "/codes/{code:[a-z]{1,9}}",
-                "/x/{y:^(a|b)$}/{z}",
+                "/x/{y:^(?:a|b)$}/{z}",
                 "/100%",
                 "/.{name}",
                 "/:{name}",
