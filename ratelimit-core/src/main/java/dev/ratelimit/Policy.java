@@ -2,38 +2,45 @@ package dev.ratelimit;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A name and the limits of each key under it, all of which must admit. Immutable.
  *
- * <p>A store identifies a policy by its name and a limit by its position in the list. To change a limit at run time,
+ * <p>A store identifies a policy by its name, and a limit by its {@linkplain #rank rank}. To change limits at run time,
  * charge a policy of the same name with other limits: used permits are kept, in proportion
  * ({@link LimitAlgorithm#adopt}). A store keeps some memory for each name it has seen until it is closed, also when all
  * keys have gone: a policy is part of the configuration, and callers are its keys.
  *
  * <p>The limits of a policy are all rates, or all concurrency limits. To limit both, charge two policies: permits of a
  * rate are used up and come back with time, whereas those of a concurrency limit come back when the work is done.
- *
- * @param name 1 to 100 printable ASCII characters without {@code "} and {@code \}; it appears in headers and metrics
- * @param limits at least one
+ * <p>Policies are equal if their names and their limits are, in this order.
  */
-public record Policy(String name, List<Limit> limits) {
+public final class Policy {
+
+    private final String name;
+    private final List<Limit> limits;
+
+    /** By the numbers of the limits. */
+    private final int[] ranks;
 
     /**
      * Validates the name and the limits, and copies the list.
      *
-     * @param name 1 to 100 printable ASCII characters without {@code "} and {@code \}
+     * @param name 1 to 100 printable ASCII characters without {@code "} and {@code \}; it appears in headers and metrics
      * @param limits at least one; only the first may be a {@link Penalty}; all rates, or all concurrency limits
      * @throws IllegalArgumentException if the name or the limits are not valid
      */
-    public Policy {
+    public Policy(String name, List<Limit> limits) {
         if (name.isEmpty() || name.length() > 100 || !name.chars().allMatch(Policy::printable)) {
             throw new IllegalArgumentException(
                     "name must be 1 to 100 printable ASCII characters without quotes and backslashes");
         }
-        limits = List.copyOf(limits);
+        this.name = name;
+        this.limits = List.copyOf(limits);
         if (limits.isEmpty()) {
             throw new IllegalArgumentException("limits must not be empty in policy " + name);
         }
@@ -46,6 +53,21 @@ public record Policy(String name, List<Limit> limits) {
                     + " has both; write two policies, such as " + name + " and " + name
                     + "/concurrency, and charge both");
         }
+        this.ranks = ranks(this.limits);
+    }
+
+    private static int[] ranks(List<Limit> limits) {
+        int[] byPeriod = IntStream.range(0, limits.size())
+                .boxed()
+                .sorted(Comparator.comparing(
+                        number -> limits.get(number).rate().periodNanos(), Comparator.reverseOrder()))
+                .mapToInt(number -> number)
+                .toArray();
+        int[] ranks = new int[limits.size()];
+        for (int rank = 0; rank < ranks.length; rank++) {
+            ranks[byPeriod[rank]] = rank;
+        }
+        return ranks;
     }
 
     /**
@@ -76,6 +98,28 @@ public record Policy(String name, List<Limit> limits) {
         List<Limit> all = new ArrayList<>(limits);
         all.set(0, new Penalty(Penalty.without(LimitAlgorithm.of(limits.get(0))), penalty));
         return new Policy(name, all);
+    }
+
+    /** {@return the name} */
+    public String name() {
+        return name;
+    }
+
+    /** {@return the limits in the given order} Unmodifiable, not empty. */
+    public List<Limit> limits() {
+        return limits;
+    }
+
+    /**
+     * {@return the place of a limit if the limits are ordered by their periods, the longest first} For authors of stores,
+     * who keep the state of each limit under this number: so it is found again when limits are listed in another order, or
+     * when one with a shorter period is added or removed. Limits with the same period keep their order.
+     *
+     * @param number of the limit in {@link #limits()}, from 0 on
+     * @throws IndexOutOfBoundsException if there is no such limit
+     */
+    public int rank(int number) {
+        return ranks[number];
     }
 
     /** {@return the first limit, if it carries a penalty; otherwise {@code null}} */
@@ -120,6 +164,21 @@ public record Policy(String name, List<Limit> limits) {
      */
     public Charge charge(String key, long permits) {
         return new Charge(this, key, permits);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Policy policy && name.equals(policy.name) && limits.equals(policy.limits);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * name.hashCode() + limits.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "Policy[name=" + name + ", limits=" + limits + "]";
     }
 
     private static boolean printable(int c) {

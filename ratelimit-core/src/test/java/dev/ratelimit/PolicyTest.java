@@ -72,4 +72,14 @@ class PolicyTest {
         assertThat(Policy.of("rate", FixedWindow.of(Rate.parse("5/hour"))).concurrency())
                 .isFalse();
     }
+
+    @Test
+    void rank_limitsInAnyOrder_isByPeriodFromTheLongestOn() {
+        Limit day = FixedWindow.of(Rate.parse("1/day"));
+        Limit alsoDay = TokenBucket.of(Rate.parse("5/day"));
+        Policy policy = Policy.of("p", LIMIT, day, FixedWindow.of(Rate.parse("9/hour")), alsoDay);
+
+        assertThat(List.of(policy.rank(0), policy.rank(1), policy.rank(2), policy.rank(3)))
+                .containsExactly(3, 0, 2, 1);
+    }
 }

@@ -280,7 +280,7 @@ public final class InMemoryStore implements RateLimitStore {
         List<Keyspace> keys = keyspaces.of(policy);
         long bytes = 0;
         for (int i = 0; i < policy.limits().size(); i++) {
-            bytes += keys.get(i).maxBytes(policy.algorithms().get(i));
+            bytes += keys.get(policy.rank(i)).maxBytes(policy.algorithms().get(i));
         }
         return bytes;
     }

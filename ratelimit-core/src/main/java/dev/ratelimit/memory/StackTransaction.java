@@ -121,7 +121,7 @@ final class StackTransaction {
     private Outcome tryLimit(List<Charge> charges, int place, long held, long nanos, Collector collector) {
         Charge charge = charges.get(Place.charge(place));
         LimitAlgorithm limit = charge.policy().algorithms().get(Place.limit(place));
-        Keyspace keys = keyspaces.apply(charge.policy()).get(Place.limit(place));
+        Keyspace keys = keyspaces.apply(charge.policy()).get(charge.policy().rank(Place.limit(place)));
         long hash = KeyHash.of(charge.key());
         Table table = keys.segment(hash).table();
         int slot = charge.permits() == 0 || !remembers(limit) ? Table.NONE : table.find(hash);

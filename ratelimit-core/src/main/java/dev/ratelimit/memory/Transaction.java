@@ -71,7 +71,7 @@ final class Transaction {
         List<LimitAlgorithm> limits = charge.policy().algorithms();
         long hash = KeyHash.of(charge.key());
         for (int i = 0; i < limits.size(); i++) {
-            add(charge, limits.get(i), keyspaces.get(i), hash);
+            add(charge, limits.get(i), keyspaces.get(charge.policy().rank(i)), hash);
         }
     }
 

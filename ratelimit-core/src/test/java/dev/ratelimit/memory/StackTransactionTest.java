@@ -60,7 +60,7 @@ class StackTransactionTest {
     private List<Charge> known(Charge... charges) {
         for (Charge charge : charges) {
             for (int i = 0; i < charge.policy().limits().size(); i++) {
-                Keyspace keys = keyspaces(charge.policy()).get(i);
+                Keyspace keys = keyspaces(charge.policy()).get(charge.policy().rank(i));
                 keys.add(KeyHash.of(charge.key()), charge.policy().algorithms().get(i), none -> false);
             }
         }

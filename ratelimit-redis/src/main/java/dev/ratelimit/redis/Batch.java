@@ -27,11 +27,11 @@ final class Batch {
         this.id = id;
     }
 
-    /** Adds a charge; its limits' keys are the name followed by a number. */
+    /** Adds a charge; its limits' keys are the name followed by their ranks. */
     void add(Charge charge, List<RedisLimit> limits, String name) {
         charges.add(charge);
         for (int i = 0; i < limits.size(); i++) {
-            entries.add(new Entry(charge, limits.get(i), name + i));
+            entries.add(new Entry(charge, limits.get(i), name + charge.policy().rank(i)));
         }
     }
 

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The names of keys in Redis: {@code prefix:policy:{digest}:limit}, ASCII, at most 128 bytes for any key.
+ * The names of keys in Redis: {@code prefix:policy:{digest}:rank}, ASCII, at most 128 bytes for any key.
  *
  * <p>A key appears in the name only as a 128-bit digest, so clients choose no part of it. The braces make the digest the
  * cluster's hash tag: the limits of all policies for the same key share a slot. In policy names every character except
@@ -51,7 +51,7 @@ final class KeyNames {
         String ignored = digest("");
     }
 
-    /** The name without the limit's number. */
+    /** The name without the limit's rank. */
     String name(String policy, String key) {
         int hash = (31 * policy.hashCode() + key.hashCode()) * 0x9E3779B9;
         int place = hash >>> Integer.numberOfLeadingZeros(MAX_KNOWN - 1);

@@ -50,7 +50,7 @@ final class LocalLimits {
         Penalty penalty = policy.penalty();
         int number = numbers.computeIfAbsent(policy.name(), name -> lastNumber.incrementAndGet());
         return IntStream.range(0, limits.size())
-                .mapToObj(i -> Policy.of(number + "." + i, limits.get(i)))
+                .mapToObj(i -> Policy.of(number + "." + policy.rank(i), limits.get(i)))
                 .map(single -> penalty == null ? single : single.withPenalty(penalty.duration()))
                 .toList();
     }

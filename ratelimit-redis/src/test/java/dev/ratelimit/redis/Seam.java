@@ -104,14 +104,14 @@ public final class Seam {
 
     /** The name in Redis of the first limit of this charge's policy. */
     public static String firstKey(String prefix, Charge charge) {
-        return name(prefix, charge) + 0;
+        return name(prefix, charge) + charge.policy().rank(0);
     }
 
     /** The names in Redis of the limits of this charge's policy. */
     public static List<String> keys(String prefix, Charge charge) {
         String name = name(prefix, charge);
         return IntStream.range(0, charge.policy().limits().size())
-                .mapToObj(limit -> name + limit)
+                .mapToObj(limit -> name + charge.policy().rank(limit))
                 .toList();
     }
 

@@ -164,6 +164,24 @@ public abstract class RateLimitStoreContract extends StorePenaltyContract {
         });
     }
 
+    @ParameterizedTest
+    @MethodSource("limitsOfTen")
+    void decide_limitWithAShorterPeriodComesOrGoes_inAnyPlace_keepsWhatIsUsed(Limit limit) {
+        Limit shorter = TokenBucket.of(Rate.of(20, Duration.ofNanos(limit.rate().periodNanos() / 10)));
+        limiter.decide(Policy.of("p", limit).charge("k", 4));
+
+        assertThat(limiter.decide(Policy.of("p", shorter, limit).charge("k")).limits())
+                .extracting(LimitStatus::remaining)
+                .containsExactly(19L, 5L);
+        assertThat(limiter.decide(Policy.of("p", limit, shorter).charge("k")).limits())
+                .extracting(LimitStatus::remaining)
+                .containsExactly(4L, 18L);
+        assertThat(limiter.tryAcquire(Policy.of("p", limit).charge("k"))).isTrue();
+        assertThat(limiter.peek(Policy.of("p", shorter, limit).charge("k")).limits())
+                .extracting(LimitStatus::remaining)
+                .containsExactly(18L, 3L);
+    }
+
     /** The limits of two plans for each algorithm: twice as many permits, and another window. */
     Stream<Arguments> plans() {
         return Stream.of(Rate.parse("20/second"), Rate.parse("30/3s"))

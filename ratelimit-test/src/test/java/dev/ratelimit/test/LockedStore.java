@@ -46,7 +46,7 @@ class LockedStore implements RateLimitStore {
     }
 
     /** Identifies the budget of a key under one of a policy's limits. */
-    private record Budget(String policy, int limit, String key) {}
+    private record Budget(String policy, int rank, String key) {}
 
     private final Ticker ticker;
     private final Map<Object, Kept> budgets = new HashMap<>();
@@ -55,8 +55,8 @@ class LockedStore implements RateLimitStore {
         this.ticker = ticker;
     }
 
-    Object budget(String policy, int limit, String key) {
-        return new Budget(policy, limit, key);
+    Object budget(String policy, int rank, String key) {
+        return new Budget(policy, rank, key);
     }
 
     @Override
@@ -90,7 +90,7 @@ class LockedStore implements RateLimitStore {
     /** The state as the limit sees it: the stored one, a new one, or that of another limit, converted. */
     private Asked ask(Charge charge, int number, Moment moment) {
         LimitAlgorithm limit = charge.policy().algorithms().get(number);
-        Object budget = budget(charge.policy().name(), number, charge.key());
+        Object budget = budget(charge.policy().name(), charge.policy().rank(number), charge.key());
         Kept kept = budgets.get(budget);
         long now = moment.on(limit);
         long[] state;
@@ -134,7 +134,8 @@ class LockedStore implements RateLimitStore {
             for (Charge charge : distinct) {
                 List<LimitAlgorithm> paid = charge.policy().algorithms();
                 for (int i = 0; i < paid.size(); i++) {
-                    Kept kept = budgets.get(budget(charge.policy().name(), i, charge.key()));
+                    Kept kept = budgets.get(
+                            budget(charge.policy().name(), charge.policy().rank(i), charge.key()));
                     if (kept != null) {
                         long now = moment.on(kept.limit());
                         new LimitState(kept.limit(), kept.state(), 0)
@@ -148,7 +149,7 @@ class LockedStore implements RateLimitStore {
     @Override
     public synchronized boolean reset(Policy policy, String key) {
         for (int i = 0; i < policy.limits().size(); i++) {
-            budgets.remove(budget(policy.name(), i, key));
+            budgets.remove(budget(policy.name(), policy.rank(i), key));
         }
         return true;
     }

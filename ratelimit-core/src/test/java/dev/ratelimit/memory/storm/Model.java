@@ -5,6 +5,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitState;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Policy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,7 +24,17 @@ import org.jspecify.annotations.Nullable;
 final class Model {
 
     /** The keys of one limit of a policy. */
-    record Keys(String policy, int limit) {}
+    record Keys(String policy, int rank) {
+
+        /** The limit of this rank in a list of limits. */
+        LimitAlgorithm of(Policy list) {
+            int number = 0;
+            while (list.rank(number) != rank) {
+                number++;
+            }
+            return list.algorithms().get(number);
+        }
+    }
 
     /**
      * Identifies a budget.
@@ -165,7 +176,7 @@ final class Model {
         Call paid = call.refunded == null ? call : call.refunded;
         for (Charge charge : paid.budgets()) {
             for (int i = 0; i < charge.policy().limits().size(); i++) {
-                Keys keys = new Keys(charge.policy().name(), i);
+                Keys keys = new Keys(charge.policy().name(), charge.policy().rank(i));
                 boolean over = overflown.contains(new Claim(paid.step.id(), all.size()));
                 all.add(new Budget(
                         keys,
@@ -223,7 +234,8 @@ final class Model {
         for (int i = call.charges.size() - 1; i >= 0; i--) {
             Charge charge = call.charges.get(i);
             for (int limit = charge.policy().limits().size() - 1; !refused && limit >= 0; limit--) {
-                Budget budget = new Budget(new Keys(charge.policy().name(), limit), charge.key(), null);
+                Budget budget = new Budget(
+                        new Keys(charge.policy().name(), charge.policy().rank(limit)), charge.key(), null);
                 Asked one = copy().ask(budget, charge.policy().algorithms().get(limit), moment);
                 one.add(charge.permits());
                 refused = !one.admits();
@@ -253,7 +265,7 @@ final class Model {
         List<Charge> charges = call.chargesByLimit();
         Map<Budget, Asked> all = new HashMap<>();
         for (int i = 0; i < asks.size(); i++) {
-            LimitAlgorithm limit = charges.get(i).policy().algorithms().get(asks.get(i).keys.limit);
+            LimitAlgorithm limit = asks.get(i).keys.of(charges.get(i).policy());
             all.computeIfAbsent(asks.get(i), budget -> ask(budget, limit, moment))
                     .add(charges.get(i).permits());
         }
@@ -340,7 +352,7 @@ final class Model {
             if (kept != null) {
                 steppedBack |= kept.look(moment);
                 Charge charge = call.chargesByLimit().get(i);
-                LimitAlgorithm limit = charge.policy().algorithms().get(paid.get(i).keys.limit);
+                LimitAlgorithm limit = paid.get(i).keys.of(charge.policy());
                 new LimitState(kept.limit(), kept.state(), 0)
                         .refund(limit, charge.permits(), receipt.age(kept.limit(), moment), moment.on(kept.limit()));
             }
@@ -384,11 +396,11 @@ final class Model {
     @Override
     public String toString() {
         StringBuilder all = new StringBuilder();
-        budgets.forEach((budget, kept) -> all.append("\n    %s/'%s' limit %d%s: %s %s"
+        budgets.forEach((budget, kept) -> all.append("\n    %s/'%s' rank %d%s: %s %s"
                 .formatted(
                         budget.keys.policy,
                         budget.key,
-                        budget.keys.limit,
+                        budget.keys.rank,
                         budget.overflow == null ? "" : " overflow",
                         kept.limit(),
                         Arrays.toString(kept.state()))));

@@ -94,8 +94,7 @@ final class Unseen {
                     && budget.overflow() == null
                     && !model.budgets().containsKey(budget)) {
                 Policy policy = call.chargesByLimit().get(i).policy();
-                all.add(model.adding(
-                        budget, policy.algorithms().get(budget.keys().limit()), first(call)));
+                all.add(model.adding(budget, budget.keys().of(policy), first(call)));
             }
         }
     }

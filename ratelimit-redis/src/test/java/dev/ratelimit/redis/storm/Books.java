@@ -30,9 +30,6 @@ final class Books {
     /** The time in which answers that were overtaken arrive. */
     private static final long PROMPT_NANOS = 1_000_000_000;
 
-    /** How the key ends of the limit that carries the penalty of its policy. */
-    static final String FIRST_LIMIT = ":0";
-
     /** The prefix of the keys. */
     static final String PREFIX = "storm";
 
@@ -269,7 +266,7 @@ final class Books {
         requireShort(charge, told, status);
         Account account = account(told.key());
         long refusedNanos = Seam.serverNanos(decision, charge);
-        Penalty penalty = told.key().endsWith(FIRST_LIMIT) && charge.permits() > 0
+        Penalty penalty = told.key().equals(Seam.firstKey(PREFIX, charge)) && charge.permits() > 0
                 ? charge.policy().penalty()
                 : null;
         if (penalty != null) {

@@ -140,10 +140,18 @@ record Setup(
     List<LimitAlgorithm> limits(String key) {
         String[] parts = key.split(":", -1);
         Terms terms = policies.get(Integer.parseInt(parts[1].substring(1)));
-        int number = Integer.parseInt(parts[3]);
+        int rank = Integer.parseInt(parts[3]);
         return Stream.of(false, true)
-                .map(changed -> terms.policy(parts[1], changed).algorithms().get(number))
+                .map(changed -> limit(terms.policy(parts[1], changed), rank))
                 .toList();
+    }
+
+    private static LimitAlgorithm limit(Policy policy, int rank) {
+        int number = 0;
+        while (policy.rank(number) != rank) {
+            number++;
+        }
+        return policy.algorithms().get(number);
     }
 
     /** What applies to a charge while servers do not answer. */

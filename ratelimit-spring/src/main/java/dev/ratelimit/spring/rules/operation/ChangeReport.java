@@ -8,6 +8,7 @@ import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -50,7 +51,7 @@ record ChangeReport(
         boolean comesOrGoes = (before.mode() == Mode.OFF) != (after.mode(policy) == Mode.OFF);
         if (!comesOrGoes && !limits.equals(before.limits())) {
             add(remarks, "", atOnce(limits));
-            add(remarks, "", places(limits));
+            add(remarks, "", ranks(limits));
         }
         if (comesOrGoes && overrides > 0 && before.mode() == Mode.OFF) {
             remarks.add("overrides of " + overrides + (overrides == 1 ? " key" : " keys")
@@ -106,17 +107,34 @@ record ChangeReport(
                         + "; what keys have used stays used, in proportion";
     }
 
-    /** What becomes of limits at places that are new, or no longer there. */
-    private @Nullable String places(List<Limit> limits) {
-        int was = before.limits().size();
-        int is = limits.size();
-        if (was == is) {
+    /** What becomes of limits if their number changes: states are kept by the rank of the period. */
+    private @Nullable String ranks(List<Limit> limits) {
+        List<Limit> was = byPeriod(before.limits());
+        List<Limit> is = byPeriod(limits);
+        if (was.size() == is.size()) {
             return null;
         }
-        return "limits are told apart by their place: "
-                + (was < is
-                        ? limits.get(was) + " begins full for every key; write new limits after the others"
-                        : "what keys have used of " + before.limits().get(is) + " is forgotten");
+        List<String> remarks = new ArrayList<>();
+        for (int rank = 0; rank < Math.max(was.size(), is.size()); rank++) {
+            if (rank >= was.size()) {
+                remarks.add(is.get(rank) + " begins full for every key");
+            } else if (rank >= is.size()) {
+                remarks.add("what keys have used of " + was.get(rank) + " is forgotten");
+            } else if (!periodOf(is.get(rank)).equals(periodOf(was.get(rank)))) {
+                remarks.add(is.get(rank) + " takes over from " + was.get(rank));
+            }
+        }
+        return String.join(", ", remarks);
+    }
+
+    private static List<Limit> byPeriod(List<Limit> limits) {
+        return limits.stream()
+                .sorted(Comparator.comparing(ChangeReport::periodOf).reversed())
+                .toList();
+    }
+
+    private static Long periodOf(Limit limit) {
+        return limit.rate().periodNanos();
     }
 
     private static long capacity(List<Limit> limits) {
