@@ -52,8 +52,10 @@ public record OverrideKey(
      *
      * @throws IllegalArgumentException likewise, or if no request has such a key
      */
-    public static OverrideKey ofPlain(BudgetKey key, RequestContext.Sources sources, String value) {
+    public static OverrideKey ofPlain(BudgetKey key, RequestContext.Sources sources, String written) {
         KeyPart subject = subjectOf(key);
+        // as blanks around a name do not count
+        String value = written.isBlank() ? written : written.strip();
         if (subject.kind() == KeyKind.IP) {
             return of(key, sources.keys().get(), PlainKey.withoutPrefix(value));
         }

@@ -114,7 +114,7 @@ class KeyOverridesTest {
     void override_ofACallerWithoutAName_isThatOfItsAddress_asTheStateShowsIt(String key, String shown) {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=" + key);
 
-        live.operations.override("p", shown, KeyOverride.blocked());
+        live.operations.override("p", " " + shown + " ", KeyOverride.blocked());
 
         assertThat(live.admits(from("192.0.2.7"))).isFalse();
         assertThat(live.admits(from("192.0.2.8"))).isTrue();
