@@ -521,4 +521,14 @@ class ReplayTest {
 
         assertThat(run.out()).contains("refused 3 of 3, asked for up to 9,223,372,036,854,775,807 permits");
     }
+
+    @Test
+    void byteOrderMark_isNoPartOfTheFirstAddress() throws IOException {
+        Path config = file("application.yml", "ratelimit.policies.all: {key: ip, limit: 1/minute}\n");
+        Path log = file(
+                "access.log",
+                "\ufeff" + line("10.0.0.1", "-", "12:00:00", "GET /", 200).repeat(2));
+
+        assertThat(replay(config, log).out()).contains("1 admitted, 1 refused", "1 of 1 keys refused");
+    }
 }
