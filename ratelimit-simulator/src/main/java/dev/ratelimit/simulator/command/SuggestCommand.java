@@ -80,6 +80,7 @@ final class SuggestCommand extends LogCommand {
         Progress progress = progress();
         LogInput checked = log.reading(check.isEmpty() ? log.inputs : check);
         try (Traffic traffic = Traffic.open(source(), limits, log, progress)) {
+            limits.checkIncluded(List.of(traffic.limits()));
             long split = check.isEmpty() ? split(traffic, progress) : Long.MAX_VALUE;
             Suggester suggester = new Suggester(traffic.limits(), traffic.stages(), wish);
             List<Suggestion> suggestions = suggester.suggest(() -> log.open(traffic.options(), progress), split);

@@ -122,7 +122,7 @@ public record SimulatedLimits(
         Map<String, List<String>> without = new TreeMap<>(lacking);
         RulesInForce now = rules.inForce();
         for (String policy : rules.allNames()) {
-            if (now.mode(policy) != Mode.OFF && !included.contains(policy)) {
+            if (now.mode(policy) != Mode.OFF && !included.contains(Rule.withoutConcurrency(policy))) {
                 Reads reads = now.rulesOf(policy).map(Rule::reads).reduce(Reads.NOTHING, Reads::and);
                 List<String> lack = facts.lackOf(reads);
                 if (!lack.isEmpty()) {

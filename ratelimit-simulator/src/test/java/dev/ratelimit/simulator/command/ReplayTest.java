@@ -531,4 +531,22 @@ class ReplayTest {
 
         assertThat(replay(config, log).out()).contains("1 admitted, 1 refused", "1 of 1 keys refused");
     }
+
+    @Test
+    void includedPolicyThatDoesNotExist_isAnError() throws IOException {
+        Path config = file("application.yml", """
+                ratelimit.policies:
+                  api: {key: "header:X-Api-Key", limit: 1/minute, concurrency: 2, missing-key: skip}
+                  all: {limit: 1/minute}
+                """);
+        Path log = file("access.log", line("10.0.0.1", "-", "12:00:00", "GET /", 200));
+
+        CommandLineRun known = replay(config, log, "--include", "api");
+        CommandLineRun typo = replay(config, log, "--include", "apis,api,al");
+
+        assertThat(known.code()).as(known.err()).isZero();
+        assertThat(known.out()).contains("'api':").doesNotContain("left out");
+        assertThat(typo.code()).isEqualTo(2);
+        assertThat(typo.err()).contains("--include names no policy: al, apis; the policies are all, api");
+    }
 }
