@@ -533,6 +533,20 @@ class ReplayTest {
     }
 
     @Test
+    void policyThatIsOff_isSaidToBe() throws IOException {
+        Path config = file("application.yml", """
+                ratelimit.policies:
+                  all: {key: ip, limit: 1/minute}
+                  other: {key: ip, limit: 1/minute, mode: off}
+                """);
+        Path log = file("access.log", line("10.0.0.1", "-", "12:00:00", "GET /", 200));
+
+        assertThat(replay(config, log).out())
+                .contains("Policy 'other' has mode: off, so that it charges nothing")
+                .doesNotContain("Policy 'all'");
+    }
+
+    @Test
     void includedPolicyThatDoesNotExist_isAnError() throws IOException {
         Path config = file("application.yml", """
                 ratelimit.policies:
