@@ -152,6 +152,7 @@ public final class AccessLog implements LogSource {
             return false;
         }
         LogSummary whole = new LogSummary();
+        whole.recording(summary.recording());
         for (String input : inputs) {
             try (LogFile file = new LogFile(input, Files.newInputStream(Path.of(input)), options, whole)) {
                 for (LoggedRequest request = file.next(); request != null; request = file.next()) {

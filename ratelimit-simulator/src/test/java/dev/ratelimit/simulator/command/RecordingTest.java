@@ -355,4 +355,88 @@ class RecordingTest {
         assertThat(run.code()).isEqualTo(2);
         assertThat(run.err()).contains("the recording has version 2, and this simulator knows version 1");
     }
+
+    /** The output for a policy that was not recorded, with requests to these endpoints, and an api key that was. */
+    private String withNew(String policy, String... endpoints) throws IOException {
+        lines.clear();
+        heading("1.0", false, "\"api\":" + policy("\"path:id\"", "on /api/orders/7", "1", false, ""));
+        for (String endpoint : endpoints) {
+            request(0, OK, "\"api\":{\"permits\":1,\"key\":\"#1\"}");
+            lines.set(
+                    lines.size() - 1, lines.get(lines.size() - 1).replace("\"/orders/{id}\"", "\"" + endpoint + "\""));
+        }
+        return replay("""
+                ratelimit.policies:
+                  api: { limit: 99/hour, key: 'path:id', match.paths: /api/orders/7 }
+                  new: { limit: 1/hour, %s }
+                """.formatted(policy)).out();
+    }
+
+    @Test
+    void newPolicy_thatReadsValuesOfPaths_isLeftOut() throws IOException {
+        String id = withNew("key: 'path:id'", "/api/orders/{id}", "/api/orders/{id}");
+        String query = withNew("key: 'query:q'", "/api/orders/{id}");
+
+        assertThat(id)
+                .contains("Policy 'new' was left out, because the log lacks the variables of paths", "'api': 99/hour");
+        assertThat(query).contains("Policy 'new' was left out");
+    }
+
+    @Test
+    void newPolicy_ofAPartOfAnEndpoint_isLeftOut() throws IOException {
+        String[] endpoints = {"/api/orders/{id}", "/health", "/unmapped"};
+        for (String match : List.of(
+                "match.paths: /api/orders/1",
+                "match.paths: '/api/orders/{id:[0-9]+}'",
+                "match.paths: '/*/orders/1?'",
+                "match.paths: '/**/1'",
+                "match: { paths: '/api/**', except-paths: /api/orders/1 }",
+                "match.except-paths: '/api/orders/1*'")) {
+            assertThat(withNew(match, endpoints))
+                    .as(match)
+                    .contains(
+                            "Policy 'new' was left out, because the log lacks the paths of requests to /api/orders/{id}",
+                            "'api': 99/hour");
+        }
+        assertThat(withNew("match.paths: /index.html", endpoints))
+                .contains("the log lacks the paths of requests to /unmapped");
+        assertThat(withNew("match.paths: '/api/**'", "/{*path}")).contains("Policy 'new' was left out");
+    }
+
+    @Test
+    void newPolicy_ofWholeEndpoints_isDecided() throws IOException {
+        String[] endpoints = {"/api/orders/{id}", "/api/orders/{id}", "/health"};
+        for (String match : List.of(
+                "match.paths: '/api/**'",
+                "match.paths: '/API/orders/*'",
+                "match.paths: '/api/orders/{other}'",
+                "match: { paths: '/api/orders/*', methods: GET }",
+                "match: { paths: '/**', except-paths: /health }",
+                "match: { paths: '/api/**', except-paths: '/api/users/**' }")) {
+            assertThat(withNew(match, endpoints))
+                    .as(match)
+                    .contains("admitted 1, refused 1")
+                    .doesNotContain("left out", "no endpoint");
+        }
+        assertThat(withNew("match.paths: /api/users/1", endpoints))
+                .contains("admitted 0, refused 0")
+                .doesNotContain("left out");
+        assertThat(withNew("match: { paths: /api/orders/1, methods: POST }", endpoints))
+                .doesNotContain("left out");
+        assertThat(withNew("match.paths: '/api/**'", "/api/orders/{id}", "/unmapped"))
+                .contains("no endpoint (/unmapped) were not recorded, so that no path of policy 'new' matches them")
+                .doesNotContain("left out");
+        assertThat(withNew("key: ip", "/api/orders/{id}", "/unmapped")).doesNotContain("no endpoint");
+    }
+
+    @Test
+    void newPolicy_isLeftOut_becauseOfLaterRequests() throws IOException {
+        String[] endpoints = {"/health", "/health", "/health", "/health", "/health", "/api/orders/{id}"};
+        withNew("match.paths: /api/orders/1", endpoints);
+
+        CommandLineRun run =
+                replay("ratelimit.policies.new: { limit: 1/hour, match.paths: /api/orders/1 }", "--sort-window", "1");
+
+        assertThat(run.out()).contains("Policy 'new' was left out");
+    }
 }
