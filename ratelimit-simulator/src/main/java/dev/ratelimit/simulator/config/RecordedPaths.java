@@ -53,6 +53,19 @@ final class RecordedPaths {
         return undecided.isEmpty() && !matchesAny ? placeless : undecided;
     }
 
+    /** The endpoints whose requests may or may not match the patterns, depending on their paths. */
+    Set<String> undecidedBy(PathPatterns patterns) {
+        Set<String> undecided = new TreeSet<>();
+        for (String endpoint : endpoints) {
+            String path = path(endpoint);
+            boolean may = PLACELESS.contains(path) ? !patterns.isEmpty() : mayMatch(patterns, path);
+            if (may && !patterns.areEverything() && !patterns.cover(path)) {
+                undecided.add(path);
+            }
+        }
+        return undecided;
+    }
+
     /** What stands for the paths without an endpoint that the policy may be about. */
     Set<String> placelessFor(RequestMatcher match) {
         Set<String> placeless = new TreeSet<>();

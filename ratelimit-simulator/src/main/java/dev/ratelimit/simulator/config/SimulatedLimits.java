@@ -8,6 +8,7 @@ import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.path.PathPatterns;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.Reads.Fact;
@@ -126,6 +127,13 @@ public record SimulatedLimits(
                 .forEach(policy -> on.notes.add("Policy '" + policy
                         + "' has another key or concerns other requests than when they were recorded, so that the patterns"
                         + " of paths, the addresses and the names of callers that were recorded decide"));
+        PathPatterns exempt = rules.inForce().exemptions().paths();
+        Set<String> unknown = facts.paths().undecidedBy(exempt);
+        if (!unknown.isEmpty()) {
+            on.notes.add("The paths of requests to " + String.join(" and ", unknown)
+                    + " were not recorded, so that they are not exempt by ratelimit.exempt.paths from policies that are not as"
+                    + " recorded");
+        }
         recorded.byPaths(rulesAsWritten).forEach((policy, rule) -> {
             Set<String> placeless = facts.paths().placelessFor(rule.match());
             if (!placeless.isEmpty() && !on.leftOut.containsKey(policy)) {

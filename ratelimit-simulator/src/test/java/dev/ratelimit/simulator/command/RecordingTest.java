@@ -439,4 +439,20 @@ class RecordingTest {
 
         assertThat(run.out()).contains("Policy 'new' was left out");
     }
+
+    @Test
+    void exemptPaths_ofAPartOfAnEndpoint_areToldOf() throws IOException {
+        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
+        request(0, OK, "");
+        String policy = "ratelimit.policies.new: { limit: 1/hour, key: ip }\nratelimit.exempt.paths: ";
+
+        String part = replay(policy + "/orders/7").out();
+        String whole = replay(policy + "/orders/*").out();
+        String other = replay(policy + "/health").out();
+
+        assertThat(part)
+                .contains("The paths of requests to /orders/{id} were not recorded, so that they are not exempt");
+        assertThat(whole).contains("exempt: 1").doesNotContain("not exempt");
+        assertThat(other).doesNotContain("not exempt");
+    }
 }
