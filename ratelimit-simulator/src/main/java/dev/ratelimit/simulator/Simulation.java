@@ -126,7 +126,8 @@ public final class Simulation {
      * @param logs perhaps compressed with gzip; they are read as one, in the order of their times
      * @return what the limits do
      * @throws IOException if a log cannot be read
-     * @throws RuntimeException if the configuration is wrong, with the message that the start of an application would show
+     * @throws RuntimeException if the configuration is wrong, with the message that the start of an application would show,
+     *     or has no policy
      * @throws IllegalArgumentException if the format is not known, or the log lacks a field that was named
      */
     public SimulationResult replay(Path... logs) throws IOException {
@@ -136,7 +137,7 @@ public final class Simulation {
         LogOptions own = options.withContextPath(SimulatedLimits.contextPath(environment));
         List<String> files = Stream.of(logs).map(Path::toString).toList();
         try (AccessLog log = AccessLog.open(files, own, in -> in)) {
-            SimulatedLimits limits = written.on(log, users, Set.of());
+            SimulatedLimits limits = written.on(log, users, Set.of()).requirePolicies(source);
             Recording recording = log.summary().recording();
             boolean twice = stages || (recording != null && recording.stages());
             ReplayStatistics statistics = new ReplayStatistics(limits.rules().policiesInForce());

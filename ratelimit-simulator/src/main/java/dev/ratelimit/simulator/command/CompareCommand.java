@@ -49,6 +49,7 @@ final class CompareCommand extends LogCommand {
         ConfigurationSource source = limits.source(log.isTrace() ? Traffic.TRACE_POLICY : Traffic.LIMIT_POLICY);
         try (Traffic traffic = Traffic.open(source, limits, log, progress)) {
             Map<String, SimulatedLimits> sides = sides(traffic);
+            limits.checkIncluded(sides.values());
             Map<String, ReplayStatistics> results = replay(traffic, sides);
             progress.end();
             print(out, results);

@@ -1,14 +1,17 @@
 package dev.ratelimit.simulator.command;
 
 import dev.ratelimit.simulator.config.ConfigurationSource;
+import dev.ratelimit.simulator.config.SimulatedLimits;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -112,6 +115,22 @@ final class LimitInput {
             others.forEach((name, value) -> put(all, policy, name, value));
         }
         return new ConfigurationSource(files, profiles, all);
+    }
+
+    /**
+     * Checks that there are the policies of {@code --include}.
+     *
+     * @param tried the limits that are tried out, any of which may have them
+     */
+    void checkIncluded(Collection<SimulatedLimits> tried) {
+        Set<String> known = new TreeSet<>();
+        tried.forEach(one -> known.addAll(one.properties().policies().keySet()));
+        Set<String> unknown = new TreeSet<>(included);
+        unknown.removeAll(known);
+        if (!unknown.isEmpty()) {
+            throw new IllegalArgumentException("--include names no policy: " + String.join(", ", unknown)
+                    + "; the policies are " + String.join(", ", known));
+        }
     }
 
     private static void put(Map<String, String> all, String policy, String name, @Nullable String value) {

@@ -70,7 +70,10 @@ public final class Main {
                     return ExitCode.USAGE;
                 });
         int code = line.execute(arguments);
-        out.flush();
+        if (out.checkError()) {
+            err.println("standard output cannot be written");
+            code = ExitCode.USAGE;
+        }
         err.flush();
         return code;
     }

@@ -1,10 +1,12 @@
 package dev.ratelimit.simulator.command;
 
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.recording.Recording;
 import dev.ratelimit.simulator.statistics.PolicyStatistics;
 import dev.ratelimit.simulator.statistics.ReplayStatistics;
 import dev.ratelimit.simulator.traffic.LogSummary;
+import dev.ratelimit.spring.Mode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -22,6 +24,7 @@ final class Notes {
     static List<String> of(Traffic traffic, ReplayStatistics statistics) {
         Notes all = new Notes();
         all.notes.addAll(traffic.limits().notes());
+        all.off(traffic.limits());
         all.log(traffic);
         if (traffic.endpoints().learned() > 0 && traffic.readsEndpoints()) {
             all.add(
@@ -47,6 +50,15 @@ final class Notes {
 
     private void add(String format, Object... values) {
         notes.add(String.format(Locale.ROOT, format, values));
+    }
+
+    private void off(SimulatedLimits limits) {
+        for (String policy : limits.properties().policies().keySet()) {
+            if (limits.rules().inForce().mode(policy) == Mode.OFF
+                    && !limits.leftOut().containsKey(policy)) {
+                add("Policy '%s' has mode: off, so that it charges nothing", policy);
+            }
+        }
     }
 
     private void log(Traffic traffic) {

@@ -13,9 +13,9 @@ import dev.ratelimit.simulator.traffic.LogSummary;
 import dev.ratelimit.simulator.traffic.LoggedRequest;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -65,23 +65,21 @@ final class SuggestCommand extends LogCommand {
 
     @Override
     public Integer call() throws IOException {
-        if (log.inputs.contains(AccessLog.STANDARD_INPUT)) {
-            throw new IllegalArgumentException("suggest reads the log several times; write a file in place of -");
-        }
-        if (log.isTrace()) {
-            throw new IllegalArgumentException(
-                    "suggest needs a log with requests, not a trace of keys; compare --format trace"
-                            + " tells which algorithm admits what");
-        }
+        checkInput();
         Wish wish = new Wish(
                 touched == null ? null : Wish.share(touched),
                 protect == null ? null : Rate.parse(protect),
                 atMost == null ? null : Rate.parse(atMost));
         Progress progress = progress();
         LogInput checked = log.reading(check.isEmpty() ? log.inputs : check);
-        try (Traffic traffic = Traffic.open(source(), limits, log, progress)) {
+        ConfigurationSource source = source();
+        Set<String> planned = isPlanned(source) ? Set.of(Suggester.PER_CLIENT) : Set.of();
+        try (Traffic traffic =
+                Traffic.open(planned.isEmpty() ? source : source.with(perClient()), limits, log, progress)) {
+            checkKey(planned, traffic);
+            limits.checkIncluded(List.of(traffic.limits()));
             long split = check.isEmpty() ? split(traffic, progress) : Long.MAX_VALUE;
-            Suggester suggester = new Suggester(traffic.limits(), traffic.stages(), wish);
+            Suggester suggester = new Suggester(traffic.limits(), traffic.stages(), wish, planned);
             List<Suggestion> suggestions = suggester.suggest(() -> log.open(traffic.options(), progress), split);
             SimulatedLimits suggested = suggester.apply(suggestions);
             TouchedKeys seen = new TouchedKeys(suggested, Long.MIN_VALUE, split);
@@ -102,15 +100,46 @@ final class SuggestCommand extends LogCommand {
         }
     }
 
-    /** The policies that get limits; without a configuration, one for each client. */
-    private ConfigurationSource source() {
-        if (!limits.files.isEmpty() || !limits.properties.isEmpty() || limits.limit != null) {
-            return limits.source(Suggester.PER_CLIENT);
+    private void checkInput() {
+        if (log.inputs.contains(AccessLog.STANDARD_INPUT)) {
+            throw new IllegalArgumentException("suggest reads the log several times; write a file in place of -");
         }
-        Map<String, String> policy = new LinkedHashMap<>();
-        policy.put("ratelimit.policies." + Suggester.PER_CLIENT + ".limit", "60/minute");
-        policy.put("ratelimit.policies." + Suggester.PER_CLIENT + ".key", limits.key == null ? "ip" : limits.key);
-        return ConfigurationSource.of(policy);
+        if (log.isTrace()) {
+            throw new IllegalArgumentException(
+                    "suggest needs a log with requests, not a trace of keys; compare --format trace"
+                            + " tells which algorithm admits what");
+        }
+    }
+
+    /** The configuration, which may be empty. */
+    private ConfigurationSource source() {
+        return limits.files.isEmpty() && limits.limit == null
+                ? new ConfigurationSource(List.of(), limits.profiles, limits.properties)
+                : limits.source(Suggester.PER_CLIENT);
+    }
+
+    /** Whether there is no configuration, so that a policy for each client is planned. */
+    private boolean isPlanned(ConfigurationSource source) {
+        return limits.files.isEmpty()
+                && ConfigurationSource.bind(source.environment()).policies().isEmpty();
+    }
+
+    /** The policy that is planned. Its limit is in force nowhere, and only has the period of what is suggested. */
+    private Map<String, String> perClient() {
+        String prefix = "ratelimit.policies." + Suggester.PER_CLIENT;
+        return Map.of(prefix + ".limit", "1/minute", prefix + ".key", key());
+    }
+
+    private String key() {
+        return limits.key == null ? "ip" : limits.key;
+    }
+
+    private void checkKey(Set<String> planned, Traffic traffic) {
+        List<String> lack = traffic.limits().leftOut().get(Suggester.PER_CLIENT);
+        if (lack != null && planned.contains(Suggester.PER_CLIENT)) {
+            throw new IllegalArgumentException(
+                    "--key " + key() + " reads what the log lacks: " + String.join(", ", lack));
+        }
     }
 
     private static LogSummary replay(

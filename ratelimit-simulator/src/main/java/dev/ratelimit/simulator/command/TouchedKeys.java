@@ -1,5 +1,6 @@
 package dev.ratelimit.simulator.command;
 
+import dev.ratelimit.Charge;
 import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.replay.Passage;
 import dev.ratelimit.simulator.replay.ReplayObserver;
@@ -25,6 +26,13 @@ final class TouchedKeys implements ReplayObserver {
         this.fromNanos = fromNanos;
         this.untilNanos = untilNanos;
         this.statistics = new ReplayStatistics(limits.rules().policiesInForce());
+    }
+
+    @Override
+    public void asked(Charge charge, long nanos) {
+        if (nanos >= fromNanos && nanos < untilNanos) {
+            statistics.asked(charge, nanos);
+        }
     }
 
     @Override

@@ -52,7 +52,8 @@ record Traffic(
                 input.options(SimulatedLimits.contextPath(environment)).withHeaders(written.headers());
         AccessLog log = input.open(options, progress);
         try {
-            SimulatedLimits simulated = written.on(log, input.namesUsers(), limits.included);
+            SimulatedLimits simulated =
+                    written.on(log, input.namesUsers(), limits.included).requirePolicies(source);
             Recording recording = log.summary().recording();
             boolean stages = limits.security || (recording != null && recording.stages());
             return new Traffic(log, options, simulated, endpoints, input.isTrace(), stages);
@@ -64,7 +65,9 @@ record Traffic(
 
     /** Other limits for the same log. */
     SimulatedLimits limitsOf(ConfigurationSource source, LimitInput input, LogInput from) throws IOException {
-        return SimulatedLimits.of(source, endpoints).on(log, from.namesUsers(), input.included);
+        return SimulatedLimits.of(source, endpoints)
+                .on(log, from.namesUsers(), input.included)
+                .requirePolicies(source);
     }
 
     /** Whether any policy depends on the endpoint. */

@@ -8,6 +8,10 @@ public final class ConfigurationMistakeException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1L;
 
+    ConfigurationMistakeException(String message) {
+        super(message);
+    }
+
     ConfigurationMistakeException(String message, Throwable cause) {
         super(message, cause);
     }

@@ -14,6 +14,7 @@ import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.rule.Rule;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,6 +23,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.env.Environment;
 
@@ -153,7 +155,7 @@ public record SimulatedLimits(
         Map<String, List<String>> without = new TreeMap<>(lacking);
         RulesInForce now = rules.inForce();
         for (String policy : rules.allNames()) {
-            if (now.mode(policy) != Mode.OFF && !included.contains(policy)) {
+            if (now.mode(policy) != Mode.OFF && !included.contains(Rule.withoutConcurrency(policy))) {
                 Reads reads = now.rulesOf(policy).map(Rule::reads).reduce(Reads.NOTHING, Reads::and);
                 List<String> lack = facts.lackOf(reads);
                 if (!lack.isEmpty()) {
@@ -168,6 +170,22 @@ public record SimulatedLimits(
         List<String> more = new ArrayList<>();
         others.addNotes(facts, more);
         return new SimulatedLimits(environment, others.properties, others.rules, endpoints, without, more, written);
+    }
+
+    /**
+     * Checks that there is any policy: the file may be the wrong one.
+     *
+     * @param source where the limits come from
+     * @return these limits
+     * @throws ConfigurationMistakeException if there is none, in no mode
+     */
+    public SimulatedLimits requirePolicies(ConfigurationSource source) {
+        if (properties.policies().isEmpty()) {
+            String files = source.files().stream().map(Path::toString).collect(Collectors.joining(", "));
+            throw new ConfigurationMistakeException(
+                    "there is no policy under ratelimit.policies in " + (files.isEmpty() ? "the properties" : files));
+        }
+        return this;
     }
 
     /** Whether the configuration has the policy; otherwise, an annotation has written it out. */

@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.zip.ZipException;
 import org.jspecify.annotations.Nullable;
 
-/** Reads lines as bytes, without copying them. Not thread-safe. */
+/** Reads lines as bytes, without copying them, and without a byte order mark before the first. Not thread-safe. */
 public final class LineReader implements AutoCloseable {
 
     private static final int CHUNK = 1 << 16;
@@ -104,11 +104,19 @@ public final class LineReader implements AutoCloseable {
 
     private boolean line(int end, int following) {
         tooLong = end - next > MAX_LINE;
-        from = next;
+        from = number == 0 && beginsWithMark(end) ? next + 3 : next;
         to = end > from && buffer[end - 1] == '\r' ? end - 1 : end;
         next = following;
         number++;
         return true;
+    }
+
+    /** Whether the line begins with a byte order mark, as some editors write it. */
+    private boolean beginsWithMark(int end) {
+        return end - next >= 3
+                && buffer[next] == (byte) 0xef
+                && buffer[next + 1] == (byte) 0xbb
+                && buffer[next + 2] == (byte) 0xbf;
     }
 
     private void fill() throws IOException {

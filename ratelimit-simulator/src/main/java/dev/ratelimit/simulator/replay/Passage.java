@@ -6,6 +6,7 @@ import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.simulator.traffic.LoggedRequest;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
+import dev.ratelimit.spring.rules.decision.StageCharges;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,7 @@ public final class Passage {
     private final List<Charge> charges = new ArrayList<>(4);
     private List<Refusal> refusals = List.of();
     private @Nullable Decision decision;
+    private long endNanos;
     private boolean refused;
 
     Passage(LoggedRequest request, long nanos, int attempt) {
@@ -35,14 +37,31 @@ public final class Passage {
         this.nanos = nanos;
     }
 
-    /** Takes over what a store has decided. Policies in shadow mode are charged first, and then left out if they refuse. */
-    void decided(Decision last) {
-        for (Charge charge : last.charges()) {
+    /** Takes over what it asks for; returns what it did not ask for before. */
+    List<Charge> ask(List<Charge> more) {
+        int before = charges.size();
+        for (Charge charge : more) {
             if (!contains(charge)) {
                 charges.add(charge);
             }
         }
+        return charges.subList(before, charges.size());
+    }
+
+    /** Takes over what a store has decided. Policies in shadow mode are charged first, and then left out if they refuse. */
+    void decided(Decision last) {
         decision = last;
+    }
+
+    /** Takes over what was decided at each stage, perhaps after waiting. */
+    void decided(List<StageCharges> stages) {
+        for (StageCharges stage : stages) {
+            List<LimitStatus> limits = stage.asked();
+            if (!limits.isEmpty()) {
+                boolean admitted = limits.stream().allMatch(LimitStatus::admitted);
+                decision = new Decision(admitted, stage.rules().charges(), limits, null);
+            }
+        }
     }
 
     private boolean contains(Charge charge) {
@@ -61,7 +80,8 @@ public final class Passage {
         refusals.add(refusal);
     }
 
-    void end(boolean asRefused) {
+    void end(long atNanos, boolean asRefused) {
+        endNanos = atNanos;
         refused = asRefused;
     }
 
@@ -73,6 +93,11 @@ public final class Passage {
     /** When it arrived, in nanoseconds since the epoch; times of a log that go backwards are moved forward. */
     public long nanos() {
         return nanos;
+    }
+
+    /** When it was admitted or refused, in nanoseconds since the epoch; never before that of an earlier passage. */
+    public long endNanos() {
+        return endNanos;
     }
 
     /** Which attempt it is, from 1. */

@@ -42,7 +42,10 @@ public final class Replay {
     /** The request that is just being charged; {@code null} between requests. */
     private @Nullable Passage current;
 
-    /** Tells whose decision it is. */
+    /** Whether the store has not been asked yet for what is just being charged. */
+    private boolean asks;
+
+    /** Tells whose decision it is. Where requests may wait, only the first one is surely that of the current request. */
     private final class Watched extends ForwardingStore {
 
         Watched(RateLimitStore store) {
@@ -51,11 +54,30 @@ public final class Replay {
 
         @Override
         public Decision decide(List<Charge> charges) {
+            ask(charges);
             Decision decision = super.decide(charges);
-            if (current != null) {
+            if (current != null && !mayWait) {
                 current.decided(decision);
             }
             return decision;
+        }
+
+        /** Who comes behind others that wait is not decided about. */
+        @Override
+        public Decision peek(List<Charge> charges) {
+            ask(charges);
+            return super.peek(charges);
+        }
+
+        private void ask(List<Charge> charges) {
+            Passage passage = current;
+            if (passage != null && asks) {
+                asks = false;
+                long now = clock.nanos();
+                for (Charge charge : passage.ask(charges)) {
+                    observers.forEach(observer -> observer.asked(charge, now));
+                }
+            }
         }
     }
 
@@ -127,7 +149,7 @@ public final class Replay {
     private void send(LoggedRequest request, int attempt) {
         Passage passage = new Passage(request, clock.nanos(), attempt);
         if (first.isFreePreflight(request)) {
-            tell(passage, false);
+            tell(passage, null, false);
             return;
         }
         LoggedRequest early = second == null ? request : request.withoutCaller();
@@ -137,6 +159,7 @@ public final class Replay {
     private ChargedRequest charge(
             Passage passage, RequestLimiter stage, @Nullable ChargedRequest before, LoggedRequest request) {
         current = passage;
+        asks = before == null || !before.isWaiting();
         try {
             return stage.charge(before, request, mayWait);
         } finally {
@@ -148,14 +171,14 @@ public final class Replay {
         if (charged.isWaiting()) {
             charged.whenOver(() -> goOn(passage, charge(passage, stage, charged, passage.request()), stage));
         } else if (charged.isRefused()) {
-            tell(passage, true);
+            tell(passage, charged, true);
             sendAgain(passage);
         } else if (stage == first && second != null) {
             RequestLimiter late = second;
             goOn(passage, charge(passage, late, charged, passage.request()), late);
         } else {
             charged.countAdmitted();
-            tell(passage, false);
+            tell(passage, charged, false);
             complete(passage.request(), charged);
         }
     }
@@ -172,8 +195,11 @@ public final class Replay {
         }
     }
 
-    private void tell(Passage passage, boolean refused) {
-        passage.end(refused);
+    private void tell(Passage passage, @Nullable ChargedRequest charged, boolean refused) {
+        if (charged != null && mayWait) {
+            passage.decided(charged.stages());
+        }
+        passage.end(clock.nanos(), refused);
         for (ReplayObserver observer : observers) {
             observer.passed(passage);
         }

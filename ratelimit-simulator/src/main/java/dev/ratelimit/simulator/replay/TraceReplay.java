@@ -56,9 +56,12 @@ public final class TraceReplay {
         for (Policy policy : policies) {
             charges.add(policy.charge(request.key(), request.cost()));
         }
+        for (Charge charge : passage.ask(charges)) {
+            observers.forEach(observer -> observer.asked(charge, clock.nanos()));
+        }
         Decision decision = store.decide(charges);
         passage.decided(decision);
-        passage.end(!decision.admitted());
+        passage.end(clock.nanos(), !decision.admitted());
         for (Policy policy : policies) {
             boolean refused =
                     decision.violated().stream().anyMatch(one -> one.policy().equals(policy));

@@ -53,30 +53,35 @@ public final class ReplayStatistics implements ReplayObserver {
     }
 
     @Override
+    public void asked(Charge charge, long nanos) {
+        of(charge.policy().name()).ask(nanos, charge.key(), charge.permits());
+    }
+
+    @Override
     public void passed(Passage passage) {
         long nanos = passage.nanos();
         boolean isRefused = passage.isRefused();
         requests++;
         firstNanos = Math.min(firstNanos, nanos);
         lastNanos = Math.max(lastNanos, nanos);
-        series.add(nanos, isRefused);
+        long end = passage.endNanos();
+        series.add(end, isRefused);
         for (int i = 0; i < passage.charges().size(); i++) {
             Charge charge = passage.charges().get(i);
             PolicyStatistics policy = of(charge.policy().name());
-            policy.ask(nanos, charge.key(), charge.permits());
             if (!isRefused && !refuses(passage, policy.name())) {
-                policy.admit(nanos, charge.permits());
+                policy.admit(end, charge.permits());
             }
         }
         for (Refusal refusal : passage.refusals()) {
-            of(refusal.policy()).refuse(nanos, refusal.key());
+            of(refusal.policy()).refuse(end, refusal.key());
         }
         if (isRefused) {
             refused++;
         } else {
-            perSecond.add(nanos, 1);
+            perSecond.add(end, 1);
             LoggedRequest request = passage.request();
-            inFlight.add(nanos, request.durationNanos());
+            inFlight.add(end, request.durationNanos());
         }
     }
 

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 
@@ -42,6 +43,7 @@ public final class Suggester {
     private final SimulatedLimits limits;
     private final boolean stages;
     private final Wish wish;
+    private final Set<String> planned;
     private final List<String> notes = new ArrayList<>();
 
     /** Opens the traffic from its beginning. */
@@ -56,8 +58,10 @@ public final class Suggester {
      *
      * @param limits whose policies get other limits
      * @param stages whether Spring Security runs
+     * @param planned the policies that no configuration has yet, so that they have no limit to compare with
      */
-    public Suggester(SimulatedLimits limits, boolean stages, Wish wish) {
+    public Suggester(SimulatedLimits limits, boolean stages, Wish wish, Set<String> planned) {
+        this.planned = Set.copyOf(planned);
         this.limits = limits;
         this.stages = stages;
         this.wish = wish;
@@ -143,6 +147,10 @@ public final class Suggester {
 
     /** Limits a policy to no more than this, and keeps what is stricter. */
     private void addAtMost(List<Suggestion> all, String name, Rate atMost) {
+        if (planned.contains(name)) {
+            all.add(exact(name, atMost.toString(), true));
+            return;
+        }
         PolicyProperties written = written(name);
         List<Rate> rates =
                 rule(name).policy().limits().stream().map(Limit::rate).toList();
@@ -306,7 +314,7 @@ public final class Suggester {
                 choice.burst() == choice.permits() ? null : choice.burst(),
                 "token-bucket",
                 null,
-                false,
+                planned.contains(name),
                 reason));
     }
 
@@ -333,7 +341,7 @@ public final class Suggester {
         return key == null ? created : ChangedPolicy.withKey(created, key);
     }
 
-    /** The limits with what was suggested. */
+    /** The limits with what was suggested, and without planned policies that were not. */
     public SimulatedLimits apply(List<Suggestion> suggestions) {
         Map<String, PolicyProperties> policies =
                 new LinkedHashMap<>(limits.properties().policies());
@@ -341,6 +349,9 @@ public final class Suggester {
             PolicyProperties before = policies.getOrDefault(one.policy(), created(one));
             policies.put(one.policy(), ChangedPolicy.withLimit(before, one.limit(), one.algorithm(), one.burst()));
         }
+        policies.keySet()
+                .removeIf(name -> planned.contains(name)
+                        && suggestions.stream().noneMatch(one -> one.policy().equals(name)));
         return limits.withPolicies(policies);
     }
 }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param limit such as {@code 60/minute}
  * @param burst of a token bucket; {@code null} for the permits of one period
  * @param algorithm its name
- * @param key of a policy that is new; {@code null} if the configuration has it, or all share one budget
+ * @param key of a policy that is new; {@code null} if the policy is known already, or all share one budget
  * @param isNew whether the configuration does not have the policy
  * @param reason why this limit
  */

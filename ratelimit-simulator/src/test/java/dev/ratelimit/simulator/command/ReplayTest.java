@@ -521,4 +521,99 @@ class ReplayTest {
 
         assertThat(run.out()).contains("refused 3 of 3, asked for up to 9,223,372,036,854,775,807 permits");
     }
+
+    @Test
+    void byteOrderMark_isNoPartOfTheFirstAddress() throws IOException {
+        Path config = file("application.yml", "ratelimit.policies.all: {key: ip, limit: 1/minute}\n");
+        Path log = file(
+                "access.log",
+                "\ufeff" + line("10.0.0.1", "-", "12:00:00", "GET /", 200).repeat(2));
+
+        assertThat(replay(config, log).out()).contains("1 admitted, 1 refused", "1 of 1 keys refused");
+    }
+
+    @Test
+    void policyThatIsOff_isSaidToBe() throws IOException {
+        Path config = file("application.yml", """
+                ratelimit.policies:
+                  all: {key: ip, limit: 1/minute}
+                  other: {key: ip, limit: 1/minute, mode: off}
+                """);
+        Path log = file("access.log", line("10.0.0.1", "-", "12:00:00", "GET /", 200));
+
+        assertThat(replay(config, log).out())
+                .contains("Policy 'other' has mode: off, so that it charges nothing")
+                .doesNotContain("Policy 'all'");
+    }
+
+    @Test
+    void includedPolicyThatDoesNotExist_isAnError() throws IOException {
+        Path config = file("application.yml", """
+                ratelimit.policies:
+                  api: {key: "header:X-Api-Key", limit: 1/minute, concurrency: 2, missing-key: skip}
+                  all: {limit: 1/minute}
+                """);
+        Path log = file("access.log", line("10.0.0.1", "-", "12:00:00", "GET /", 200));
+
+        CommandLineRun known = replay(config, log, "--include", "api");
+        CommandLineRun typo = replay(config, log, "--include", "apis,api,al");
+
+        assertThat(known.code()).as(known.err()).isZero();
+        assertThat(known.out()).contains("'api':").doesNotContain("left out");
+        assertThat(typo.code()).isEqualTo(2);
+        assertThat(typo.err()).contains("--include names no policy: al, apis; the policies are all, api");
+    }
+
+    @Test
+    void requestsThatWaited_areInTheFiguresOfTheirKeys() throws IOException {
+        Path config = file("application.yml", """
+                ratelimit.policies.all:
+                  key: ip
+                  limit: 10/minute
+                  on-exceeded: {action: wait, max-wait: 30s}
+                """);
+        StringBuilder lines = new StringBuilder();
+        for (int i = 0; i < 60; i++) {
+            lines.append(line("10.0.0.1", "-", String.format("12:00:%02d", i), "GET /", 200));
+        }
+        Path log = file("access.log", lines.toString());
+
+        CommandLineRun run = replay(config, log);
+        CommandLineRun decisions = replay(config, log, "--decisions", "-");
+
+        assertThat(run.out())
+                .as(run.err())
+                .contains(
+                        "24 admitted, 36 refused",
+                        "waited for permits: 13",
+                        "refused 36 of 60, asked for up to 60 permits in a period");
+        assertThat(decisions.out().lines())
+                .as(decisions.err())
+                .hasSize(60)
+                .allMatch(line -> line.contains("\"key\":\"10.0.0.1\",\"policy\":\"all\""))
+                .noneMatch(line -> line.contains("\"remaining\":null"))
+                .noneMatch(line -> line.contains("\"allowed\":true") && !line.contains("\"retryAfterMillis\":0"))
+                .noneMatch(line -> line.contains("\"allowed\":false") && line.contains("\"retryAfterMillis\":0"));
+    }
+
+    @Test
+    void requestsOfOthers_areNotInTheFiguresOfAKeyThatWaits() throws IOException {
+        Path config = file("application.yml", """
+                ratelimit.policies.all:
+                  key: ip
+                  limit: 1/second
+                  on-exceeded: {action: wait, max-wait: 5s}
+                """);
+        StringBuilder lines = new StringBuilder();
+        for (int i = 0; i < 20; i++) {
+            lines.append(line("10.0.0." + (1 + i % 2), "-", String.format("12:00:%02d", i / 10), "GET /", 200));
+        }
+
+        CommandLineRun run = replay(config, file("access.log", lines.toString()));
+
+        assertThat(run.out())
+                .as(run.err())
+                .containsPattern("10\\.0\\.0\\.1 +refused 3 of 10, asked for up to 5 permits in a period")
+                .containsPattern("10\\.0\\.0\\.2 +refused 3 of 10, asked for up to 5 permits in a period");
+    }
 }

@@ -344,4 +344,64 @@ class SuggestTest {
                     .contains("    per-client:\n", "      limit: 100/minute\n", "      key: ip\n");
         }
     }
+
+    /** A log of one address with ten requests a second. */
+    private Path busy() throws IOException {
+        return Files.writeString(
+                directory.resolve("busy.log"),
+                IntStream.range(0, 2_000)
+                        .mapToObj(i -> line(i / 10, "10.0.0.1", "GET /", 200))
+                        .collect(Collectors.joining()));
+    }
+
+    @Test
+    void withoutAConfiguration_theWishAloneDecides() throws IOException {
+        Path log = busy();
+        for (String rate : List.of("5/second", "100/minute", "100/hour", "1000/minute")) {
+            CommandLineRun run = CommandLineRun.of("suggest", "--at-most", rate, "--input", log.toString());
+
+            assertThat(run.code()).as(run.out() + run.err()).isZero();
+            assertThat(run.out())
+                    .contains("    per-client:\n", "      limit: " + rate + "\n", "      key: ip\n")
+                    .doesNotContain("60/minute", "no more than that already");
+        }
+    }
+
+    @Test
+    void withoutAConfiguration_noLimitOfEachClientIsInForce() throws IOException {
+        Path log = busy();
+
+        CommandLineRun run = CommandLineRun.of("suggest", "--protect", "50/second", "--input", log.toString());
+
+        assertThat(run.code()).as(run.out() + run.err()).isZero();
+        assertThat(run.out())
+                .contains("; 0 of them refused", "    total:\n", "      limit: 50/second\n")
+                .doesNotContain("per-client", "60/minute");
+    }
+
+    @Test
+    void severalWishesWithoutAConfiguration_areAllGranted() throws IOException {
+        Path log = busy();
+
+        CommandLineRun both = CommandLineRun.of(
+                "suggest", "--at-most", "20/second", "--protect", "50/second", "--input", log.toString());
+        CommandLineRun touched = CommandLineRun.of(
+                "suggest", "--touch-at-most", "0%", "--protect", "50/second", "--input", log.toString());
+
+        assertThat(both.out())
+                .as(both.err())
+                .contains("      limit: 20/second\n", "      limit: 50/second\n", "; 0 of them refused");
+        assertThat(touched.out())
+                .as(touched.err())
+                .contains("    per-client:\n", "      limit: 50/second\n", "; 0 of them refused");
+    }
+
+    @Test
+    void clientsThatTheLogDoesNotTellApart_areAnError() throws IOException {
+        CommandLineRun run =
+                CommandLineRun.of("suggest", "--at-most", "5/second", "--key", "user", "--input", busy().toString());
+
+        assertThat(run.code()).isEqualTo(2);
+        assertThat(run.err()).contains("--key user reads what the log lacks: the caller's name (--user-from FIELD)");
+    }
 }

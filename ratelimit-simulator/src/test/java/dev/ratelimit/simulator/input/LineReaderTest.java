@@ -46,4 +46,11 @@ class LineReaderTest {
 
         assertThat(read(line + "\nb")).containsExactly("1 " + line, "2 b");
     }
+
+    @Test
+    void byteOrderMark_isNoPartOfTheFirstLine() throws IOException {
+        assertThat(read("\ufeffa\n\ufeffb")).containsExactly("1 a", "2 \ufeffb");
+        assertThat(read("\ufeff\na")).containsExactly("1 ", "2 a");
+        assertThat(read("\ufeff")).containsExactly("1 ");
+    }
 }
