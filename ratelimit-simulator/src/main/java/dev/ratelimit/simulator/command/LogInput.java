@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -219,6 +220,19 @@ final class LogInput {
         }
         progress.expect(bytes);
         return AccessLog.open(inputs, options, progress::watch);
+    }
+
+    /** Calls back with the option and the name of each file that is read. */
+    void eachFile(BiConsumer<String, Path> files) {
+        inputs.stream()
+                .filter(input -> !input.equals(AccessLog.STANDARD_INPUT))
+                .forEach(input -> files.accept("--input", Path.of(input)));
+        if (endpoints != null) {
+            files.accept("--endpoints", endpoints);
+        }
+        if (openApi != null) {
+            files.accept("--openapi", openApi);
+        }
     }
 
     /** Finds the endpoints of requests. */

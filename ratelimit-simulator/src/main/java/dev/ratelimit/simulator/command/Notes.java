@@ -67,6 +67,12 @@ final class Notes {
         if (recording != null && recording.share() < 1) {
             add("Only %s of the callers were recorded", TextReport.percent(recording.share()));
         }
+        if (recording != null && recording.forgotten() > 0) {
+            add(
+                    "%,d requests came before and were forgotten (ratelimit.recording.max-requests), so that budgets are full"
+                            + " here that were not",
+                    recording.forgotten());
+        }
         if (log.limited() > 0 && recording != null) {
             add(
                     "%,d requests were refused already when they were recorded: what they would have been answered is not"

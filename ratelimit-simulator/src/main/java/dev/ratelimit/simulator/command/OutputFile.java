@@ -81,7 +81,7 @@ final class OutputFile implements AutoCloseable {
             return new OutputFile(null, null, null, out);
         }
         Path file = Path.of(name).toAbsolutePath();
-        Path part = file.resolveSibling(file.getFileName() + ".part");
+        Path part = partOf(file);
         Path directory = file.getParent();
         boolean missing = !Files.exists(directory);
         Files.createDirectories(directory);
@@ -90,6 +90,11 @@ final class OutputFile implements AutoCloseable {
                 part,
                 missing ? directory : null,
                 new Named(file, Files.newBufferedWriter(part, StandardCharsets.UTF_8)));
+    }
+
+    /** The name that a file has until it is complete. */
+    static Path partOf(Path file) {
+        return file.resolveSibling(file.getFileName() + ".part");
     }
 
     Writer writer() {

@@ -40,11 +40,12 @@ final class ReplayCommand extends LogCommand {
 
     @Override
     public Integer call() throws IOException {
+        checkOutputs();
         PrintWriter print = out();
         Progress progress = progress();
         try (Traffic traffic = Traffic.open(limits, log, progress);
                 OutputFile lines = decisions == null ? null : OutputFile.of(decisions, print);
-                OutputFile page = out == null ? null : OutputFile.of(pageIn(out), print)) {
+                OutputFile page = out == null ? null : OutputFile.of(pageIn(out).toString(), print)) {
             limits.checkIncluded(List.of(traffic.limits()));
             KeyText keys = new KeyText(
                     traffic.limits().rules().inForce(),
@@ -70,13 +71,26 @@ final class ReplayCommand extends LogCommand {
         }
     }
 
-    private static String pageIn(Path out) {
+    /** Nothing is opened before it is known that nothing is lost. */
+    private void checkOutputs() {
+        OverwriteCheck check = new OverwriteCheck();
+        log.eachFile(check::reads);
+        limits.files.forEach(file -> check.reads("--config", file));
+        if (decisions != null && !decisions.equals("-")) {
+            check.writes("--decisions", Path.of(decisions), Path.of(decisions));
+        }
+        if (out != null) {
+            check.writes("--out", out, pageIn(out));
+        }
+    }
+
+    private static Path pageIn(Path out) {
         if (out.toString().equals("-")) {
             throw new IllegalArgumentException(
                     "--out - is no directory; write one, or a file whose name ends with .html");
         }
         boolean file = out.toString().endsWith(".html");
-        return (file ? out : out.resolve("index.html")).toString();
+        return file ? out : out.resolve("index.html");
     }
 
     private static void commit(@Nullable OutputFile file) throws IOException {

@@ -146,6 +146,11 @@ final class SuggestCommand extends LogCommand {
             SimulatedLimits suggested, LogInput input, Traffic traffic, Progress progress, List<TouchedKeys> observers)
             throws IOException {
         try (AccessLog again = input.open(traffic.options(), progress)) {
+            boolean recorded = again.summary().recording() != null;
+            if (recorded != (traffic.log().summary().recording() != null)) {
+                throw new IllegalArgumentException("of --input and --check, only --" + (recorded ? "check" : "input")
+                        + " is a recording; write two recordings, or none");
+            }
             new Replay(suggested, traffic.stages(), List.copyOf(observers)).run(again);
             return again.summary();
         }

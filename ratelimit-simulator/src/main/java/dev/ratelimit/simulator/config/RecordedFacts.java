@@ -32,6 +32,7 @@ public final class RecordedFacts {
     private final Set<Field> fields;
     private final boolean users;
     private final @Nullable Recording recording;
+    private final RecordedPaths paths;
 
     /**
      * Knows what a log has.
@@ -43,12 +44,18 @@ public final class RecordedFacts {
         this.fields = Set.copyOf(log.fields());
         this.users = users || log.hasUsers();
         this.recording = log.recording();
+        this.paths = new RecordedPaths(Set.copyOf(log.endpoints()));
     }
 
     /** What the application has recorded of its policies; {@code null} if the log is no recording. */
     @Nullable
     Recording recording() {
         return recording;
+    }
+
+    /** What it has of paths, if it is a recording. */
+    RecordedPaths paths() {
+        return paths;
     }
 
     /** What of this the log lacks, for readers; empty if nothing. */
@@ -80,6 +87,7 @@ public final class RecordedFacts {
             case URL -> "the scheme and the host";
             case ROUTE -> "the route";
             case PARAMETER -> "the body, which may have the parameter" + (name.isEmpty() ? "" : " " + name);
+            case PATH_VARIABLE -> "the variables of paths";
             case ATTRIBUTE -> "the attribute" + (name.isEmpty() ? "s" : " " + name);
             default -> "the " + fact.name().toLowerCase(Locale.ROOT);
         };
@@ -89,7 +97,8 @@ public final class RecordedFacts {
 
     private boolean hasAll(Fact fact) {
         return switch (fact) {
-            case METHOD, ENDPOINT, PATH_VARIABLE, QUERY -> true;
+            case METHOD, ENDPOINT -> true;
+            case PATH_VARIABLE, QUERY -> recording == null;
             case ADDRESS -> has(Kind.ADDRESS);
             case USER -> users;
             case PRINCIPAL -> users && has(Kind.ROLES);

@@ -69,16 +69,39 @@ final class RecordedPolicies {
                 && recorded.applies().equals(rule.match().toString());
     }
 
-    /** What a recording of some callers lacks of the policies whose keys have requests of others, by policy. */
-    Map<String, List<String>> lack(Map<String, Rule> rules, Set<String> included) {
+    /** The rules that are decided by paths, of which a recording has patterns alone. */
+    Map<String, Rule> byPaths(Map<String, Rule> rules) {
+        Map<String, Rule> all = new LinkedHashMap<>();
+        rules.forEach((name, rule) -> {
+            Recording.Policy recorded = recording.policies().get(name);
+            boolean any =
+                    rule.match().paths().isEmpty() && rule.match().exceptPaths().isEmpty();
+            if (!any && (recorded == null || !isSame(rule, recorded))) {
+                all.put(name, rule);
+            }
+        });
+        return all;
+    }
+
+    /**
+     * What a recording lacks of policies, by policy: the paths of others than the recorded ones and, with a share of callers,
+     * requests of others whose keys are the same.
+     */
+    Map<String, List<String>> lack(Map<String, Rule> rules, Set<String> included, RecordedPaths paths) {
         Map<String, List<String>> without = new LinkedHashMap<>();
+        byPaths(rules).forEach((name, rule) -> {
+            Set<String> undecided = paths.undecidedBy(rule.match());
+            if (!included.contains(name) && !undecided.isEmpty()) {
+                without.put(
+                        Rule.withoutConcurrency(name),
+                        new ArrayList<>(List.of("the paths of requests to " + String.join(" and ", undecided))));
+            }
+        });
         if (recording.share() < 1) {
             rules.forEach((name, rule) -> {
                 if (!included.contains(name) && !isOfCaller(rule)) {
-                    without.put(
-                            Rule.withoutConcurrency(name),
-                            new ArrayList<>(List.of("requests of other callers (ratelimit.recording.share is "
-                                    + recording.share() + ")")));
+                    without.computeIfAbsent(Rule.withoutConcurrency(name), none -> new ArrayList<>())
+                            .add("requests of other callers (ratelimit.recording.share is " + recording.share() + ")");
                 }
             });
         }

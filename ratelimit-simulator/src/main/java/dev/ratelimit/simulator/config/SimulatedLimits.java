@@ -8,6 +8,7 @@ import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.path.PathPatterns;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.Reads.Fact;
@@ -72,6 +73,15 @@ public record SimulatedLimits(
      * @param included policies that are not left out, whatever they read
      */
     public SimulatedLimits on(AccessLog log, boolean users, Set<String> included) throws IOException {
+        if (isDecidedByPaths(log.summary().recording())) {
+            boolean whole = log.survey();
+            SimulatedLimits recorded = on(new RecordedFacts(log.summary(), users), included);
+            if (!whole) {
+                recorded.notes.add(
+                        "Whether paths decide is known of the first requests, as standard input is read only once");
+            }
+            return recorded;
+        }
         SimulatedLimits first = on(new RecordedFacts(log.summary(), users), included);
         if (first.leftOut.isEmpty() && first.notes.isEmpty()) {
             return first;
@@ -85,6 +95,13 @@ public record SimulatedLimits(
         }
         first.notes.add("What the log lacks is what its first requests lack, as standard input is read only once");
         return first;
+    }
+
+    private boolean isDecidedByPaths(@Nullable Recording recording) {
+        return recording != null
+                && !new RecordedPolicies(recording)
+                        .byPaths(rules.inForce().byPolicy())
+                        .isEmpty();
     }
 
     /**
@@ -106,12 +123,26 @@ public record SimulatedLimits(
         List<String> others = new ArrayList<>();
         Map<String, PolicyProperties> decided = recorded.asRecorded(all.properties.policies(), rulesAsWritten, others);
         SimulatedLimits limits = with(all.properties.withPolicies(decided), rulesAsWritten);
-        SimulatedLimits on = limits.without(facts, included, recorded.lack(rulesAsWritten, included));
+        SimulatedLimits on = limits.without(facts, included, recorded.lack(rulesAsWritten, included, facts.paths()));
         others.stream()
                 .filter(policy -> !on.leftOut.containsKey(policy))
                 .forEach(policy -> on.notes.add("Policy '" + policy
                         + "' has another key or concerns other requests than when they were recorded, so that the patterns"
                         + " of paths, the addresses and the names of callers that were recorded decide"));
+        PathPatterns exempt = rules.inForce().exemptions().paths();
+        Set<String> unknown = facts.paths().undecidedBy(exempt);
+        if (!unknown.isEmpty()) {
+            on.notes.add("The paths of requests to " + String.join(" and ", unknown)
+                    + " were not recorded, so that they are not exempt by ratelimit.exempt.paths from policies that are not as"
+                    + " recorded");
+        }
+        recorded.byPaths(rulesAsWritten).forEach((policy, rule) -> {
+            Set<String> placeless = facts.paths().placelessFor(rule.match());
+            if (!placeless.isEmpty() && !on.leftOut.containsKey(policy)) {
+                on.notes.add("The paths of requests that led to no endpoint (" + String.join(", ", placeless)
+                        + ") were not recorded, so that no path of policy '" + policy + "' matches them");
+            }
+        });
         return on;
     }
 
@@ -128,7 +159,8 @@ public record SimulatedLimits(
                 Reads reads = now.rulesOf(policy).map(Rule::reads).reduce(Reads.NOTHING, Reads::and);
                 List<String> lack = facts.lackOf(reads);
                 if (!lack.isEmpty()) {
-                    without.put(Rule.withoutConcurrency(policy), lack);
+                    without.computeIfAbsent(Rule.withoutConcurrency(policy), none -> new ArrayList<>())
+                            .addAll(lack);
                 }
             }
         }

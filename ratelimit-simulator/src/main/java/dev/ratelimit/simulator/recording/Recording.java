@@ -14,12 +14,18 @@ import tools.jackson.core.json.JsonFactory;
 /**
  * What the first line of a recording says. Immutable.
  *
+ * @param requests how many lines follow
+ * @param forgotten how many requests came before, and are no longer known
  * @param share of the callers whose requests were recorded
  * @param users whether any request has the name of its caller
  * @param stages whether the application charged policies before and after Spring Security
  * @param policies by name
  */
-public record Recording(double share, boolean users, boolean stages, Map<String, Policy> policies) {
+public record Recording(
+        long requests, long forgotten, double share, boolean users, boolean stages, Map<String, Policy> policies) {
+
+    /** The latest form that is known. */
+    private static final int VERSION = 1;
 
     /** What the first line begins with. */
     public static final String BEGINNING = "{\"recording\":";
@@ -60,6 +66,8 @@ public record Recording(double share, boolean users, boolean stages, Map<String,
      * Reads the first line.
      *
      * @throws tools.jackson.core.JacksonException if it is no JSON object
+     * @throws NumberFormatException if one of its numbers is none
+     * @throws IllegalArgumentException if it has a later form than those that are known
      */
     public static Recording read(byte[] line, int from, int to) {
         try (JsonParser parser = JSON.createParser(ObjectReadContext.empty(), line, from, to - from)) {
@@ -79,7 +87,15 @@ public record Recording(double share, boolean users, boolean stages, Map<String,
                     put(all, name, parser);
                 }
             }
+            String version = text(all, "recording", "");
+            if (Long.parseLong(version) > VERSION) {
+                throw new IllegalArgumentException(
+                        "the recording has version " + version + ", and this simulator knows version " + VERSION
+                                + "; use the simulator of the application's version");
+            }
             return new Recording(
+                    Long.parseLong(text(all, "requests", "0")),
+                    Long.parseLong(text(all, "forgotten", "0")),
                     Double.parseDouble(text(all, "share", "1")),
                     Boolean.parseBoolean(text(all, "users", "false")),
                     Boolean.parseBoolean(text(all, "stages", "false")),

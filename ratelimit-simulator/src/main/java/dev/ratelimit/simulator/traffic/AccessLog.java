@@ -102,6 +102,7 @@ public final class AccessLog implements LogSource {
             log.advance();
             next.add(log);
         }
+        checkRecordings();
         for (Sorted log : logs) {
             log.file.describe();
             if (log.file.lacksNames() && !(log.file.mayHaveOtherFields() && survey())) {
@@ -114,6 +115,24 @@ public final class AccessLog implements LogSource {
                 summary.peek(log.next);
             }
         });
+    }
+
+    /** A recording is the only log: other recordings have other hashes, and other logs have met no recorded policy. */
+    private void checkRecordings() {
+        List<LogFile> files = logs.stream()
+                .map(log -> log.file)
+                .filter(file -> !file.isEmpty())
+                .toList();
+        LogFile recording =
+                files.stream().filter(LogFile::isRecording).findFirst().orElse(null);
+        if (recording != null && files.size() > 1) {
+            LogFile other = files.get(files.get(0) == recording ? 1 : 0);
+            throw new IllegalArgumentException(recording.name() + " is a recording, and "
+                    + (other.isRecording()
+                            ? other.name() + ", too, with other hashes, or with the same requests"
+                            : other.name() + " is none, so that its requests would meet none of the recorded policies")
+                    + "; replay one after the other");
+        }
     }
 
     /** Whether later lines may have fields that those so far do not have. */
@@ -133,6 +152,7 @@ public final class AccessLog implements LogSource {
             return false;
         }
         LogSummary whole = new LogSummary();
+        whole.recording(summary.recording());
         for (String input : inputs) {
             try (LogFile file = new LogFile(input, Files.newInputStream(Path.of(input)), options, whole)) {
                 for (LoggedRequest request = file.next(); request != null; request = file.next()) {

@@ -84,6 +84,11 @@ final class JsonFormat implements LogFormat {
     }
 
     @Override
+    public boolean mayHaveRecording() {
+        return lines == Lines.RECORDING;
+    }
+
+    @Override
     public @Nullable Recording recording() {
         return recording;
     }

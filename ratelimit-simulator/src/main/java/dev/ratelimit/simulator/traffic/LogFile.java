@@ -2,12 +2,14 @@ package dev.ratelimit.simulator.traffic;
 
 import dev.ratelimit.simulator.input.GzipStream;
 import dev.ratelimit.simulator.input.LineReader;
+import dev.ratelimit.simulator.recording.Recording;
 import dev.ratelimit.simulator.text.PrintableText;
 import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import java.util.zip.ZipException;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +28,9 @@ final class LogFile implements AutoCloseable {
 
     /** The first line, if it has no known format; {@code null} if it has one. */
     private @Nullable String unknown;
+
+    /** How many lines there were so far, besides headings. */
+    private long read;
 
     private boolean ended;
 
@@ -73,10 +78,12 @@ final class LogFile implements AutoCloseable {
                 summary.malformed(where(), "it has no known format");
                 continue;
             }
+            checkRecording(lineFormat);
             if (lineFormat.isHeading(lines.bytes(), lines.from(), lines.to())) {
                 continue;
             }
             summary.line();
+            read++;
             draft.clear();
             lineFormat.read(lines.bytes(), lines.from(), lines.to(), draft);
             String mistake = draft.mistake();
@@ -89,6 +96,22 @@ final class LogFile implements AutoCloseable {
         return null;
     }
 
+    /** A recording stands alone, as only its own requests have its hashes. */
+    private void checkRecording(LogFormat lineFormat) {
+        if (!JsonFormat.isBeginning(lines.bytes(), lines.from(), lines.to())) {
+            return;
+        }
+        if (read > 0 || lineFormat.recording() != null) {
+            throw new IllegalArgumentException(
+                    where()
+                            + ": a recording begins here, after other lines; replay one after the other, each from a file of its own");
+        }
+        if (!lineFormat.mayHaveRecording()) {
+            throw new IllegalArgumentException(
+                    name + " is a recording; leave --format away, or write --format recording");
+        }
+    }
+
     private String where() {
         return name + ", line " + lines.number();
     }
@@ -97,6 +120,12 @@ final class LogFile implements AutoCloseable {
         String damage = lines.damage();
         if (damage != null && !ended) {
             summary.damaged(name, damage);
+        }
+        Recording recording = format == null ? null : format.recording();
+        if (recording != null && read < recording.requests() && !ended) {
+            summary.damaged(
+                    name,
+                    String.format(Locale.ROOT, "it ends after %,d of its %,d requests", read, recording.requests()));
         }
         ended = true;
         if (format == null && unknown != null) {
@@ -128,6 +157,21 @@ final class LogFile implements AutoCloseable {
     private IllegalArgumentException unknownFormat(String line) {
         return new IllegalArgumentException("the format of " + name + " is not known; write it, as in --format"
                 + " '$remote_addr [$time_local] \"$request\" $status'. The first line is: " + PrintableText.of(line));
+    }
+
+    /** Whether it is what an application has recorded. */
+    boolean isRecording() {
+        return format != null && format.recording() != null;
+    }
+
+    /** Whether nothing so far is a line of a known format. */
+    boolean isEmpty() {
+        return format == null;
+    }
+
+    /** The name, for messages. */
+    String name() {
+        return name;
     }
 
     /** Tells what the lines so far have. */

@@ -23,6 +23,11 @@ interface LogFormat {
         return false;
     }
 
+    /** Whether lines are those of a recording. */
+    default boolean mayHaveRecording() {
+        return false;
+    }
+
     /** What the first line of a recording says; {@code null} for other logs. */
     default @Nullable Recording recording() {
         return null;

@@ -17,6 +17,7 @@ public final class LogSummary {
     private final List<String> formats = new ArrayList<>();
     private final Set<Field> fields = new HashSet<>();
     private @Nullable Recording recording;
+    private final Set<String> endpoints = new HashSet<>();
     private boolean users;
     private boolean durations;
     private boolean statuses;
@@ -92,6 +93,7 @@ public final class LogSummary {
         users |= whole.users;
         durations |= whole.durations;
         statuses |= whole.statuses;
+        endpoints.addAll(whole.endpoints);
     }
 
     /** Notes what a request has that is still to come. */
@@ -99,6 +101,9 @@ public final class LogSummary {
         users |= request.user() != null;
         durations |= request.durationNanos() != LoggedRequest.UNKNOWN;
         statuses |= request.status() != LoggedRequest.UNKNOWN;
+        if (recording != null) {
+            endpoints.add(request.method() + " " + request.path().value());
+        }
     }
 
     void request(LoggedRequest request) {
@@ -124,6 +129,11 @@ public final class LogSummary {
     /** What the fields say. */
     public Set<Field> fields() {
         return fields;
+    }
+
+    /** The endpoints of a recording so far, such as {@code GET /orders/{id}}; empty for other logs. */
+    public Set<String> endpoints() {
+        return endpoints;
     }
 
     /** Whether a request so far had the name of its caller. */

@@ -36,9 +36,17 @@ class RecordingTest {
                 + facts + ",\"policies\":{" + policies + "}}");
     }
 
+    /** The lines so far; the heading has their number. */
+    private Path write(String name) throws IOException {
+        List<String> counted = lines.stream()
+                .map(line -> line.replace("\"requests\":9", "\"requests\":" + (lines.size() - 1)))
+                .toList();
+        return Files.write(directory.resolve(name), counted);
+    }
+
     private CommandLineRun replay(String yaml, String... more) throws IOException {
         Path config = Files.writeString(directory.resolve("application.yml"), yaml);
-        Path log = Files.write(directory.resolve("recording.ndjson"), lines);
+        Path log = write("recording.ndjson");
         return CommandLineRun.of(Stream.concat(
                         Stream.of("replay", "--config", config.toString(), "--input", log.toString()), Stream.of(more))
                 .toArray(String[]::new));
@@ -215,7 +223,7 @@ class RecordingTest {
             request(i, OK, "\"Login.login\":{\"permits\":1,\"key\":\"#1\"}");
         }
         Path config = Files.writeString(directory.resolve("application.yml"), "ratelimit.policies.shared: 100/minute");
-        Path log = Files.write(directory.resolve("recording.ndjson"), lines);
+        Path log = write("recording.ndjson");
 
         CommandLineRun run = CommandLineRun.of(
                 "suggest", "--touch-at-most", "1%", "--config", config.toString(), "--input", log.toString());
@@ -224,5 +232,227 @@ class RecordingTest {
                 .as(run.err())
                 .contains("    shared:", "Policy 'Login.login' is written out in an annotation")
                 .doesNotContain("    Login.login:");
+    }
+
+    @Test
+    void recording_besideAnotherLog_isRefused() throws IOException {
+        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
+        request(0, OK, "\"api\":{\"permits\":1,\"key\":\"#1\"}");
+        String recording = write("a.ndjson").toString();
+        String same = write("b.ndjson").toString();
+        String none = Files.writeString(directory.resolve("none.log"), "").toString();
+        String log = Files.writeString(
+                        directory.resolve("access.log"),
+                        "10.0.0.1 - - [27/Nov/2026:10:00:00 +0000] \"GET / HTTP/1.1\" 200 10 \"-\" \"-\"\n")
+                .toString();
+
+        CommandLineRun mixed = replayWithout("--input", log, recording);
+        CommandLineRun two = replayWithout("--input", recording, same);
+        CommandLineRun twice = replayWithout("--input", recording, recording);
+        CommandLineRun alone = replayWithout("--input", none, recording);
+
+        assertThat(mixed.code()).isEqualTo(2);
+        assertThat(mixed.err())
+                .contains(
+                        recording + " is a recording, and " + log + " is none, so that its requests would meet none",
+                        "replay one after the other");
+        assertThat(two.code()).isEqualTo(2);
+        assertThat(two.err())
+                .contains(recording + " is a recording, and " + same
+                        + ", too, with other hashes, or with the same requests");
+        assertThat(twice.code()).isEqualTo(2);
+        assertThat(alone.code()).as(alone.err()).isZero();
+        assertThat(alone.out()).contains("1 requests");
+    }
+
+    private static CommandLineRun replayWithout(String... arguments) {
+        return CommandLineRun.of(Stream.concat(
+                        Stream.of("replay", "--property", "ratelimit.policies.api=1/minute"), Stream.of(arguments))
+                .toArray(String[]::new));
+    }
+
+    @Test
+    void recording_withinAnotherLog_isRefused() throws IOException {
+        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
+        request(0, OK, "");
+        CommandLineRun asLog = replay("ratelimit.policies.api: 1/s", "--format", "json");
+        lines.addAll(List.copyOf(lines));
+        CommandLineRun twice = replay("ratelimit.policies.api: 1/s");
+        lines.remove(0);
+        CommandLineRun within = replay("ratelimit.policies.api: 1/s");
+
+        assertThat(twice.code()).isEqualTo(2);
+        assertThat(twice.err()).contains("recording.ndjson, line 3: a recording begins here, after other lines");
+        assertThat(within.code()).isEqualTo(2);
+        assertThat(within.err()).contains("recording.ndjson, line 2: a recording begins here, after other lines");
+        assertThat(asLog.code()).isEqualTo(2);
+        assertThat(asLog.err()).contains("is a recording; leave --format away");
+    }
+
+    @Test
+    void suggest_checksARecordingByARecording() throws IOException {
+        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
+        for (int i = 0; i < 50; i++) {
+            request(i, OK, "\"api\":{\"permits\":1,\"key\":\"#1\"}");
+        }
+        String recording = write("recording.ndjson").toString();
+        lines.remove(0);
+        String log = write("access.json").toString();
+
+        CommandLineRun run = CommandLineRun.of(
+                "suggest",
+                "--touch-at-most",
+                "1%",
+                "--property",
+                "ratelimit.policies.api=1/minute",
+                "--input",
+                recording,
+                "--check",
+                log);
+
+        assertThat(run.code()).as(run.out()).isEqualTo(2);
+        assertThat(run.err()).contains("of --input and --check, only --input is a recording");
+    }
+
+    @Test
+    void recording_thatWasCut_isNotReadAsAWhole() throws IOException {
+        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
+        request(0, OK, "");
+        lines.set(0, lines.get(0).replace("\"requests\":9", "\"requests\":1200"));
+
+        CommandLineRun run = replay("ratelimit.policies.api: { limit: 1/s, key: ip }");
+        CommandLineRun strict = replay("ratelimit.policies.api: { limit: 1/s, key: ip }", "--strict");
+        lines.set(0, lines.get(0).replace("1200", "1"));
+        CommandLineRun whole = replay("ratelimit.policies.api: { limit: 1/s, key: ip }", "--strict");
+
+        assertThat(run.code()).isZero();
+        assertThat(run.out()).contains("recording.ndjson: it ends after 1 of its 1,200 requests");
+        assertThat(strict.code()).isEqualTo(1);
+        assertThat(whole.code()).as(whole.out()).isZero();
+        assertThat(whole.out()).doesNotContain("it ends after");
+    }
+
+    @Test
+    void requestsThatWereForgotten_areToldOf() throws IOException {
+        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
+        request(0, OK, "");
+        CommandLineRun none = replay("ratelimit.policies.api: { limit: 1/s, key: ip }");
+        lines.set(0, lines.get(0).replace("\"forgotten\":0", "\"forgotten\":1234"));
+        CommandLineRun some = replay("ratelimit.policies.api: { limit: 1/s, key: ip }");
+
+        assertThat(some.out()).contains("1,234 requests came before and were forgotten");
+        assertThat(none.out()).doesNotContain("forgotten");
+    }
+
+    @Test
+    void recording_ofALaterForm_isRefused() throws IOException {
+        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
+        request(0, OK, "");
+        lines.set(0, lines.get(0).replace("\"recording\":1", "\"recording\":2"));
+
+        CommandLineRun run = replay("ratelimit.policies.api: { limit: 1/s, key: ip }");
+
+        assertThat(run.code()).isEqualTo(2);
+        assertThat(run.err()).contains("the recording has version 2, and this simulator knows version 1");
+    }
+
+    /** The output for a policy that was not recorded, with requests to these endpoints, and an api key that was. */
+    private String withNew(String policy, String... endpoints) throws IOException {
+        lines.clear();
+        heading("1.0", false, "\"api\":" + policy("\"path:id\"", "on /api/orders/7", "1", false, ""));
+        for (String endpoint : endpoints) {
+            request(0, OK, "\"api\":{\"permits\":1,\"key\":\"#1\"}");
+            lines.set(
+                    lines.size() - 1, lines.get(lines.size() - 1).replace("\"/orders/{id}\"", "\"" + endpoint + "\""));
+        }
+        return replay("""
+                ratelimit.policies:
+                  api: { limit: 99/hour, key: 'path:id', match.paths: /api/orders/7 }
+                  new: { limit: 1/hour, %s }
+                """.formatted(policy)).out();
+    }
+
+    @Test
+    void newPolicy_thatReadsValuesOfPaths_isLeftOut() throws IOException {
+        String id = withNew("key: 'path:id'", "/api/orders/{id}", "/api/orders/{id}");
+        String query = withNew("key: 'query:q'", "/api/orders/{id}");
+
+        assertThat(id)
+                .contains("Policy 'new' was left out, because the log lacks the variables of paths", "'api': 99/hour");
+        assertThat(query).contains("Policy 'new' was left out");
+    }
+
+    @Test
+    void newPolicy_ofAPartOfAnEndpoint_isLeftOut() throws IOException {
+        String[] endpoints = {"/api/orders/{id}", "/health", "/unmapped"};
+        for (String match : List.of(
+                "match.paths: /api/orders/1",
+                "match.paths: '/api/orders/{id:[0-9]+}'",
+                "match.paths: '/*/orders/1?'",
+                "match.paths: '/**/1'",
+                "match: { paths: '/api/**', except-paths: /api/orders/1 }",
+                "match.except-paths: '/api/orders/1*'")) {
+            assertThat(withNew(match, endpoints))
+                    .as(match)
+                    .contains(
+                            "Policy 'new' was left out, because the log lacks the paths of requests to /api/orders/{id}",
+                            "'api': 99/hour");
+        }
+        assertThat(withNew("match.paths: /index.html", endpoints))
+                .contains("the log lacks the paths of requests to /unmapped");
+        assertThat(withNew("match.paths: '/api/**'", "/{*path}")).contains("Policy 'new' was left out");
+    }
+
+    @Test
+    void newPolicy_ofWholeEndpoints_isDecided() throws IOException {
+        String[] endpoints = {"/api/orders/{id}", "/api/orders/{id}", "/health"};
+        for (String match : List.of(
+                "match.paths: '/api/**'",
+                "match.paths: '/API/orders/*'",
+                "match.paths: '/api/orders/{other}'",
+                "match: { paths: '/api/orders/*', methods: GET }",
+                "match: { paths: '/**', except-paths: /health }",
+                "match: { paths: '/api/**', except-paths: '/api/users/**' }")) {
+            assertThat(withNew(match, endpoints))
+                    .as(match)
+                    .contains("admitted 1, refused 1")
+                    .doesNotContain("left out", "no endpoint");
+        }
+        assertThat(withNew("match.paths: /api/users/1", endpoints))
+                .contains("admitted 0, refused 0")
+                .doesNotContain("left out");
+        assertThat(withNew("match: { paths: /api/orders/1, methods: POST }", endpoints))
+                .doesNotContain("left out");
+        assertThat(withNew("match.paths: '/api/**'", "/api/orders/{id}", "/unmapped"))
+                .contains("no endpoint (/unmapped) were not recorded, so that no path of policy 'new' matches them")
+                .doesNotContain("left out");
+        assertThat(withNew("key: ip", "/api/orders/{id}", "/unmapped")).doesNotContain("no endpoint");
+    }
+
+    @Test
+    void newPolicy_isLeftOut_becauseOfLaterRequests() throws IOException {
+        String[] endpoints = {"/health", "/health", "/health", "/health", "/health", "/api/orders/{id}"};
+        withNew("match.paths: /api/orders/1", endpoints);
+
+        CommandLineRun run =
+                replay("ratelimit.policies.new: { limit: 1/hour, match.paths: /api/orders/1 }", "--sort-window", "1");
+
+        assertThat(run.out()).contains("Policy 'new' was left out");
+    }
+
+    @Test
+    void exemptPaths_ofAPartOfAnEndpoint_areToldOf() throws IOException {
+        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
+        request(0, OK, "");
+        String policy = "ratelimit.policies.new: { limit: 1/hour, key: ip }\nratelimit.exempt.paths: ";
+
+        String part = replay(policy + "/orders/7").out();
+        String whole = replay(policy + "/orders/*").out();
+        String other = replay(policy + "/health").out();
+
+        assertThat(part)
+                .contains("The paths of requests to /orders/{id} were not recorded, so that they are not exempt");
+        assertThat(whole).contains("exempt: 1").doesNotContain("not exempt");
+        assertThat(other).doesNotContain("not exempt");
     }
 }

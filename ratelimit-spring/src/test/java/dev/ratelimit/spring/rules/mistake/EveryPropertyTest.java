@@ -116,7 +116,8 @@ class EveryPropertyTest {
                 Map.entry("ratelimit.response.status", "503"),
                 Map.entry("ratelimit.store.type", "redis"),
                 Map.entry("ratelimit.events.refusals", "true"),
-                Map.entry("ratelimit.metrics.endpoints", "true")));
+                Map.entry("ratelimit.metrics.endpoints", "true"),
+                Map.entry("ratelimit.recording.enabled", "true")));
         RateLimitProperties standard = new Binder(new MapConfigurationPropertySource(Map.of()))
                 .bindOrCreate("ratelimit", RateLimitProperties.class);
 
