@@ -3,6 +3,7 @@ package dev.ratelimit.spring.servlet.surroundings;
 import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.servlet.filter.DispatchedRequest;
 import dev.ratelimit.spring.servlet.filter.RateLimitFilter;
+import dev.ratelimit.spring.servlet.filter.RecordingFilter;
 import dev.ratelimit.spring.servlet.settlement.SettlementFilter;
 import jakarta.servlet.Filter;
 import java.util.List;
@@ -17,8 +18,11 @@ public final class OtherFilters {
 
     private static final List<String> LIBRARIES = List.of("org.springframework.", "io.micrometer.");
 
-    private static final List<Class<? extends Filter>> OURS =
-            List.of(RateLimitFilter.class, SettlementFilter.class, DispatchedRequest.OutermostFilter.class);
+    private static final List<Class<? extends Filter>> OURS = List.of(
+            RateLimitFilter.class,
+            RecordingFilter.class,
+            SettlementFilter.class,
+            DispatchedRequest.OutermostFilter.class);
 
     private OtherFilters() {}
 

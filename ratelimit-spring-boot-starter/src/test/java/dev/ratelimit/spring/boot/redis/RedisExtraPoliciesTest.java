@@ -74,7 +74,7 @@ class RedisExtraPoliciesTest {
         assertThat(output)
                 .contains(
                         "Rate limit 'extra-by-address' was changed by another instance: it is 20/minute (token-bucket),"
-                                + " mode enforce, and its configuration here, 60/minute (token-bucket), mode off, does not apply");
+                                + " mode enforce, on /login, and its configuration here, 60/minute (token-bucket), mode off, does not apply");
         ticker.advance(Duration.ofHours(2));
         for (Instance one : List.of(first, second, third)) {
             assertThat(one.operations.names()).containsExactly("p");
