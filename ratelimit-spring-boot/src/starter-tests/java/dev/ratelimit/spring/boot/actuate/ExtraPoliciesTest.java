@@ -134,7 +134,8 @@ class ExtraPoliciesTest extends AppPerTest {
                 .toList();
         assertThat(history).extracting(entry -> entry.get("action").asString()).containsExactly("restore", "change");
         assertThat(history.get(1).get("from").asString()).isEqualTo("60/minute (token-bucket), mode off");
-        assertThat(history.get(1).get("to").asString()).isEqualTo("2/minute (token-bucket), mode enforce, on /orders/*");
+        assertThat(history.get(1).get("to").asString())
+                .isEqualTo("2/minute (token-bucket), mode enforce, on /orders/*");
         assertThat(history.get(1).get("reason").asString()).isEqualTo("flood");
         assertThat(actuator.get("/yaml").body()).contains("as configured").doesNotContain(EXTRA);
     }
