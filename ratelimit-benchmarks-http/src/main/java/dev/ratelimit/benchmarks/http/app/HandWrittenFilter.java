@@ -18,7 +18,6 @@ final class HandWrittenFilter extends OncePerRequestFilter {
 
     private static final long SECOND = 1_000_000_000L;
 
-    private final long limit;
     private final long interval;
     private final String policy;
 
@@ -32,7 +31,6 @@ final class HandWrittenFilter extends OncePerRequestFilter {
     private final Map<String, AtomicLong> fullAt = new ConcurrentHashMap<>();
 
     HandWrittenFilter(long limit) {
-        this.limit = limit;
         this.interval = SECOND / limit;
         this.policy = "\"per-user\";q=" + limit + ";w=1";
         this.head = bytes("{\"type\":\"https://iana.org/assignments/http-problem-types#quota-exceeded\","
