@@ -10,9 +10,9 @@ import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.operation.SharedChanges;
 import dev.ratelimit.spring.rules.override.Overrides;
 import dev.ratelimit.spring.rules.override.SharedOverrides;
+import dev.ratelimit.spring.rules.text.UrlEncoding;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -279,7 +279,7 @@ public final class RedisChanges
                         Long.toString(ALIVE.toMillis()),
                         known.toString(),
                         change.toString(),
-                        URLEncoder.encode(name.get(), StandardCharsets.UTF_8)));
+                        UrlEncoding.encoded(name.get())));
         SharedChanges.Answer answer = new SharedChanges.Answer(
                 Changes.parse(reply.get(2)), reply.get(0).equals("1"));
         if (reply.get(1).equals("1")) {

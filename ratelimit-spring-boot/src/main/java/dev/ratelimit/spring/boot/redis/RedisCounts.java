@@ -2,8 +2,7 @@ package dev.ratelimit.spring.boot.redis;
 
 import dev.ratelimit.spring.rules.instances.CountsSummary;
 import dev.ratelimit.spring.rules.instances.SharedCounts;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
+import dev.ratelimit.spring.rules.text.UrlEncoding;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -62,7 +61,7 @@ final class RedisCounts {
         Map<String, String> names = new LinkedHashMap<>();
         lines.stream().sorted().forEach(line -> {
             int end = line.indexOf(' ');
-            String name = URLDecoder.decode(line.substring(end + 1), StandardCharsets.UTF_8);
+            String name = UrlEncoding.decoded(line.substring(end + 1));
             names.put(line.substring(0, end), name.isEmpty() ? "unknown" : name);
         });
         others = names;

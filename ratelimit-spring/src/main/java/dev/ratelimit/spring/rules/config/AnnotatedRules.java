@@ -337,7 +337,7 @@ public final class AnnotatedRules {
                 throw mistake("a policy of the configuration is also called " + Quotation.of(name)
                         + "; rename one of the two");
             }
-            if (ExtraPolicies.of(name) != null) {
+            if (ExtraPolicies.contain(name)) {
                 throw mistake(
                         "operators put a policy in force that is called " + Quotation.of(name) + "; rename this one");
             }

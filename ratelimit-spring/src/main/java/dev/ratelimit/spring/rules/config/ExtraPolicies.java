@@ -23,8 +23,6 @@ public final class ExtraPolicies {
 
     private static final String LIMIT = "60/minute";
 
-    private static final RateLimitChange NOTHING = new RateLimitChange(null, null, null);
-
     /** One of them in force for the second time, with other paths and another limit. */
     private static final Pattern AGAIN = Pattern.compile("-[2-9]$");
 
@@ -33,6 +31,11 @@ public final class ExtraPolicies {
     /** Their names, without the numbers of those that are in force several times. */
     public static List<String> names() {
         return List.of(BY_ADDRESS, BY_USER, SHARED);
+    }
+
+    /** Whether one of them has this name. */
+    public static boolean contain(String name) {
+        return keyOf(name) != null;
     }
 
     /** The parts of the key; {@code null} if there is no policy of this name. */
@@ -75,13 +78,13 @@ public final class ExtraPolicies {
     static Map<String, RateLimitChange> placed(
             Map<String, PolicyProperties> configured, Map<String, RateLimitChange> changes) {
         Map<String, RateLimitChange> placed = new LinkedHashMap<>(changes);
-        placed.replaceAll((name, change) -> lacksPaths(configured, name, change) ? NOTHING : change);
+        placed.replaceAll((name, change) -> lacksPaths(configured, name, change) ? RuleContext.NONE : change);
         return placed;
     }
 
     /** Whether a change is of one of these policies, and does not say where that is in force. */
     public static boolean lacksPaths(Map<String, PolicyProperties> configured, String name, RateLimitChange change) {
-        return change.paths() == null && !configured.containsKey(name) && of(name) != null;
+        return change.paths() == null && !configured.containsKey(name) && contain(name);
     }
 
     /** Describes those whose name is none of these, for JSON. */

@@ -40,7 +40,7 @@ record RuleContext(
         Map<String, RateLimitChange> changes,
         Map<String, String> algorithms) {
 
-    private static final RateLimitChange NONE = new RateLimitChange(null, null, null);
+    static final RateLimitChange NONE = new RateLimitChange(null, null, null);
 
     /** What replaces the limit and the mode of a policy. */
     RateLimitChange changeOf(String policy) {

@@ -317,7 +317,7 @@ public final class RequestRules {
     /** The rules in force or, if they lack a policy that needs no configuration, the configured rules with it. */
     public RulesInForce including(String policy) {
         RulesInForce now = inForce;
-        return now.byPolicy().containsKey(policy) || ExtraPolicies.of(policy) == null ? now : configuredWith(policy);
+        return now.byPolicy().containsKey(policy) || !ExtraPolicies.contain(policy) ? now : configuredWith(policy);
     }
 
     /** The rules as they are configured, with a policy that needs no configuration, which is off. */

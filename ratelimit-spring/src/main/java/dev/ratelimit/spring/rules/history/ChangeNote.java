@@ -1,8 +1,8 @@
 package dev.ratelimit.spring.rules.history;
 
-import java.net.URLDecoder;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
+import static dev.ratelimit.spring.rules.text.UrlEncoding.decoded;
+import static dev.ratelimit.spring.rules.text.UrlEncoding.encoded;
+
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -63,13 +63,5 @@ public record ChangeNote(long until, String by, String reason, String configured
     /** The microseconds since the epoch, rounded down. */
     public static long micros(Instant moment) {
         return Math.addExact(Math.multiplyExact(moment.getEpochSecond(), 1_000_000L), moment.getNano() / 1000);
-    }
-
-    private static String encoded(String text) {
-        return URLEncoder.encode(text, StandardCharsets.UTF_8);
-    }
-
-    private static String decoded(String text) {
-        return URLDecoder.decode(text, StandardCharsets.UTF_8);
     }
 }

@@ -1,7 +1,6 @@
 package dev.ratelimit.spring.rules.history;
 
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
+import dev.ratelimit.spring.rules.text.UrlEncoding;
 
 /**
  * A property of a policy whose value in force is that of an operator.
@@ -16,6 +15,6 @@ public record ChangedProperty(String policy, String name, String value, long at,
 
     /** The property, for people: the name of a plan as it is in the configuration. */
     String shown() {
-        return URLDecoder.decode(name, StandardCharsets.UTF_8);
+        return UrlEncoding.decoded(name);
     }
 }

@@ -7,8 +7,7 @@ import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
+import dev.ratelimit.spring.rules.text.UrlEncoding;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -46,9 +45,7 @@ public final class ConfiguredValue {
     /** The limit or the burst of a plan, whose encoded name follows a dot. */
     private static String ofPlan(Rule rule, String property) {
         String[] parts = property.split("\\.", 2);
-        LimitOverride plan = parts.length < 2
-                ? null
-                : rule.overrides().plans().get(URLDecoder.decode(parts[1], StandardCharsets.UTF_8));
+        LimitOverride plan = parts.length < 2 ? null : rule.overrides().plans().get(UrlEncoding.decoded(parts[1]));
         if (plan == null) {
             return "";
         }

@@ -1,12 +1,13 @@
 package dev.ratelimit.spring.rules.history;
 
+import static dev.ratelimit.spring.rules.text.UrlEncoding.decoded;
+import static dev.ratelimit.spring.rules.text.UrlEncoding.encoded;
+
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.HistoryEntry.Action;
 import dev.ratelimit.spring.rules.text.Quotation;
+import dev.ratelimit.spring.rules.text.UrlEncoding;
 import dev.ratelimit.spring.rules.text.WellFormed;
-import java.net.URLDecoder;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
@@ -76,12 +77,12 @@ public final class HistoryLine implements Comparable<HistoryLine> {
                                 ChangeNote.instant(Long.parseLong(parts[0])),
                                 Action.valueOf(parts[1]),
                                 decoded(parts[2]),
-                                optional(parts[3], HistoryLine::decoded),
-                                optional(parts[4], HistoryLine::decoded),
-                                optional(parts[5], HistoryLine::decoded),
+                                optional(parts[3], UrlEncoding::decoded),
+                                optional(parts[4], UrlEncoding::decoded),
+                                optional(parts[5], UrlEncoding::decoded),
                                 optional(parts[6], end -> ChangeNote.instant(Long.parseLong(end))),
-                                optional(parts[7], HistoryLine::decoded),
-                                optional(parts[8], HistoryLine::decoded)),
+                                optional(parts[7], UrlEncoding::decoded),
+                                optional(parts[8], UrlEncoding::decoded)),
                         Arrays.stream(parts[9].split(",", -1)).collect(Collectors.toSet()));
             }
         } catch (IllegalArgumentException e) {
@@ -150,13 +151,5 @@ public final class HistoryLine implements Comparable<HistoryLine> {
     @Override
     public String toString() {
         return text;
-    }
-
-    private static String encoded(String text) {
-        return URLEncoder.encode(text, StandardCharsets.UTF_8);
-    }
-
-    private static String decoded(String text) {
-        return URLDecoder.decode(text, StandardCharsets.UTF_8);
     }
 }

@@ -1,11 +1,11 @@
 package dev.ratelimit.spring.rules.instances;
 
+import static dev.ratelimit.spring.rules.text.UrlEncoding.decoded;
+import static dev.ratelimit.spring.rules.text.UrlEncoding.encoded;
+
 import dev.ratelimit.spring.rules.text.Quotation;
 import dev.ratelimit.spring.rules.traffic.FrequentKeys.Frequent;
 import dev.ratelimit.spring.rules.traffic.Traffic;
-import java.net.URLDecoder;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -214,13 +214,5 @@ public record CountsSummary(
         long[] hour = new long[Traffic.MINUTES];
         System.arraycopy(told, 0, hour, hour.length - told.length, told.length);
         return hour;
-    }
-
-    private static String encoded(String text) {
-        return URLEncoder.encode(text, StandardCharsets.UTF_8);
-    }
-
-    private static String decoded(String text) {
-        return URLDecoder.decode(text, StandardCharsets.UTF_8);
     }
 }

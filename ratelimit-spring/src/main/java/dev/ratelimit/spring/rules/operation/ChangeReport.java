@@ -2,13 +2,13 @@ package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -109,8 +109,8 @@ record ChangeReport(
 
     /** What becomes of limits if their number changes: states are kept by the rank of the period. */
     private @Nullable String ranks(List<Limit> limits) {
-        List<Limit> was = byPeriod(before.limits());
-        List<Limit> is = byPeriod(limits);
+        List<Limit> was = byRank(before.limits());
+        List<Limit> is = byRank(limits);
         if (was.size() == is.size()) {
             return null;
         }
@@ -120,20 +120,23 @@ record ChangeReport(
                 remarks.add(is.get(rank) + " begins full for every key");
             } else if (rank >= is.size()) {
                 remarks.add("what keys have used of " + was.get(rank) + " is forgotten");
-            } else if (!periodOf(is.get(rank)).equals(periodOf(was.get(rank)))) {
+            } else if (periodOf(is.get(rank)) != periodOf(was.get(rank))) {
                 remarks.add(is.get(rank) + " takes over from " + was.get(rank));
             }
         }
         return String.join(", ", remarks);
     }
 
-    private static List<Limit> byPeriod(List<Limit> limits) {
-        return limits.stream()
-                .sorted(Comparator.comparing(ChangeReport::periodOf).reversed())
-                .toList();
+    private List<Limit> byRank(List<Limit> limits) {
+        Policy list = new Policy(policy, limits);
+        Limit[] byRank = new Limit[limits.size()];
+        for (int i = 0; i < byRank.length; i++) {
+            byRank[list.rank(i)] = limits.get(i);
+        }
+        return List.of(byRank);
     }
 
-    private static Long periodOf(Limit limit) {
+    private static long periodOf(Limit limit) {
         return limit.rate().periodNanos();
     }
 

@@ -1,5 +1,8 @@
 package dev.ratelimit.spring.rules.operation;
 
+import static dev.ratelimit.spring.rules.text.UrlEncoding.decoded;
+import static dev.ratelimit.spring.rules.text.UrlEncoding.encoded;
+
 import dev.ratelimit.Rate;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChange;
@@ -7,9 +10,6 @@ import dev.ratelimit.spring.rules.history.ChangeNote;
 import dev.ratelimit.spring.rules.history.ChangedProperty;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
-import java.net.URLDecoder;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
@@ -355,13 +355,5 @@ public record Changes(Map<Property, Value> values) {
                         + entry.getValue().at() + " " + entry.getValue().text() + "\n")
                 .sorted()
                 .collect(Collectors.joining());
-    }
-
-    private static String encoded(String text) {
-        return URLEncoder.encode(text, StandardCharsets.UTF_8);
-    }
-
-    private static String decoded(String text) {
-        return URLDecoder.decode(text, StandardCharsets.UTF_8);
     }
 }

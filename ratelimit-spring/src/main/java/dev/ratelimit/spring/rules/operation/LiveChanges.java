@@ -450,7 +450,7 @@ final class LiveChanges implements AutoCloseable {
             Changes changes, Map<String, PolicyProperties> configured, Set<String> names) {
         Map<String, RateLimitChange> applicable = new HashMap<>();
         for (String policy : changes.policies()) {
-            if (names.contains(policy) || ExtraPolicies.of(policy) != null) {
+            if (names.contains(policy) || ExtraPolicies.contain(policy)) {
                 Map<String, RateLimitChange> others = Map.copyOf(applicable);
                 RateLimitChange fitting =
                         changes.fitting(policy, change -> isValid(configured, with(others, policy, change)));

@@ -1,8 +1,9 @@
 package dev.ratelimit.spring.rules.override;
 
+import static dev.ratelimit.spring.rules.text.UrlEncoding.decoded;
+import static dev.ratelimit.spring.rules.text.UrlEncoding.encoded;
+
 import dev.ratelimit.spring.rules.text.Quotation;
-import java.net.URLDecoder;
-import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
@@ -201,13 +202,5 @@ public record Overrides(Map<Key, Value> values, long forgotten) {
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("SHA-1 is not available", e);
         }
-    }
-
-    private static String encoded(String text) {
-        return URLEncoder.encode(text, StandardCharsets.UTF_8);
-    }
-
-    private static String decoded(String text) {
-        return URLDecoder.decode(text, StandardCharsets.UTF_8);
     }
 }

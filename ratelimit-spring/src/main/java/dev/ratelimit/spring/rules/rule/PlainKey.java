@@ -9,6 +9,7 @@ import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,9 @@ public record PlainKey(
 
     /** Stands for all callers without a value for a part. */
     private static final String SHARED = "-";
+
+    /** How long a part of a key is. */
+    private static final Pattern LENGTH = Pattern.compile("\\d{1,4}");
 
     /** Before a value that would otherwise be read as something else. */
     private static final String LITERAL = "\\";
@@ -112,7 +116,7 @@ public record PlainKey(
 
     /** A key may also come from another instance, through a store; -1 if it is none. */
     private static int lengthOf(String number) {
-        return number.matches("\\d{1,4}") ? Integer.parseInt(number) : -1;
+        return LENGTH.matcher(number).matches() ? Integer.parseInt(number) : -1;
     }
 
     private static @Nullable IpAddress append(KeyPart part, String value, KeyEncoder to) {
