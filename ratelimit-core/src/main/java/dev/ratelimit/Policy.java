@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The limits of a policy are all rates, or all concurrency limits. To limit both, charge two policies: permits of a
  * rate are used up and come back with time, whereas those of a concurrency limit come back when the work is done.
+ *
  * <p>Policies are equal if their names and their limits are, in this order.
  */
 public final class Policy {

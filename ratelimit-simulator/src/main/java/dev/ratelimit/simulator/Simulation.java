@@ -3,7 +3,6 @@ package dev.ratelimit.simulator;
 import dev.ratelimit.simulator.config.ConfigurationSource;
 import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.endpoint.LogEndpoints;
-import dev.ratelimit.simulator.recording.Recording;
 import dev.ratelimit.simulator.replay.KeyText;
 import dev.ratelimit.simulator.replay.Replay;
 import dev.ratelimit.simulator.statistics.KeyCount;
@@ -138,8 +137,7 @@ public final class Simulation {
         List<String> files = Stream.of(logs).map(Path::toString).toList();
         try (AccessLog log = AccessLog.open(files, own, in -> in)) {
             SimulatedLimits limits = written.on(log, users, Set.of()).requirePolicies(source);
-            Recording recording = log.summary().recording();
-            boolean twice = stages || (recording != null && recording.stages());
+            boolean twice = stages || log.summary().hasStages();
             ReplayStatistics statistics = new ReplayStatistics(limits.rules().policiesInForce());
             new Replay(limits, twice, List.of(statistics)).run(log);
             return result(limits, statistics, log.summary().malformed());

@@ -136,7 +136,7 @@ class ReplayTest {
 
         private final BlockingQueue<DeferredResult<String>> begun = new LinkedBlockingQueue<>();
 
-        @PostMapping({"/work/single", "/work/tenant"})
+        @PostMapping({"/tasks/single", "/tasks/tenant"})
         DeferredResult<String> work() {
             DeferredResult<String> result = new DeferredResult<>();
             begun.add(result);
@@ -274,7 +274,7 @@ class ReplayTest {
                 if (random.nextBoolean()) {
                     headers.put("X-Tenant", any("a", "b"));
                 }
-                begin(any("/work/single", "/work/tenant"), headers);
+                begin(any("/tasks/single", "/tasks/tenant"), headers);
             }
         }
     }

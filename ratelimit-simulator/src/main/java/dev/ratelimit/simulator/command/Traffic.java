@@ -3,7 +3,6 @@ package dev.ratelimit.simulator.command;
 import dev.ratelimit.simulator.config.ConfigurationSource;
 import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.endpoint.LogEndpoints;
-import dev.ratelimit.simulator.recording.Recording;
 import dev.ratelimit.simulator.replay.Replay;
 import dev.ratelimit.simulator.replay.ReplayObserver;
 import dev.ratelimit.simulator.replay.TraceReplay;
@@ -54,8 +53,7 @@ record Traffic(
         try {
             SimulatedLimits simulated =
                     written.on(log, input.namesUsers(), limits.included).requirePolicies(source);
-            Recording recording = log.summary().recording();
-            boolean stages = limits.security || (recording != null && recording.stages());
+            boolean stages = limits.security || log.summary().hasStages();
             return new Traffic(log, options, simulated, endpoints, input.isTrace(), stages);
         } catch (IOException | RuntimeException | Error e) {
             log.close();

@@ -131,6 +131,11 @@ public final class LogSummary {
         return fields;
     }
 
+    /** Whether a recording says that requests were charged before and after Spring Security. */
+    public boolean hasStages() {
+        return recording != null && recording.stages();
+    }
+
     /** The endpoints of a recording so far, such as {@code GET /orders/{id}}; empty for other logs. */
     public Set<String> endpoints() {
         return endpoints;
