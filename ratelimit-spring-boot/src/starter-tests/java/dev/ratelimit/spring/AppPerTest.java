@@ -3,6 +3,7 @@ package dev.ratelimit.spring;
 import dev.ratelimit.memory.InMemoryStore;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -22,6 +23,12 @@ public abstract class AppPerTest {
     /** Replaces the running application by another one. In a property, {@code p.} means the policy p. */
     protected final RunningApp start(List<Class<?>> sources, String... properties) {
         return start(Server.DEFAULT, sources, properties);
+    }
+
+    /** Does the same with these properties, and more, which come after them. */
+    protected final RunningApp start(List<Class<?>> sources, List<String> properties, String... more) {
+        return start(
+                sources, Stream.concat(properties.stream(), Stream.of(more)).toArray(String[]::new));
     }
 
     /** Does the same on this server. */

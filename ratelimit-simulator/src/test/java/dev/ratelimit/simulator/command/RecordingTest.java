@@ -54,6 +54,12 @@ class RecordingTest {
 
     private static final String OK = "\"status\":200,\"duration_ns\":1000000,\"address\":\"#aa\"";
 
+    /** A recording of one request, under a policy by address. */
+    private void recordOneRequest() {
+        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
+        request(0, OK, "");
+    }
+
     @Test
     void policy_isDecidedByTheKeysThatWereRecorded() throws IOException {
         heading("1.0", false, "\"api\":" + policy("\"claim:tenant\"", "on /orders/**", "1", false, ""));
@@ -273,8 +279,7 @@ class RecordingTest {
 
     @Test
     void recording_withinAnotherLog_isRefused() throws IOException {
-        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
-        request(0, OK, "");
+        recordOneRequest();
         CommandLineRun asLog = replay("ratelimit.policies.api: 1/s", "--format", "json");
         lines.addAll(List.copyOf(lines));
         CommandLineRun twice = replay("ratelimit.policies.api: 1/s");
@@ -316,8 +321,7 @@ class RecordingTest {
 
     @Test
     void recording_thatWasCut_isNotReadAsAWhole() throws IOException {
-        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
-        request(0, OK, "");
+        recordOneRequest();
         lines.set(0, lines.get(0).replace("\"requests\":9", "\"requests\":1200"));
 
         CommandLineRun run = replay("ratelimit.policies.api: { limit: 1/s, key: ip }");
@@ -334,8 +338,7 @@ class RecordingTest {
 
     @Test
     void requestsThatWereForgotten_areToldOf() throws IOException {
-        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
-        request(0, OK, "");
+        recordOneRequest();
         CommandLineRun none = replay("ratelimit.policies.api: { limit: 1/s, key: ip }");
         lines.set(0, lines.get(0).replace("\"forgotten\":0", "\"forgotten\":1234"));
         CommandLineRun some = replay("ratelimit.policies.api: { limit: 1/s, key: ip }");
@@ -346,8 +349,7 @@ class RecordingTest {
 
     @Test
     void recording_ofALaterForm_isRefused() throws IOException {
-        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
-        request(0, OK, "");
+        recordOneRequest();
         lines.set(0, lines.get(0).replace("\"recording\":1", "\"recording\":2"));
 
         CommandLineRun run = replay("ratelimit.policies.api: { limit: 1/s, key: ip }");
@@ -442,8 +444,7 @@ class RecordingTest {
 
     @Test
     void exemptPaths_ofAPartOfAnEndpoint_areToldOf() throws IOException {
-        heading("1.0", false, "\"api\":" + policy("\"ip\"", "on all paths", "1", false, ""));
-        request(0, OK, "");
+        recordOneRequest();
         String policy = "ratelimit.policies.new: { limit: 1/hour, key: ip }\nratelimit.exempt.paths: ";
 
         String part = replay(policy + "/orders/7").out();

@@ -44,14 +44,12 @@ class CallerTest extends AppPerTest {
     private ActuatorClient app(List<Class<?>> more, String... properties) {
         start(
                 Stream.concat(Stream.of(TestApi.class), more.stream()).toList(),
-                Stream.concat(
-                                Stream.of(
-                                        "management.endpoints.web.exposure.include=ratelimits",
-                                        "p.limit=2/hour",
-                                        "p.key=header:X-Id",
-                                        "p.match.paths=/orders/**"),
-                                Stream.of(properties))
-                        .toArray(String[]::new));
+                List.of(
+                        "management.endpoints.web.exposure.include=ratelimits",
+                        "p.limit=2/hour",
+                        "p.key=header:X-Id",
+                        "p.match.paths=/orders/**"),
+                properties);
         return new ActuatorClient(app);
     }
 

@@ -34,21 +34,19 @@ class ExtraPoliciesTest extends AppPerTest {
     private ActuatorClient app(String... properties) {
         start(
                 List.of(TestApi.class),
-                Stream.concat(
-                                Stream.of(
-                                        "management.endpoints.web.exposure.include=ratelimits",
-                                        "management.endpoint.ratelimits.access=unrestricted",
-                                        "ratelimit.trusted-proxies=127.0.0.1",
-                                        "p.limit=1000/hour",
-                                        "ratelimit.policies.ready.limit=1/minute",
-                                        "ratelimit.policies.ready.match.paths=/orders/**",
-                                        "ratelimit.policies.ready.match.except-paths=/orders/health",
-                                        "ratelimit.policies.ready.mode=off",
-                                        "ratelimit.policies.named.limit=1/minute",
-                                        "ratelimit.policies.named.match.annotated=true",
-                                        "ratelimit.policies.named.mode=off"),
-                                Stream.of(properties))
-                        .toArray(String[]::new));
+                List.of(
+                        "management.endpoints.web.exposure.include=ratelimits",
+                        "management.endpoint.ratelimits.access=unrestricted",
+                        "ratelimit.trusted-proxies=127.0.0.1",
+                        "p.limit=1000/hour",
+                        "ratelimit.policies.ready.limit=1/minute",
+                        "ratelimit.policies.ready.match.paths=/orders/**",
+                        "ratelimit.policies.ready.match.except-paths=/orders/health",
+                        "ratelimit.policies.ready.mode=off",
+                        "ratelimit.policies.named.limit=1/minute",
+                        "ratelimit.policies.named.match.annotated=true",
+                        "ratelimit.policies.named.mode=off"),
+                properties);
         return new ActuatorClient(app);
     }
 

@@ -26,16 +26,14 @@ class HistoryEndpointTest extends AppPerTest {
     private ActuatorClient app(String... properties) {
         start(
                 List.of(TestApi.class),
-                Stream.concat(
-                                Stream.of(
-                                        "management.endpoints.web.exposure.include=ratelimits",
-                                        "management.endpoint.ratelimits.access=unrestricted",
-                                        "p.limit=2/hour",
-                                        "p.key=header:X-Id",
-                                        "p.overrides.carol=unlimited",
-                                        "ratelimit.policies[a/b].limit=100/hour"),
-                                Stream.of(properties))
-                        .toArray(String[]::new));
+                List.of(
+                        "management.endpoints.web.exposure.include=ratelimits",
+                        "management.endpoint.ratelimits.access=unrestricted",
+                        "p.limit=2/hour",
+                        "p.key=header:X-Id",
+                        "p.overrides.carol=unlimited",
+                        "ratelimit.policies[a/b].limit=100/hour"),
+                properties);
         return new ActuatorClient(app);
     }
 

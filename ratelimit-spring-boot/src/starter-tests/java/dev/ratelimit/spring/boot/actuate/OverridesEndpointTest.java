@@ -10,7 +10,6 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -44,17 +43,15 @@ class OverridesEndpointTest extends AppPerTest {
     private ActuatorClient app(String... properties) {
         start(
                 List.of(TestApi.class, Audit.class),
-                Stream.concat(
-                                Stream.of(
-                                        "management.endpoints.web.exposure.include=ratelimits",
-                                        "management.endpoint.ratelimits.access=unrestricted",
-                                        "p.limit=2/hour",
-                                        "p.key=header:X-Id",
-                                        "p.match.paths=/orders/**",
-                                        "ratelimit.policies[a/b].limit=100/hour",
-                                        "ratelimit.policies[a/b].key=ip"),
-                                Stream.of(properties))
-                        .toArray(String[]::new));
+                List.of(
+                        "management.endpoints.web.exposure.include=ratelimits",
+                        "management.endpoint.ratelimits.access=unrestricted",
+                        "p.limit=2/hour",
+                        "p.key=header:X-Id",
+                        "p.match.paths=/orders/**",
+                        "ratelimit.policies[a/b].limit=100/hour",
+                        "ratelimit.policies[a/b].key=ip"),
+                properties);
         return new ActuatorClient(app);
     }
 

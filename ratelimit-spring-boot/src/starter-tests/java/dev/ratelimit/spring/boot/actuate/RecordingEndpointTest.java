@@ -10,7 +10,6 @@ import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
 import java.time.Duration;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -25,19 +24,17 @@ class RecordingEndpointTest extends AppPerTest {
     private ActuatorClient app(String... properties) {
         start(
                 List.of(TestApi.class),
-                Stream.concat(
-                                Stream.of(
-                                        "management.endpoints.web.exposure.include=ratelimits,health",
-                                        "p.limit=2/hour",
-                                        "p.key=header:X-Id, endpoint",
-                                        "p.overrides[vip]=1000/hour",
-                                        "p.match.paths=/orders/**",
-                                        "ratelimit.policies.shared.limit=100/hour",
-                                        "ratelimit.policies.shared.permits=3",
-                                        "ratelimit.policies.ips.limit=100/hour",
-                                        "ratelimit.policies.ips.key=ip"),
-                                Stream.of(properties))
-                        .toArray(String[]::new));
+                List.of(
+                        "management.endpoints.web.exposure.include=ratelimits,health",
+                        "p.limit=2/hour",
+                        "p.key=header:X-Id, endpoint",
+                        "p.overrides[vip]=1000/hour",
+                        "p.match.paths=/orders/**",
+                        "ratelimit.policies.shared.limit=100/hour",
+                        "ratelimit.policies.shared.permits=3",
+                        "ratelimit.policies.ips.limit=100/hour",
+                        "ratelimit.policies.ips.key=ip"),
+                properties);
         return new ActuatorClient(app);
     }
 

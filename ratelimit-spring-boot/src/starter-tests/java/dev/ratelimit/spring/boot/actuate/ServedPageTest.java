@@ -6,13 +6,11 @@ import dev.ratelimit.spring.AppPerTest;
 import dev.ratelimit.spring.TestApi;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -49,15 +47,13 @@ class ServedPageTest extends AppPerTest {
     private ActuatorClient actuator(String... properties) {
         start(
                 List.of(TestApi.class),
-                Stream.concat(
-                                Stream.of(
-                                        "management.endpoints.web.exposure.include=ratelimits",
-                                        "management.endpoint.ratelimits.show-keys=always",
-                                        "p.limit=2/hour",
-                                        "p.key=header:X-Id",
-                                        "p.match.paths=/orders/**"),
-                                Arrays.stream(properties))
-                        .toArray(String[]::new));
+                List.of(
+                        "management.endpoints.web.exposure.include=ratelimits",
+                        "management.endpoint.ratelimits.show-keys=always",
+                        "p.limit=2/hour",
+                        "p.key=header:X-Id",
+                        "p.match.paths=/orders/**"),
+                properties);
         return new ActuatorClient(app);
     }
 

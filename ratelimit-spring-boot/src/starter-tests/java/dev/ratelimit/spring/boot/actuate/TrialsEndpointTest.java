@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -30,15 +29,13 @@ class TrialsEndpointTest extends AppPerTest {
     private ActuatorClient app(String... properties) {
         start(
                 List.of(TestApi.class),
-                Stream.concat(
-                                Stream.of(
-                                        "management.endpoints.web.exposure.include=ratelimits",
-                                        "p.limit=4/hour",
-                                        "p.key=header:X-Id",
-                                        "p.match.paths=/orders/**",
-                                        "ratelimit.policies[a/b].limit=100/hour"),
-                                Stream.of(properties))
-                        .toArray(String[]::new));
+                List.of(
+                        "management.endpoints.web.exposure.include=ratelimits",
+                        "p.limit=4/hour",
+                        "p.key=header:X-Id",
+                        "p.match.paths=/orders/**",
+                        "ratelimit.policies[a/b].limit=100/hour"),
+                properties);
         return new ActuatorClient(app);
     }
 
