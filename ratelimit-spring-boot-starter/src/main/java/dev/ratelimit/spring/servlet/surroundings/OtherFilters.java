@@ -1,10 +1,6 @@
 package dev.ratelimit.spring.servlet.surroundings;
 
 import dev.ratelimit.spring.boot.version.Boot;
-import dev.ratelimit.spring.servlet.filter.DispatchedRequest;
-import dev.ratelimit.spring.servlet.filter.RateLimitFilter;
-import dev.ratelimit.spring.servlet.filter.RecordingFilter;
-import dev.ratelimit.spring.servlet.settlement.SettlementFilter;
 import jakarta.servlet.Filter;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,13 +12,8 @@ import org.springframework.context.ApplicationContext;
 /** Knows what filters of others may do. */
 public final class OtherFilters {
 
-    private static final List<String> LIBRARIES = List.of("org.springframework.", "io.micrometer.");
-
-    private static final List<Class<? extends Filter>> OURS = List.of(
-            RateLimitFilter.class,
-            RecordingFilter.class,
-            SettlementFilter.class,
-            DispatchedRequest.OutermostFilter.class);
+    private static final List<String> LIBRARIES =
+            List.of("org.springframework.", "io.micrometer.", "dev.ratelimit.spring.servlet.");
 
     private OtherFilters() {}
 
@@ -41,8 +32,6 @@ public final class OtherFilters {
     }
 
     private static boolean isOther(@Nullable Filter filter) {
-        return filter == null
-                || (OURS.stream().noneMatch(ours -> ours.isInstance(filter))
-                        && LIBRARIES.stream().noneMatch(filter.getClass().getName()::startsWith));
+        return filter == null || LIBRARIES.stream().noneMatch(filter.getClass().getName()::startsWith);
     }
 }
