@@ -1,15 +1,12 @@
 package dev.ratelimit.simulator.config;
 
+import dev.ratelimit.spring.rules.path.PathOverlap;
 import dev.ratelimit.spring.rules.path.PathPatterns;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.HttpMethods;
 import dev.ratelimit.spring.rules.rule.RequestMatcher;
-import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.springframework.http.server.PathContainer;
-import org.springframework.web.util.pattern.PathPatternParser;
-import org.springframework.web.util.pattern.PatternParseException;
 
 /**
  * The endpoints of a recording, which has their patterns in place of paths. Patterns of a policy can be decided if they
@@ -20,10 +17,8 @@ final class RecordedPaths {
     /** What a recording has in place of the paths that lead to no pattern. */
     private static final Set<String> PLACELESS = Set.of("/" + Endpoint.NOWHERE.id(), "/" + Endpoint.UNMAPPED.id());
 
-    /** A slash that is not within a variable. */
-    private static final String SLASH = "/(?![^{}]*})";
-
     private final Set<String> endpoints;
+    private final PathOverlap overlap = new PathOverlap(false);
 
     /**
      * Knows the endpoints.
@@ -95,50 +90,7 @@ final class RecordedPaths {
         return match.methods().isEmpty() || match.methods().contains(method) || !HttpMethods.ALL.contains(method);
     }
 
-    private static boolean mayMatch(PathPatterns patterns, String path) {
-        return patterns.texts().stream().anyMatch(pattern -> mayMeet(pattern, path));
-    }
-
-    /** Whether there may be a path that both patterns match. */
-    private static boolean mayMeet(String one, String other) {
-        List<String> first = List.of(one.split(SLASH));
-        List<String> second = List.of(other.split(SLASH));
-        int both = Math.min(first.size(), second.size());
-        for (int i = 0; i < both; i++) {
-            if (isDeep(first.get(i)) || isDeep(second.get(i))) {
-                return true;
-            }
-            if (!mayBeSame(first.get(i), second.get(i))) {
-                return false;
-            }
-        }
-        List<String> longer = first.size() > second.size() ? first : second;
-        return longer.size() == both || isDeep(longer.get(both));
-    }
-
-    private static boolean isDeep(String segment) {
-        return segment.contains("**") || segment.startsWith("{*");
-    }
-
-    private static boolean mayBeSame(String one, String other) {
-        boolean open = isOpen(one);
-        if (open && isOpen(other)) {
-            return true;
-        }
-        return open ? matches(one, other) : isOpen(other) ? matches(other, one) : one.equalsIgnoreCase(other);
-    }
-
-    private static boolean isOpen(String segment) {
-        return segment.chars().anyMatch(c -> "{*?".indexOf(c) >= 0);
-    }
-
-    private static boolean matches(String pattern, String segment) {
-        PathPatternParser parser = new PathPatternParser();
-        parser.setCaseSensitive(false);
-        try {
-            return parser.parse("/" + pattern).matches(PathContainer.parsePath("/" + segment));
-        } catch (PatternParseException e) {
-            return true;
-        }
+    private boolean mayMatch(PathPatterns patterns, String path) {
+        return patterns.texts().stream().anyMatch(pattern -> overlap.exists(pattern, path));
     }
 }
