@@ -15,11 +15,13 @@ import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.recording.RequestRecording;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.servlet.filter.CorsHeaders;
 import dev.ratelimit.spring.servlet.filter.DispatchedRequest;
 import dev.ratelimit.spring.servlet.filter.RateLimitFilter;
+import dev.ratelimit.spring.servlet.filter.RecordingFilter;
 import dev.ratelimit.spring.servlet.request.Dispatchers;
 import dev.ratelimit.spring.servlet.request.ServletPaths;
 import dev.ratelimit.spring.servlet.settlement.SettlementFilter;
@@ -126,6 +128,7 @@ class FilterFaultsTest {
             ServletPaths paths = new ServletPaths(new Dispatchers());
             CorsHeaders cors = new CorsHeaders(List::of, List.of());
             filters = List.of(
+                    new RecordingFilter(new RequestRecording(time, 100, 1)),
                     new SettlementFilter(false),
                     new DispatchedRequest.OutermostFilter(),
                     new RateLimitFilter("early", limiter.beforeSecurity(), paths, cors),

@@ -7,6 +7,7 @@ import dev.ratelimit.spring.rules.recording.RequestRecording.Arrival;
 import io.micrometer.observation.Observation;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -165,13 +166,13 @@ public final class Passage {
         try {
             answered = response.isCommitted();
         } finally {
-            end(answered, statusOf(response));
+            end(answered, () -> statusOf(response));
         }
     }
 
     /** Ends the way of an exchange whose client has left. */
     void cancel() {
-        end(true, statusOf(response));
+        end(true, () -> statusOf(response));
     }
 
     /**
@@ -182,16 +183,16 @@ public final class Passage {
         boolean answer = failure instanceof ErrorResponse
                 || AnnotatedElementUtils.hasAnnotation(failure.getClass(), ResponseStatus.class);
         // the answer to the error is yet to come, and may settle it
-        end(!answer, statusOf(failure));
+        end(!answer, () -> statusOf(failure));
     }
 
     /**
      * Ends the way: the permits that the exchange holds come back.
      *
      * @param answered whether the response is there, or will not come any more, so that what it was charged is final
-     * @param status of the response, as far as it is known
+     * @param status of the response, as far as it is known; asked only for a record, after all else
      */
-    private void end(boolean answered, int status) {
+    private void end(boolean answered, IntSupplier status) {
         ended = true;
         ChargedRequest request = charged;
         if (request == null) {
@@ -211,11 +212,11 @@ public final class Passage {
         }
     }
 
-    private void record(ChargedRequest request, int status) {
+    private void record(ChargedRequest request, IntSupplier status) {
         RequestRecording to = recording;
         Arrival from = arrival;
         if (to != null && from != null) {
-            to.pass(from, request).complete(status);
+            to.pass(from, request).complete(status.getAsInt());
         }
     }
 

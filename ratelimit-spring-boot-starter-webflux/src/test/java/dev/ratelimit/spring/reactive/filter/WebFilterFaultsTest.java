@@ -15,6 +15,7 @@ import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.recording.RequestRecording;
 import dev.ratelimit.test.FakeTicker;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -112,7 +113,7 @@ class WebFilterFaultsTest {
                     new FactsFetcher(new DefaultWebSessionManager(), beans),
                     new StaticApplicationContext(),
                     List::of,
-                    null);
+                    new RequestRecording(time, 100, 1));
             filters = List.of(
                     stages.beforeSecurity(-110),
                     (exchange, chain) -> chain.filter(exchange.mutate()
