@@ -115,7 +115,9 @@ class GatewayPageTest {
     @Test
     void java_isThatOfThisTest() throws IOException {
         String here = compact(
-                Files.readString(Path.of("src/test/java/dev/ratelimit/spring/reactive/gateway/GatewayPageTest.java")));
+                Files.readString(
+                        Path.of(
+                                "../ratelimit-spring-boot-starter-webflux/src/test/java/dev/ratelimit/spring/reactive/gateway/GatewayPageTest.java")));
 
         assertThat(blocks("gateway.md", "java"))
                 .singleElement()
