@@ -4,12 +4,13 @@ import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Policy;
 
 /**
- * The slot of a key when it was found, in {@link HotSlots}. It refers to the array of a table rather than to the table,
- * because an old table leads to all later ones, which would never be collected.
+ * The slot of a key when it was found, in {@link HotSlots}.
  *
  * @param digest of the policy and the key
  * @param keys of the limit
  * @param limit the only limit of the policy, of one to three longs
+ * @param table with the slot; an old one leads to all later ones until the next sweep forgets it
+ * @param longs those of the table
  * @param header the header while the slot is unlocked
  */
 @SuppressWarnings("ArrayRecordComponent") // compared by identity only
@@ -19,6 +20,7 @@ record HotSlot(
         int digest,
         Keyspace keys,
         LimitAlgorithm limit,
+        Table table,
         long[] longs,
         int slot,
         long header) {
@@ -29,6 +31,16 @@ record HotSlot(
                 || (policy.name().equals(other.name())
                         && other.limits().size() == 1
                         && TableLimits.same(limit, other.algorithms().get(0)));
+    }
+
+    /** The hash of the key. */
+    long hash() {
+        return Table.hashIn(header);
+    }
+
+    /** Whether the key is no longer in this slot, has another limit, or was forgotten. */
+    boolean isGone() {
+        return keys.isAbandoned() || (Slots.header(longs, slot) | Table.LOCK) != (header | Table.LOCK);
     }
 
     /** Charges the key; {@link Outcome#GONE} if it is no longer in this slot, has another limit, or was forgotten. */
@@ -42,7 +54,7 @@ record HotSlot(
             if (outcome != Outcome.CONTENDED) {
                 return outcome;
             }
-            if ((Slots.header(longs, slot) | Table.LOCK) != (header | Table.LOCK)) {
+            if (isGone()) {
                 return Outcome.GONE;
             }
             BackOff.after(failures);

@@ -1,5 +1,6 @@
 package dev.ratelimit.memory;
 
+import dev.ratelimit.Charge;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.Policy;
 import java.util.concurrent.ThreadLocalRandom;
@@ -8,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The slots of a few budgets in frequent use, such as one that all requests share, or a busy user's: charging them
- * requires neither a hash of the key nor a look-up. For policies with a single limit whose states do not grow.
- * Thread-safe.
+ * requires neither a hash of the key nor a look-up, alone or with others in one decision. Only for policies with a single
+ * limit that {@linkplain #keeps can be kept}. Thread-safe.
  *
  * <p>The policy and some characters of the key select the place of a slot here. If another slot is there, one look-up in
  * {@value #REPLACING} replaces it, so that frequently used ones stay. Equal keys are compared in full, so callers who
@@ -34,6 +35,27 @@ final class HotSlots {
     /** The first slot since the last sweep, probably the busiest: it is found without even choosing a place. */
     private volatile @Nullable HotSlot first;
 
+    /** Whether nothing is remembered any more. */
+    private volatile boolean closed;
+
+    /**
+     * Whether slots of this limit can be kept: a refusal then writes nothing, or a frame remembers the state. A refusal
+     * without a lock cannot remember that the wall clock was set back.
+     */
+    static boolean keeps(LimitAlgorithm limit) {
+        boolean forgetful = limit.stateSize() == 1 && limit.wallClock();
+        return StackTransaction.remembers(limit) && !forgetful;
+    }
+
+    /** The slot of the charged key; {@code null} if it is not known, or the store has forgotten it. */
+    @Nullable
+    HotSlot find(Charge charge) {
+        Policy policy = charge.policy();
+        boolean possible = charge.permits() > 0 && policy.limits().size() == 1;
+        HotSlot found = possible ? find(policy, charge.key()) : null;
+        return found == null || found.keys().isAbandoned() ? null : found;
+    }
+
     /** The slot of this key; {@code null} if it is not known. */
     @SuppressWarnings("ReferenceEquality") // an equal policy is found below
     @Nullable
@@ -49,21 +71,24 @@ final class HotSlots {
                 : null;
     }
 
-    /** Remembers the slot of a key if its place is free, and sometimes otherwise. */
+    /** Remembers the slot of a key if its place is free, and sometimes otherwise, if its policy has a limit to keep. */
     void offer(Policy policy, String key, Keyspace keys) {
         int digest = digest(policy, key);
         boolean free = places.getAcquire(place(digest)) == null;
-        if (key.length() > MAX_KEY_LENGTH
-                || !(free || ThreadLocalRandom.current().nextInt(REPLACING) == 0)) {
+        LimitAlgorithm limit = policy.algorithms().get(0);
+        if (!(free || ThreadLocalRandom.current().nextInt(REPLACING) == 0)
+                || closed
+                || key.length() > MAX_KEY_LENGTH
+                || policy.limits().size() > 1
+                || !keeps(limit)) {
             return;
         }
         long hash = KeyHash.of(key);
         Table table = keys.segment(hash).table();
         int slot = table.find(hash);
-        LimitAlgorithm limit = policy.algorithms().get(0);
         long header = slot == Table.NONE ? Table.NO_HEADER : table.unlockedHeader(slot, hash, limit);
         if (header != Table.NO_HEADER) {
-            HotSlot found = new HotSlot(policy, key, digest, keys, limit, table.longs, slot, header);
+            HotSlot found = new HotSlot(policy, key, digest, keys, limit, table, table.longs, slot, header);
             places.setRelease(place(digest), found);
             if (first == null) {
                 first = found;
@@ -84,6 +109,12 @@ final class HotSlots {
     void clear() {
         first = null;
         places = new AtomicReferenceArray<>(PLACES);
+    }
+
+    /** Forgets everything, for good. */
+    void close() {
+        closed = true;
+        clear();
     }
 
     private static int place(int digest) {

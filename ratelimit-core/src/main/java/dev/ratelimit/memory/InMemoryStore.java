@@ -63,7 +63,7 @@ public final class InMemoryStore implements RateLimitStore {
         this.scheduler = builder.scheduler == null ? Scheduler.of(builder.ticker) : builder.scheduler;
         this.clock = new StoreClock(builder.ticker);
         this.keyspaces = new Keyspaces(clock, builder.maxKeys, builder.maxKeysOf);
-        this.stack = new StackTransaction(clock, keyspaces::of);
+        this.stack = new StackTransaction(clock, keyspaces::of, hotSlots);
         this.transactions = new TransactionPool(clock);
     }
 
@@ -99,20 +99,16 @@ public final class InMemoryStore implements RateLimitStore {
         // before anything is charged: after an exception, the call has no effect
         sweepLater();
         Keyspace keys = keyspaces.of(policy).get(0);
-        if (!limit.grows() && !closed) {
-            hotSlots.offer(policy, key, keys);
-        }
+        hotSlots.offer(policy, key, keys);
         Outcome outcome = keys.tryCharge(key, limit, permits);
         return outcome == Outcome.OTHER_LIMIT
                 ? tryCharge(List.of(policy.charge(key, permits)))
                 : outcome == Outcome.ADMITTED;
     }
 
-    /** Whether a refusal writes nothing, or a frame remembers the state, or the state grows. */
+    /** Whether the state grows, or its slot can be kept. */
     private static boolean isSimple(LimitAlgorithm limit) {
-        // a refusal without a lock cannot remember that the wall clock was set back
-        boolean forgetful = limit.stateSize() == 1 && limit.wallClock();
-        return limit.grows() ? !(limit instanceof Penalty) : StackTransaction.remembers(limit) && !forgetful;
+        return limit.grows() ? !(limit instanceof Penalty) : HotSlots.keeps(limit);
     }
 
     @Override
@@ -289,7 +285,7 @@ public final class InMemoryStore implements RateLimitStore {
     @Override
     public void close() {
         closed = true;
-        hotSlots.clear();
+        hotSlots.close();
         Scheduler.Alarm set = alarm;
         if (set != null) {
             set.cancel();

@@ -57,10 +57,12 @@ final class StackTransaction {
 
     private final StoreClock clock;
     private final Function<Policy, List<Keyspace>> keyspaces;
+    private final HotSlots hotSlots;
 
-    StackTransaction(StoreClock clock, Function<Policy, List<Keyspace>> keyspaces) {
+    StackTransaction(StoreClock clock, Function<Policy, List<Keyspace>> keyspaces, HotSlots hotSlots) {
         this.clock = clock;
         this.keyspaces = keyspaces;
+        this.hotSlots = hotSlots;
     }
 
     /** Charges all or nothing; {@link Outcome#UNDECIDED} if a transaction must decide. */
@@ -121,12 +123,13 @@ final class StackTransaction {
     private Outcome tryLimit(List<Charge> charges, int place, long held, long nanos, Collector collector) {
         Charge charge = charges.get(Place.charge(place));
         LimitAlgorithm limit = charge.policy().algorithms().get(Place.limit(place));
-        Keyspace keys = keyspaces.apply(charge.policy()).get(charge.policy().rank(Place.limit(place)));
-        long hash = KeyHash.of(charge.key());
-        Table table = keys.segment(hash).table();
-        int slot = charge.permits() == 0 || !remembers(limit) ? Table.NONE : table.find(hash);
+        HotSlot hot = hotSlots.find(charge);
+        Keyspace keys = hot != null ? hot.keys() : keyspace(charge, Place.limit(place));
+        long hash = hot != null ? hot.hash() : KeyHash.of(charge.key());
+        Table table = hot != null ? hot.table() : keys.segment(hash).table();
+        int slot = hot != null ? hot.slot() : find(table, hash, charge, limit);
         if (slot == Table.NONE || !table.lock(slot, hash, limit, keys.serial < held)) {
-            return Outcome.UNDECIDED;
+            return undecided(hot);
         }
         long first = table.longs[slot + 1];
         long second = table.longs[slot + table.second];
@@ -138,9 +141,8 @@ final class StackTransaction {
             boolean late = held != NONE_HELD && isAhead(table, slot, limit, now);
             long charged = late ? LimitAlgorithm.REFUSED : timed.charged(table, slot, charge, limit, now);
             Outcome outcome = late ? Outcome.UNDECIDED : outcome(charged, table, slot, charge, held);
-            if (outcome == Outcome.ADMITTED || (outcome == Outcome.REFUSED && timed.asksOn())) {
-                outcome = tryBefore(charges, place, Math.min(held, keys.serial), read, timed);
-            }
+            boolean asksOn = outcome == Outcome.ADMITTED || (outcome == Outcome.REFUSED && timed.asksOn());
+            outcome = asksOn ? tryBefore(charges, place, Math.min(held, keys.serial), read, timed) : outcome;
             if (outcome == Outcome.ADMITTED) {
                 table.longs[slot + 1] = charged;
             } else {
@@ -157,6 +159,25 @@ final class StackTransaction {
             table.longs[slot] &= Slots.unlocking;
             throw thrown;
         }
+    }
+
+    private Keyspace keyspace(Charge charge, int limit) {
+        Policy policy = charge.policy();
+        Keyspace keys = keyspaces.apply(policy).get(policy.rank(limit));
+        hotSlots.offer(policy, charge.key(), keys);
+        return keys;
+    }
+
+    private static int find(Table table, long hash, Charge charge, LimitAlgorithm limit) {
+        return charge.permits() == 0 || !remembers(limit) ? Table.NONE : table.find(hash);
+    }
+
+    /** Forgets a slot that is no longer the key's, so that it is looked up the next time. */
+    private Outcome undecided(@Nullable HotSlot hot) {
+        if (hot != null && hot.isGone()) {
+            hotSlots.forget(hot);
+        }
+        return Outcome.UNDECIDED;
     }
 
     /** Whether a frame can restore a state of this limit, and need not write it after a refusal. */

@@ -307,7 +307,12 @@ final class Table {
 
     /** The hash of the key in an occupied slot. */
     long hash(int slot) {
-        return longs[slot] & KEY;
+        return hashIn(longs[slot]);
+    }
+
+    /** The hash of the key that an occupied slot with this header belongs to. */
+    static long hashIn(long header) {
+        return header & KEY;
     }
 
     /** Locks an occupied slot, unless another thread has locked it. */

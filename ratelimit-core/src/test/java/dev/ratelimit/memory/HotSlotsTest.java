@@ -2,11 +2,13 @@ package dev.ratelimit.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.Charge;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.faults.Fuse;
@@ -164,6 +166,72 @@ class HotSlotsTest {
 
         assertThat(admitted(store, policy, "yaaab")).isEqualTo(5);
         assertThat(admitted(store, policy, "xaaab")).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @MethodSource("limits")
+    @DisplayName("the same for decisions of several limits, yes or no and in full, that take turns with those of one")
+    void decide_busyKeyAmongOthers_hasOneBudget(Limit limit) {
+        InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
+        Policy policy = Policy.of("p", limit);
+        Policy same = Policy.of("p", limit);
+        Charge all = Policy.of("all", TokenBucket.of(Rate.parse("1000/hour"))).charge();
+        store.decide(List.of(all, policy.charge("xaaab")));
+        store.tryCharge(List.of(all, policy.charge("xaaab")));
+        IntStream.range(0, 100).forEach(i -> store.decide(List.of(all, policy.charge("other" + i))));
+        store.decide(List.of(all, same.charge(new String("xaaab"))));
+        ticker.ring();
+        store.tryCharge(policy, "xaaab", 1);
+
+        assertThat(store.decide(List.of(all, policy.charge("xaaab", 2))).admitted())
+                .isFalse();
+        assertThat(store.tryCharge(List.of(all, same.charge("xaaab")))).isTrue();
+        assertThat(store.decide(List.of(all, policy.charge("xaaab"))).admitted())
+                .isFalse();
+        assertThat(admitted(store, policy, "xaaab")).isZero();
+        assertThat(admitted(store, policy, "yaaab")).isEqualTo(5);
+        assertThat(store.decide(List.of(all)).limits().get(0).remaining()).isEqualTo(1000 - 105);
+
+        store.clear();
+        assertThat(store.decide(List.of(all, policy.charge("xaaab", 5))).admitted())
+                .isTrue();
+    }
+
+    @Test
+    @DisplayName("a decision forgets a slot that is no longer its key's")
+    void decide_movedKey_isLookedUp() {
+        Charge charge = POLICY.charge("k");
+        StackTransaction stack = new StackTransaction(clock, policy -> List.of(keys), slots);
+        HotSlot slot = known("k");
+        assertThat(stack.tryCharge(List.of(charge))).isEqualTo(Outcome.ADMITTED);
+
+        IntStream.range(0, 100).forEach(i -> charge("other" + i));
+
+        assertThat(slot.isGone()).isTrue();
+        assertThat(stack.tryCharge(List.of(charge))).isEqualTo(Outcome.UNDECIDED);
+        assertThat(slots.find(charge)).isNull();
+        assertThat(stack.tryCharge(List.of(charge))).isEqualTo(Outcome.ADMITTED);
+        assertThat(slots.find(charge)).isNotNull().isNotEqualTo(slot);
+        assertThat(slots.find(POLICY.charge("k", 0))).isNull();
+        keys.abandon();
+        assertThat(slots.find(charge)).isNull();
+    }
+
+    @Test
+    @DisplayName("limits whose refusals write, or whose states grow, are looked up each time")
+    void offer_limitThatCannotBeKept_remembersNothing() {
+        Rate rate = Rate.parse("5/hour");
+        Stream.of(
+                        Policy.of("p", TokenBucket.of(rate)).withPenalty(Duration.ofMinutes(1)),
+                        Policy.of("p", SlidingLog.of(rate)),
+                        Policy.of("p", TokenBucket.of(rate), FixedWindow.of(rate)))
+                .forEach(policy -> {
+                    Keyspace own = new Keyspace(1_000, clock);
+                    own.add(KeyHash.of("k"), policy.algorithms().get(0), none -> false);
+                    slots.offer(policy, "k", own);
+                    assertThat(slots.find(policy, "k")).isNull();
+                    assertThat(slots.find(policy.charge("k"))).isNull();
+                });
     }
 
     @Test

@@ -59,7 +59,8 @@ class SeenMeanwhileTest {
         Policy asked = Policy.of("asked", watched(BUCKET, "tryCharge", () -> seen.add(table.longs[state])));
         keys.add(KeyHash.OF_EMPTY, asked.algorithms().get(0), none -> false);
         Policy user = Policy.of("user", BUCKET);
-        StackTransaction chain = new StackTransaction(clock, policy -> List.of(policy.equals(user) ? locked : keys));
+        StackTransaction chain =
+                new StackTransaction(clock, policy -> List.of(policy.equals(user) ? locked : keys), new HotSlots());
 
         Outcome outcome = chain.tryCharge(List.of(asked.charge(), user.charge("k")));
 
@@ -80,6 +81,7 @@ class SeenMeanwhileTest {
                 0,
                 keys,
                 BUCKET,
+                table,
                 table.longs,
                 slot,
                 table.unlockedHeader(slot, hash, BUCKET));
@@ -131,7 +133,8 @@ class SeenMeanwhileTest {
         locked.tryCharge("k", BUCKET, 2);
         Policy fresh = Policy.of("fresh", BUCKET);
         Policy user = Policy.of("user", BUCKET);
-        StackTransaction stack = new StackTransaction(clock, policy -> List.of(policy.equals(user) ? locked : keys));
+        StackTransaction stack =
+                new StackTransaction(clock, policy -> List.of(policy.equals(user) ? locked : keys), new HotSlots());
         ticker.afterReadNext(() -> {
             ticker.advance(1_000);
             keys.add(KeyHash.of("new"), BUCKET, none -> false);

@@ -46,7 +46,7 @@ class StackTransactionTest {
     private final SetTicker ticker = new SetTicker();
     private final Map<Policy, List<Keyspace>> keyspaces = new HashMap<>();
     private final StoreClock clock = new StoreClock(ticker);
-    private final StackTransaction stack = new StackTransaction(clock, this::keyspaces);
+    private final StackTransaction stack = new StackTransaction(clock, this::keyspaces, new HotSlots());
 
     private List<Keyspace> keyspaces(Policy policy) {
         return keyspaces.computeIfAbsent(
