@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.util.pattern.PathPatternParser;
-import org.springframework.web.util.pattern.PatternParseException;
 
 /** Finds out from the texts of two path patterns whether there are paths that both match. In doubt, there are. */
 public final class PathOverlap {
@@ -87,8 +86,8 @@ public final class PathOverlap {
         String encoded = segment.replace("%", "%25").replace(";", "%3B");
         try {
             return parser.parse("/" + pattern).matches(PathContainer.parsePath("/" + encoded));
-        } catch (PatternParseException e) {
-            // a pattern of AntPathMatcher
+        } catch (IllegalArgumentException e) {
+            // a pattern of AntPathMatcher, or one with a capturing group, which Spring parses but cannot match
             return true;
         }
     }

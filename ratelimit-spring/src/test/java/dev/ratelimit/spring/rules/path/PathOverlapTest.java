@@ -30,7 +30,8 @@ class PathOverlapTest {
                 "/a{x:/}b | /a{y}",
                 "/100% | /{x}",
                 "/a;b | /{x}",
-                "/{a}{b} | /x"
+                "/{a}{b} | /x",
+                "/a/{x:(b)} | /a/b"
             })
     void patterns_withACommonPath_overlap(String one, String other) {
         assertThat(overlap.exists(one, other)).isTrue();
