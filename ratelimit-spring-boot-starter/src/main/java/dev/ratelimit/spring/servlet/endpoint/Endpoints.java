@@ -177,8 +177,7 @@ public final class Endpoints implements EndpointResolver {
 
     @Override
     public boolean mayLeadToManagement(WebRequest request) {
-        return known.management()
-                .mayMatch(request, ServletPaths.writtenPathOf(((ServletWebRequest) request).request()));
+        return known.management().mayMatch(request, ((ServletWebRequest) request).writtenPath());
     }
 
     @Override
@@ -189,7 +188,7 @@ public final class Endpoints implements EndpointResolver {
             if (!dispatchers.isForSpringMvc(web.request())) {
                 return Endpoint.UNMAPPED;
             }
-            Endpoint found = watch.sawChange() ? null : findLiteral(web.request());
+            Endpoint found = watch.sawChange() ? null : findLiteral(web);
             return found != null ? found : findMapped(web.request(), web.path());
         } catch (RuntimeException e) {
             web.fail(e);
@@ -198,10 +197,10 @@ public final class Endpoints implements EndpointResolver {
     }
 
     /** The endpoint of a path without variables; {@code null} if it must be parsed. The same result as {@link #findMapped}. */
-    private @Nullable Endpoint findLiteral(HttpServletRequest request) {
-        String path = ServletPaths.writtenPathOf(request);
+    private @Nullable Endpoint findLiteral(ServletWebRequest request) {
+        String path = request.writtenPath();
         List<MappedRoutes.Route<RequestMappingInfo>> candidates = path == null ? null : literal.get(path);
-        return candidates == null ? null : plainEndpoint(candidates, request);
+        return candidates == null ? null : plainEndpoint(candidates, request.request());
     }
 
     /**
@@ -293,12 +292,13 @@ public final class Endpoints implements EndpointResolver {
     /** Of the only route that nothing but path and method decide; {@code null} if there is none. */
     private static @Nullable Endpoint plainEndpoint(
             List<MappedRoutes.Route<RequestMappingInfo>> candidates, HttpServletRequest request) {
-        MappedRoutes.Route<RequestMappingInfo> plain = MappedRoutes.plain(candidates, request.getMethod(), CONDITIONS);
-        if (plain == null) {
-            return null;
+        MappedRoutes.Route<RequestMappingInfo> route = MappedRoutes.plain(candidates, request.getMethod(), CONDITIONS);
+        Endpoint plain = route == null ? null : route.plain();
+        PathPattern pattern = plain == null ? null : plain.pattern();
+        if (pattern != null) {
+            observe(request, pattern);
         }
-        observe(request, CONDITIONS.patterns(plain.info()).iterator().next());
-        return plain.plain();
+        return plain;
     }
 
     private static String pathOf(HttpServletRequest view) {

@@ -99,8 +99,9 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         boolean resumed = isResumed(arrived);
         HttpServletRequest request = resumed ? ParkedRequest.resume(arrived) : arrived;
         ServletWebRequest web = new ServletWebRequest(request, paths);
-        boolean first = resumed || chargedOf(request) == null;
-        ChargedRequest charged = RequestScope.within(request, response, () -> charge(web, response));
+        ChargedRequest before = chargedOf(request);
+        boolean first = resumed || before == null;
+        ChargedRequest charged = RequestScope.within(request, response, () -> charge(before, web, response));
         if (charged.isWaiting()) {
             ParkedRequest.park(web, response, charged);
             return;
@@ -120,7 +121,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
             if (!headers.isEmpty()) {
                 answer = WatchedResponse.watch(answer, new RedirectWithout(headers, answer));
             }
-            chain.doFilter(HeldPermits.shown(request), answer);
+            chain.doFilter(HeldPermits.shown(request, charged), answer);
             if (first && mayBePreflight(request) && limiter.isRefundedPreflight(web) && succeeded(request, response)) {
                 charged.refund();
             }
@@ -137,10 +138,11 @@ public final class RateLimitFilter extends OncePerRequestFilter {
     }
 
     /** Refuses without {@code sendError}: in an error dispatch, Spring Security may turn it into a 401. */
-    private ChargedRequest charge(ServletWebRequest web, HttpServletResponse response) throws IOException {
+    private ChargedRequest charge(@Nullable ChargedRequest before, ServletWebRequest web, HttpServletResponse response)
+            throws IOException {
         HttpServletRequest request = web.request();
         boolean canWait = letsWait && ParkedRequest.isPossible(request);
-        ChargedRequest charged = limiter.charge(chargedOf(request), web, canWait);
+        ChargedRequest charged = limiter.charge(before, web, canWait);
         try {
             request.setAttribute(CHARGED, charged);
             if (charged.isRefused() && !charged.isWaiting() && !response.isCommitted()) {

@@ -35,7 +35,7 @@ public final class ServletPaths {
      * The path relative to the context path, as the client wrote it; {@code null} if Spring MVC sees only the part
      * below its servlet.
      */
-    public static @Nullable String writtenPathOf(HttpServletRequest request) {
+    static @Nullable String writtenPathOf(HttpServletRequest request) {
         HttpServletMapping mapping = request.getHttpServletMapping();
         if (mapping != null && mapping.getMappingMatch() == MappingMatch.PATH) {
             return null;

@@ -32,6 +32,11 @@ public final class ServletWebRequest implements WebRequest {
     private boolean normalized;
 
     private @Nullable PathContainer normalizedPath;
+
+    /** Whether {@code writtenPath}, which may be {@code null}, is known. */
+    private boolean read;
+
+    private @Nullable String writtenPath;
     private @Nullable RuntimeException failure;
 
     public ServletWebRequest(HttpServletRequest request, ServletPaths paths) {
@@ -86,6 +91,18 @@ public final class ServletWebRequest implements WebRequest {
             normalized = true;
         }
         return normalizedPath;
+    }
+
+    /**
+     * The path relative to the context path, as the client wrote it; {@code null} if Spring MVC sees only the part below
+     * its servlet.
+     */
+    public @Nullable String writtenPath() {
+        if (!read) {
+            writtenPath = ServletPaths.writtenPathOf(request);
+            read = true;
+        }
+        return writtenPath;
     }
 
     @Override

@@ -30,8 +30,7 @@ public final class HeldPermits implements AsyncListener, WatchedResponse.Watcher
     /** The response of a request that holds permits or may do so when its handler is called; otherwise the same. */
     public static HttpServletResponse watched(
             HttpServletRequest request, HttpServletResponse response, ChargedRequest charged) {
-        boolean holds = charged.holds() || charged.callFollows();
-        if (!holds || request.getAttribute(ATTRIBUTE) != null) {
+        if (!mayHold(charged) || request.getAttribute(ATTRIBUTE) != null) {
             return response;
         }
         HeldPermits held = new HeldPermits(charged);
@@ -40,8 +39,13 @@ public final class HeldPermits implements AsyncListener, WatchedResponse.Watcher
     }
 
     /** The request as the rest of the filter chain sees it, after {@link #watched}. */
-    public static HttpServletRequest shown(HttpServletRequest request) {
-        return request.getAttribute(ATTRIBUTE) == null ? request : HeldRequest.of(request);
+    public static HttpServletRequest shown(HttpServletRequest request, ChargedRequest charged) {
+        return mayHold(charged) ? HeldRequest.of(request) : request;
+    }
+
+    /** Servers look for an attribute in several places, so they are not asked in vain. */
+    private static boolean mayHold(ChargedRequest charged) {
+        return charged.holds() || charged.callFollows();
     }
 
     /** Releases the permits of a request now, or when it is complete. Called when the filter chain has returned. */

@@ -318,7 +318,9 @@ public final class StageCharges {
                 outcomes.waited(rule.policy().name(), Outcome.WAITED, waitNanos);
             }
         }
-        for (AppliedRules.Uncharged one : rules.uncharged()) {
+        List<AppliedRules.Uncharged> uncharged = rules.uncharged();
+        for (int i = 0; i < uncharged.size(); i++) {
+            AppliedRules.Uncharged one = uncharged.get(i);
             String policy = one.rule().policy().name();
             if (one.counted()) {
                 outcomes.count(policy, one.outcome(), request);

@@ -70,9 +70,9 @@ public record RateLimitDraft(
 
     /** The item of a limit for the second field. Nobody knows when a request will be complete. */
     public String limitItem(String name, LimitStatus status) {
-        String item = name + remaining + status.remaining();
-        String timed =
-                status.limit().concurrency() ? item : item + reset + WholeSeconds.of(status.nextAvailableNanos());
+        String timed = status.limit().concurrency()
+                ? name + remaining + status.remaining()
+                : name + remaining + status.remaining() + reset + WholeSeconds.of(status.nextAvailableNanos());
         return cost == null ? timed : timed + cost + status.charge().permits();
     }
 }

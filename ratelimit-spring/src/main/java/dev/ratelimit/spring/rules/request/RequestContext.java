@@ -23,6 +23,8 @@ public final class RequestContext {
      */
     public record Sources(ClientAddress addresses, EndpointResolver endpoints, Supplier<KeyEncoder> keys) {}
 
+    private static final @Nullable Object[] NO_ARGUMENTS = {};
+
     private final WebRequest request;
 
     /** The request at its first stage, whose path counts at all stages. */
@@ -42,7 +44,7 @@ public final class RequestContext {
     /** Of the called method, and what it was called with. */
     private Parameters parameters = Parameters.NONE;
 
-    private @Nullable Object[] arguments = {};
+    private @Nullable Object[] arguments = NO_ARGUMENTS;
 
     public RequestContext(WebRequest request, Sources sources) {
         this.request = request;
