@@ -21,7 +21,8 @@ import java.util.stream.Stream;
  * of ten. It measures the CPU time of the server's process, because the client shares the cores. {@code webflux} and
  * {@code gateway} measure a server on WebFlux and Spring Cloud Gateway instead, the latter also beside its own limiters.
  *
- * <p>{@code short} takes ten minutes, {@code full} twenty-five, and more on a busy machine. Needs {@code wrk}.
+ * <p>All servers run at the same time and get load in turn, for a second each: a busy moment of the machine then falls on
+ * few turns, and the ratios within a round are of the same moment. Needs {@code wrk}, and half a gigabyte for each server.
  */
 public final class HttpBenchmark {
 
@@ -101,9 +102,21 @@ public final class HttpBenchmark {
         }
     }
 
-    private record Plan(int rounds, int warmUps, int seconds) {}
+    /**
+     * How often and how long each contender is measured.
+     *
+     * @param servers JVMs of each contender, one after another: they compile differently
+     * @param rounds of all contenders, with each of these JVMs
+     * @param warmUps the requests at least that warm a server up
+     */
+    private record Plan(int servers, int rounds, int warmUps) {}
 
-    private record Round(double cpuMicros, Load.Answers answers, double othersCores) {}
+    private record Round(double cpuMicros, Load.Answers answers, double othersCores) {
+
+        double perSecond() {
+            return answers.perSecond();
+        }
+    }
 
     private HttpBenchmark(Plan plan, Series series, int redisPort) {
         this.plan = plan;
@@ -121,8 +134,8 @@ public final class HttpBenchmark {
         List<String> words = List.of(arguments);
         boolean full = words.contains("full");
         Series series = Series.of(words);
-        Plan plan = full ? new Plan(5, 600_000, 10) : new Plan(3, 300_000, 4);
-        Plan chosen = new Plan(Integer.getInteger("rounds", plan.rounds), plan.warmUps, plan.seconds);
+        Plan plan = full ? new Plan(3, 20, 600_000) : new Plan(1, 20, 300_000);
+        Plan chosen = new Plan(plan.servers, Integer.getInteger("rounds", plan.rounds), plan.warmUps);
         ResultFile file = new ResultFile(full ? series.results : series.results + "-short");
         try (RedisServer redis = series == Series.GATEWAY ? RedisServer.start() : null) {
             new HttpBenchmark(chosen, series, redis == null ? 0 : redis.port()).measureAll(file);
@@ -131,11 +144,19 @@ public final class HttpBenchmark {
 
     private void measureAll(ResultFile file) {
         tighten();
-        run();
-        file.write(
-                "%d rounds of one JVM each, in another order each; %d requests to warm up, %d s by wrk. Medians."
-                        .formatted(plan.rounds, plan.warmUps, plan.seconds),
-                List.of(table("HTTP, limits never reached", false), table("HTTP, nine of ten requests refused", true)));
+        for (int number = 1; number <= plan.servers; number++) {
+            System.err.printf("servers %d of %d%n", number, plan.servers);
+            runRounds();
+            file.write(
+                    ("%d servers of each contender, one after another, and %d rounds with each of them, in which all contenders"
+                                    + " get load by wrk for a second each, in another order each; at least %,d requests to"
+                                    + " warm a server up. Medians; ratios are medians of those within a round, with their 95 %%"
+                                    + " bootstrap intervals.")
+                            .formatted(number, plan.rounds, plan.warmUps),
+                    List.of(
+                            table("HTTP, limits never reached", false),
+                            table("HTTP, nine of ten requests refused", true)));
+        }
     }
 
     /** Finds how many requests a server handles while it refuses most of them, and lets it admit a tenth of them. */
@@ -143,45 +164,64 @@ public final class HttpBenchmark {
         for (Contender contender : contenders) {
             if (contender.refusing) {
                 tightLimits.put(contender, 20L);
-                double perSecond = measure(contender).answers.perSecond();
-                tightLimits.put(contender, Math.max(1, Math.round(perSecond / 10 / Load.USERS)));
+                try (ServerProcess server = start(contender)) {
+                    warmUp(server);
+                    double perSecond = measure(server).answers.perSecond();
+                    tightLimits.put(contender, Math.max(1, Math.round(perSecond / 10 / Load.USERS)));
+                }
             }
         }
     }
 
-    private void run() {
-        for (int round = 1; round <= plan.rounds; round++) {
-            List<Contender> order = new ArrayList<>(contenders);
-            Collections.shuffle(order);
-            for (Contender contender : order) {
-                Round one = measure(contender);
-                of(contender).add(one);
-                System.err.printf(
-                        Locale.ROOT,
-                        "round %d of %d: %s: %.1f µs CPU, %.0f a second, %d of %d refused; others %.2f%n",
-                        round,
-                        plan.rounds,
-                        contender,
-                        one.cpuMicros,
-                        one.answers.perSecond(),
-                        one.answers.refused(),
-                        one.answers.all(),
-                        one.othersCores);
-            }
-        }
-    }
-
-    private Round measure(Contender contender) {
+    private ServerProcess start(Contender contender) {
         long limit = tightLimits.getOrDefault(contender, AMPLE);
-        Map<String, Object> properties = Map.of("user-limit", limit, "redis-port", redisPort);
-        try (ServerProcess server = ServerProcess.start(series.module, contender.profiles, properties)) {
-            warmUp(server);
-            Others others = new Others();
-            long before = server.cpuTime().toNanos();
-            Load.Answers answers = load.run(server.port(), plan.seconds);
-            double used = server.cpuTime().toNanos() - before;
-            return new Round(used / 1e3 / answers.all(), answers, others.cores(used));
+        return ServerProcess.start(
+                series.module, contender.profiles, Map.of("user-limit", limit, "redis-port", redisPort));
+    }
+
+    /** Starts all servers, warms them up and measures them in turn. */
+    private void runRounds() {
+        Map<Contender, ServerProcess> servers = new EnumMap<>(Contender.class);
+        try {
+            for (Contender contender : contenders) {
+                ServerProcess server = start(contender);
+                servers.put(contender, server);
+                warmUp(server);
+            }
+            List<Map.Entry<Contender, ServerProcess>> order = new ArrayList<>(servers.entrySet());
+            for (int round = 1; round <= plan.rounds; round++) {
+                Collections.shuffle(order);
+                for (Map.Entry<Contender, ServerProcess> turn : order) {
+                    Round one = measure(turn.getValue());
+                    of(turn.getKey()).add(one);
+                    print(round, turn.getKey(), one);
+                }
+            }
+        } finally {
+            servers.values().forEach(ServerProcess::close);
         }
+    }
+
+    private void print(int round, Contender contender, Round one) {
+        System.err.printf(
+                Locale.ROOT,
+                "round %d of %d: %s: %.1f µs CPU, %.0f a second, %d of %d refused; others %.2f%n",
+                round,
+                plan.rounds,
+                contender,
+                one.cpuMicros,
+                one.answers.perSecond(),
+                one.answers.refused(),
+                one.answers.all(),
+                one.othersCores);
+    }
+
+    private Round measure(ServerProcess server) {
+        Others others = new Others();
+        long before = server.cpuTime().toNanos();
+        Load.Answers answers = load.run(server.port(), 1);
+        double used = server.cpuTime().toNanos() - before;
+        return new Round(used / 1e3 / answers.all(), answers, others.cores(used));
     }
 
     /** Until the CPU time per request has not fallen for a while, after a number of requests: compilation may take long. */
@@ -214,9 +254,10 @@ public final class HttpBenchmark {
                 rows.add(List.of(
                         name(contender),
                         median("%.1f", contender, Round::cpuMicros),
-                        ratio(contender, none),
-                        ratio(contender, ours),
-                        median("%.0f", contender, round -> round.answers.perSecond()),
+                        ratio(contender, none, Round::cpuMicros),
+                        ratio(contender, ours, Round::cpuMicros),
+                        median("%.0f", contender, Round::perSecond),
+                        ratio(contender, ours, Round::perSecond),
                         median("%.0f", contender, round -> round.answers.p50()),
                         median("%.0f", contender, round -> round.answers.p99()),
                         median("%.0f %%", contender, round -> 100.0 * round.answers.refused() / round.answers.all()),
@@ -229,6 +270,7 @@ public final class HttpBenchmark {
                 "of none",
                 "of ratelimit",
                 "requests/s",
+                "of ratelimit",
                 "p50 µs",
                 "p99 µs",
                 "refused",
@@ -243,11 +285,16 @@ public final class HttpBenchmark {
                 Median.of(of(contender).stream().mapToDouble(number).toArray()));
     }
 
-    private String ratio(Contender contender, Contender other) {
-        return Table.ratio(Median.of(IntStream.range(0, plan.rounds)
-                .mapToDouble(
-                        round -> of(contender).get(round).cpuMicros / of(other).get(round).cpuMicros)
-                .toArray()));
+    private String ratio(Contender contender, Contender other, ToDoubleFunction<Round> number) {
+        double[] ratios = IntStream.range(0, of(contender).size())
+                .mapToDouble(round -> number.applyAsDouble(of(contender).get(round))
+                        / number.applyAsDouble(of(other).get(round)))
+                .toArray();
+        double[] interval = Median.interval(ratios);
+        String median = Table.ratio(Median.of(ratios));
+        return contender == other
+                ? median
+                : median + " (" + Table.ratio(interval[0]) + "–" + Table.ratio(interval[1]) + ")";
     }
 
     private List<Round> of(Contender contender) {
