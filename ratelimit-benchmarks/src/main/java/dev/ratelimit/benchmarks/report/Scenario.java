@@ -54,7 +54,11 @@ record Scenario(String title, String method, Map<String, String> parameters, int
 
     static List<Scenario> few() {
         return List.of(
-                hot("admitted", 1), hot("refused", 1), keyed("1000000", "ZIPF", 1), chain("ADMITTED", "1000000", 1));
+                hot("admitted", 1),
+                hot("refused", 1),
+                keyed("1000000", "ZIPF", 1),
+                chain("ADMITTED", "1000000", 1),
+                chain("REFUSED", "1000000", 1));
     }
 
     static List<Scenario> all() {
