@@ -46,22 +46,28 @@ class ForgottenKeysTest {
 
     @Test
     void calls_keepNoKeys() {
-        assertForgotten(used(key -> store.decide(both(key))));
-        assertForgotten(used(key -> store.tryCharge(both(key))));
+        assertForgotten(used(key -> store.decide(List.of(TWO.charge(key, 2)))));
         assertForgotten(used(key -> store.tryCharge(TWO, key, 1)));
         assertForgotten(used(key -> store.peek(both(key))));
-        assertForgotten(used(key -> store.refund(store.decide(both(key)))));
         assertForgotten(used(key -> store.reset(TWO, key)));
     }
 
     @Test
-    void sweep_forgetsKeysInFrequentUse() {
-        WeakReference<String> key = used(name -> charge(ONE, name));
+    void decisions_keepKeysUntilTheNextSweepAtMost() {
+        assertForgottenBySweep(used(key -> store.decide(both(key))));
+        assertForgottenBySweep(used(key -> store.tryCharge(both(key))));
+        assertForgottenBySweep(used(key -> store.refund(store.decide(both(key)))));
+    }
 
+    private void assertForgottenBySweep(WeakReference<String> key) {
         clock.advance(Duration.ofSeconds(30).toNanos());
         clock.ringOnce();
-
         assertForgotten(key);
+    }
+
+    @Test
+    void sweep_forgetsKeysInFrequentUse() {
+        assertForgottenBySweep(used(name -> charge(ONE, name)));
     }
 
     @Test
