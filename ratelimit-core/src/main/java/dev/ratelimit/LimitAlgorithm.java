@@ -172,6 +172,19 @@ public non-sealed interface LimitAlgorithm extends Limit {
     }
 
     /**
+     * {@return whether a state with charges begins after a time} It was then charged by somebody who had read the clock
+     * later, or before the wall clock was set back: a charge with this time would be assigned to a window that does not
+     * contain it, and its refund would not find it. Of no consequence for states that do not assign charges to windows.
+     *
+     * @param state the array with the state
+     * @param at the index of its first long
+     * @param now the time in nanoseconds, on the timeline of this limit
+     */
+    default boolean beginsAfter(long[] state, int at, long now) {
+        return false;
+    }
+
+    /**
      * Converts the state of a former limit of the same kind directly: in proportion to the capacity, rounded up if the
      * capacity shrinks and down if it grows, so that the state does not change while two limits take turns. For the same
      * reason permits come back when they would have under the former limit, not a period after the change; but within one

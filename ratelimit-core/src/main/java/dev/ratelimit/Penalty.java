@@ -157,6 +157,11 @@ public final class Penalty implements LimitAlgorithm {
     }
 
     @Override
+    public boolean beginsAfter(long[] state, int at, long now) {
+        return limit.beginsAfter(state, at + 1, now);
+    }
+
+    @Override
     public long remaining(long[] state, int at, long now) {
         return leftNanos(state, at, now) > 0 ? 0 : limit.remaining(state, at + 1, now);
     }

@@ -171,6 +171,11 @@ public final class FixedWindow implements LimitAlgorithm {
     }
 
     @Override
+    public boolean beginsAfter(long[] state, int at, long now) {
+        return state[at + 1] > 0 && state[at] - now > 0 && windows.start(state[at]) - now > 0;
+    }
+
+    @Override
     public boolean adopt(long[] state, int at, LimitAlgorithm former, long[] formerState, long now) {
         if (!(former instanceof FixedWindow window && window.wallClock() == wallClock())) {
             return false;

@@ -161,6 +161,11 @@ public final class SlidingWindow implements LimitAlgorithm {
     }
 
     @Override
+    public boolean beginsAfter(long[] state, int at, long now) {
+        return (state[at + 1] > 0 || state[at + 2] > 0) && now - state[at] < 0;
+    }
+
+    @Override
     public boolean adopt(long[] state, int at, LimitAlgorithm former, long[] formerState, long now) {
         if (!(former instanceof SlidingWindow other)) {
             return false;

@@ -186,13 +186,13 @@ final class StackTransaction {
     }
 
     /**
-     * Whether a state on wall time has a later window than the time that was read before it was locked. With that time,
-     * the clock would seem to have been set back.
+     * Whether a state has a later window than the time that was read before it was locked. With that time, the wall clock
+     * would seem to have been set back, and the charge could not be refunded.
      */
     private static boolean isAhead(Table table, int slot, LimitAlgorithm limit, long now) {
         long before = table.longs[slot + 1];
         StoreClock.rememberStep(limit, table.longs, slot + 1, now);
-        return table.longs[slot + 1] != before;
+        return table.longs[slot + 1] != before || limit.beginsAfter(table.longs, slot + 1, now);
     }
 
     /**

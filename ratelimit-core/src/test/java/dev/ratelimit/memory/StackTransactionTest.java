@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
@@ -25,6 +26,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class StackTransactionTest {
@@ -177,6 +179,39 @@ class StackTransactionTest {
         LimitStatus status = store.peek(List.of(first.charge())).limits().get(0);
         assertThat(status.fullAfterNanos()).isEqualTo(day - 4);
         assertThat(status.remaining()).isEqualTo(7);
+    }
+
+    static Stream<Limit> windows() {
+        return Stream.of(
+                FixedWindow.of(Rate.parse("9/hour")),
+                FixedWindow.onClock(Rate.parse("9/hour"), ZoneOffset.UTC),
+                FixedWindow.onClock(Rate.parse("9/month"), ZoneOffset.UTC),
+                SlidingWindow.of(Rate.parse("9/hour")));
+    }
+
+    @ParameterizedTest
+    @MethodSource("windows")
+    @DisplayName("a charge to a window that another thread opened after the clock was read is refunded")
+    void decide_windowIsOpenedMeanwhile_canBeRefunded(Limit limit) {
+        Policy first = Policy.of("first", limit);
+        Policy last = Policy.of("last", limit);
+        InMemoryStore store = InMemoryStore.builder().ticker(ticker).build();
+        List<Charge> both = List.of(first.charge(), last.charge());
+        store.decide(both);
+        // the last nanosecond of January 1970, when the former windows are about to end or are over
+        ticker.advance(Duration.ofDays(31).toNanos() - 1);
+        Runnable meanwhile = () -> {
+            ticker.advance(1);
+            store.tryCharge(first.charge());
+        };
+        ticker.afterReadNext(((LimitAlgorithm) limit).wallClock() ? () -> ticker.afterReadNext(meanwhile) : meanwhile);
+
+        Decision decision = store.decide(both);
+        store.refund(decision);
+
+        assertThat(decision.admitted()).isTrue();
+        assertThat(store.peek(both).limits().stream().map(LimitStatus::remaining))
+                .containsExactly(8L, 9L);
     }
 
     /** Up to four charges, in any order, with different limits in each phase. */
