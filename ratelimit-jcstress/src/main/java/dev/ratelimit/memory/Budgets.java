@@ -53,7 +53,7 @@ class Budgets implements Ticker {
         this.kind = kinds[ThreadLocalRandom.current().nextInt(kinds.length)];
         this.policy = Policy.of("p", kind.limit);
         this.keys = new Keyspace(maxKeys, clock);
-        this.chain = new StackTransaction(clock, any -> List.of(keys));
+        this.chain = new StackTransaction(clock, any -> List.of(keys), hotSlots);
     }
 
     /** Takes the only permit. */
