@@ -27,7 +27,7 @@ record Bound(Scenario scenario, String contender, double ratio, double bytes) {
         Scenario keyed = Scenario.keyed("100000", "ZIPF", 1).among("BARE_TABLE", "OURS");
         bounds.add(new Bound(keyed, "OURS", 1.8, NOTHING));
         chain(bounds, "ADMITTED", 2.5, 3, 496);
-        chain(bounds, "REFUSED", 2, 5.7, 604);
+        chain(bounds, "REFUSED", 2.1, 3.6, 496);
         Scenario algorithms = Scenario.algorithms("admitted");
         for (String algorithm : algorithms.contenders().names()) {
             bounds.add(new Bound(algorithms, algorithm, algorithm.equals("SLIDING_LOG") ? 5 : 3, NOTHING));
