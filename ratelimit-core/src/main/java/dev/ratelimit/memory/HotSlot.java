@@ -10,7 +10,7 @@ import dev.ratelimit.Policy;
  * @param keys of the limit
  * @param limit the only limit of the policy, of one to three longs
  * @param table with the slot; an old one leads to all later ones until the next sweep forgets it
- * @param longs those of the table
+ * @param longs those of the table, which are one load nearer here
  * @param header the header while the slot is unlocked
  */
 @SuppressWarnings("ArrayRecordComponent") // compared by identity only

@@ -73,13 +73,15 @@ final class HotSlots {
 
     /** Remembers the slot of a key if its place is free, and sometimes otherwise, if its policy has a limit to keep. */
     void offer(Policy policy, String key, Keyspace keys) {
+        if (policy.limits().size() > 1) {
+            return;
+        }
         int digest = digest(policy, key);
         boolean free = places.getAcquire(place(digest)) == null;
         LimitAlgorithm limit = policy.algorithms().get(0);
         if (!(free || ThreadLocalRandom.current().nextInt(REPLACING) == 0)
                 || closed
                 || key.length() > MAX_KEY_LENGTH
-                || policy.limits().size() > 1
                 || !keeps(limit)) {
             return;
         }

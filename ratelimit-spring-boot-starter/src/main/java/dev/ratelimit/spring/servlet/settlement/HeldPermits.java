@@ -43,7 +43,7 @@ public final class HeldPermits implements AsyncListener, WatchedResponse.Watcher
         return mayHold(charged) ? HeldRequest.of(request) : request;
     }
 
-    /** Servers look for an attribute in several places, so they are not asked in vain. */
+    /** Whether it holds permits, or may when its handler is called. For others, servers would look for attributes in vain. */
     private static boolean mayHold(ChargedRequest charged) {
         return charged.holds() || charged.callFollows();
     }
