@@ -43,7 +43,11 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
         return letter;
     }
 
-    /** A command that is made when it is written, with what has arrived by then. */
+    /**
+     * A command that is made when it is written, with what has arrived by then. If there is nothing to ask, a {@code PING}
+     * takes its place, and the command fails when that is answered: whoever learns of the failure may send the next command,
+     * which must not be written before this one.
+     */
     private static final class Letter extends AsyncCommand<String, byte[], long[]> {
 
         private final Supplier<@Nullable Call> call;
@@ -51,6 +55,9 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
         /** Whether it has failed, or is about to. */
         @GuardedBy("this")
         private boolean failed;
+
+        /** Why it asks nothing, if so. */
+        private volatile @Nullable StoreFailure unasked;
 
         Letter(Supplier<@Nullable Call> call) {
             super(new Command<>(CommandType.EVALSHA, new ReplyOutput()));
@@ -66,9 +73,9 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
                     encode(made, out);
                     return;
                 }
-                completeExceptionally(StoreFailure.stalled("nobody waits for the answer any more", null));
+                unasked = StoreFailure.stalled("nobody waits for the answer any more", null);
             } catch (RuntimeException | Error e) {
-                completeExceptionally(StoreFailure.stalled("the command could not be composed: " + e, e));
+                unasked = StoreFailure.stalled("the command could not be composed: " + e, e);
             }
             // the client expects a reply to whatever it writes
             out.writerIndex(start);
@@ -85,7 +92,8 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
             synchronized (this) {
                 failed = true;
             }
-            return super.completeExceptionally(failure);
+            StoreFailure known = unasked;
+            return super.completeExceptionally(known == null ? failure : known);
         }
 
         private static void encode(Call made, ByteBuf out) {

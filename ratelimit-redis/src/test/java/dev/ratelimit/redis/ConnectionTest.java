@@ -19,7 +19,9 @@ import java.util.Objects;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -230,6 +232,39 @@ class ConnectionTest {
             assertThat(scene.events.failures(RedisStoreFailure.SATURATED)).isZero();
             assertThat(scene.events.failures(RedisStoreFailure.STALLED)).isBetween(14, 16);
             assertThat(scene.store.available()).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("whoever learns that a command could not be composed may send the next one: replies stay in step")
+    void decideAsync_nextOneAsSoonAsOneCannotBeComposed_repliesStayInStep() {
+        AtomicBoolean failing = new AtomicBoolean();
+        CountDownLatch nextOneFollows = new CountDownLatch(1);
+        try (TcpProxy proxy = TcpProxy.to(server.port());
+                Scene scene = new Scene(
+                        proxy.uri(),
+                        settings -> settings.deadline(Duration.ofSeconds(20))
+                                .executor(Runnable::run)
+                                .edition(script -> {
+                                    if (failing.compareAndSet(true, false)) {
+                                        Scene.awaitUntil(() -> nextOneFollows.getCount() == 0);
+                                        throw new IllegalStateException("cannot compose");
+                                    }
+                                    return script;
+                                }))) {
+            List<Charge> charges = List.of(WIDE.charge("k"));
+            failing.set(true);
+            CompletableFuture<Boolean> next = scene.store
+                    .decideAsync(charges)
+                    .thenCompose(local -> scene.store.decideAsync(charges))
+                    .thenApply(Scene::byRedis)
+                    .toCompletableFuture();
+            nextOneFollows.countDown();
+
+            assertThat(next.join()).isTrue();
+            assertThat(Scene.byRedis(scene.decide(WIDE, "k"))).isTrue();
+            assertThat(scene.events.failures(RedisStoreFailure.STALLED)).isEqualTo(1);
+            assertThat(proxy.accepted()).isEqualTo(1);
         }
     }
 
