@@ -1,7 +1,6 @@
 package dev.ratelimit.spring.boot.autoconfigure;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.boot.method.RateLimitedPointcut;
 import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
@@ -16,7 +15,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
-import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
@@ -50,10 +48,7 @@ class NoPolicyConfiguration {
             @Override
             public Object postProcessAfterInitialization(Object bean, String beanName) {
                 Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(bean));
-                if (enabled
-                        && AnnotationUtils.isCandidateClass(type, RateLimited.class)
-                        && !RateLimitedPointcut.isController(type)
-                        && AnnotatedRules.anyOn(type)) {
+                if (enabled && !RateLimitedPointcut.isController(type) && AnnotatedRules.anyOn(type)) {
                     throw new RateLimitConfigurationException(
                             "@RateLimited on " + type.getSimpleName(),
                             null,

@@ -14,7 +14,6 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.context.aot.AbstractAotProcessor;
-import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
@@ -64,9 +63,7 @@ public final class OnRateLimitsCondition extends SpringBootCondition implements 
         }
         for (String name : beans.getBeanDefinitionNames()) {
             Class<?> type = beans.getType(name, false);
-            if (type != null
-                    && AnnotationUtils.isCandidateClass(type, RateLimited.class)
-                    && AnnotatedRules.anyOn(type)) {
+            if (type != null && AnnotatedRules.anyOn(type)) {
                 return true;
             }
         }

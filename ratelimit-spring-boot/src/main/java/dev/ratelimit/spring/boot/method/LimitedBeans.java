@@ -1,7 +1,6 @@
 package dev.ratelimit.spring.boot.method;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import java.lang.reflect.Method;
@@ -19,7 +18,6 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.MethodIntrospector;
-import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.web.method.HandlerMethod;
 
@@ -59,7 +57,7 @@ public final class LimitedBeans {
 
     private @Nullable Class<?> typeOf(String name) {
         Class<?> type = AutoProxyUtils.determineTargetClass(beans, name);
-        return type != null && AnnotationUtils.isCandidateClass(type, RateLimited.class) ? type : null;
+        return type != null && AnnotatedRules.anyOn(type) ? type : null;
     }
 
     private static Set<Method> limited(Class<?> type) {

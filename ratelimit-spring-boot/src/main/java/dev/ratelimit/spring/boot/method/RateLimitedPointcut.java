@@ -8,7 +8,6 @@ import java.lang.reflect.Method;
 import java.util.function.Supplier;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.stereotype.Controller;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringValueResolver;
@@ -32,7 +31,7 @@ public final class RateLimitedPointcut extends StaticMethodMatcherPointcut {
     public RateLimitedPointcut(StringValueResolver placeholders, Supplier<RateLimitProperties> properties) {
         this.placeholders = placeholders;
         this.properties = properties;
-        setClassFilter(type -> AnnotationUtils.isCandidateClass(type, RateLimited.class));
+        setClassFilter(AnnotatedRules::anyOn);
     }
 
     /** Whether the methods of this class may handle requests. */

@@ -38,16 +38,18 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.ConcurrentReferenceHashMap;
 import org.springframework.util.ReflectionUtils;
-import org.springframework.util.ReflectionUtils.MethodFilter;
 import org.springframework.util.StringValueResolver;
 
 /** Creates rules from {@link RateLimited} on methods and their classes. Only {@link #of} is thread-safe. */
 public final class AnnotatedRules {
+
+    private static final Map<Class<?>, Boolean> ANY_ON = new ConcurrentReferenceHashMap<>();
 
     private final RuleContext context;
     private final Map<String, Rule> policies;
@@ -107,11 +109,26 @@ public final class AnnotatedRules {
         return named;
     }
 
-    /** Whether the type or one of its methods is limited, directly or by a meta-annotation. */
+    /**
+     * Whether the type, a supertype or a method of one of these is limited, directly or by a meta-annotation: otherwise
+     * nothing of it is. Applications have many beans and few annotations, so each class is read once.
+     */
     public static boolean anyOn(Class<?> type) {
-        MethodFilter annotated = method -> !on(method).isEmpty();
-        return !on(type).isEmpty()
-                || !MethodIntrospector.selectMethods(type, annotated).isEmpty();
+        Boolean known = ANY_ON.get(type);
+        if (known == null) {
+            known = AnnotationUtils.isCandidateClass(type, RateLimited.class)
+                    && (isDeclaredOn(type)
+                            || Stream.of(ReflectionUtils.getDeclaredMethods(type))
+                                    .anyMatch(AnnotatedRules::isDeclaredOn)
+                            || (type.getSuperclass() != null && anyOn(type.getSuperclass()))
+                            || Stream.of(type.getInterfaces()).anyMatch(AnnotatedRules::anyOn));
+            ANY_ON.put(type, known);
+        }
+        return known;
+    }
+
+    private static boolean isDeclaredOn(AnnotatedElement element) {
+        return MergedAnnotations.from(element).isPresent(RateLimited.class);
     }
 
     /** Whether any annotation concerns a handler method, even one that is off. */
