@@ -48,7 +48,7 @@ class NoPolicyConfiguration {
             @Override
             public Object postProcessAfterInitialization(Object bean, String beanName) {
                 Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(bean));
-                if (enabled && !RateLimitedPointcut.isController(type) && AnnotatedRules.anyOn(type)) {
+                if (enabled && !RateLimitedPointcut.isController(type) && AnnotatedRules.anyOnIfReadable(type)) {
                     throw new RateLimitConfigurationException(
                             "@RateLimited on " + type.getSimpleName(),
                             null,

@@ -2,6 +2,7 @@ package dev.ratelimit.spring.boot.autoconfigure;
 
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
+import java.util.Iterator;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -61,9 +62,9 @@ public final class OnRateLimitsCondition extends SpringBootCondition implements 
         if (beans == null) {
             return false;
         }
-        for (String name : beans.getBeanDefinitionNames()) {
-            Class<?> type = beans.getType(name, false);
-            if (type != null && AnnotatedRules.anyOn(type)) {
+        for (Iterator<String> names = beans.getBeanNamesIterator(); names.hasNext(); ) {
+            Class<?> type = beans.getType(names.next(), false);
+            if (type != null && AnnotatedRules.anyOnIfReadable(type)) {
                 return true;
             }
         }

@@ -13,6 +13,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -23,6 +25,8 @@ import org.springframework.web.method.HandlerMethod;
 
 /** Stops the start at annotations without effect, because nothing calls their methods from outside. */
 public final class AnnotationCheck {
+
+    private static final Logger log = LoggerFactory.getLogger(AnnotationCheck.class);
 
     private AnnotationCheck() {}
 
@@ -44,7 +48,7 @@ public final class AnnotationCheck {
         for (String name : context.getBeanDefinitionNames()) {
             Class<?> type = context.getType(name, false);
             if (type != null && isCandidate(type)) {
-                check(ClassUtils.getUserClass(type), handlers, controllers);
+                checkIfReadable(ClassUtils.getUserClass(type), handlers, controllers);
             }
         }
     }
@@ -61,6 +65,15 @@ public final class AnnotationCheck {
                 method.getDeclaringClass().getSimpleName() + "." + method.getName() + "()",
                 "it has no effect: the controller was registered after the rate limits were set up; write a policy"
                         + " under ratelimit.policies instead");
+    }
+
+    /** A class may be incomplete of which no bean exists yet: creating one fails, if anything does. */
+    private static void checkIfReadable(Class<?> type, Set<Method> handlers, Set<Class<?>> controllers) {
+        try {
+            check(type, handlers, controllers);
+        } catch (LinkageError e) {
+            log.debug("The annotations of {} were not checked", type.getName(), e);
+        }
     }
 
     private static void check(Class<?> type, Set<Method> handlers, Set<Class<?>> controllers) {

@@ -6,6 +6,8 @@ import dev.ratelimit.spring.rules.decision.RequestRules;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +25,10 @@ import org.springframework.web.method.HandlerMethod;
 
 /** The beans with limits on methods that handle no requests, and whether their calls can be intercepted. */
 public final class LimitedBeans {
+
+    /** A bean of Spring's that is there if a test has replaced others, such as by {@code @MockitoBean}. */
+    private static final String TEST_OVERRIDES =
+            "org.springframework.test.context.bean.override.internalBeanOverridePostProcessor";
 
     private final ConfigurableListableBeanFactory beans;
 
@@ -42,7 +48,10 @@ public final class LimitedBeans {
      * @throws RateLimitConfigurationException at the first mistake
      */
     public void addTo(RequestRules rules) {
-        for (String name : beans.getBeanDefinitionNames()) {
+        List<String> names = new ArrayList<>();
+        // also of objects that were registered as they are
+        beans.getBeanNamesIterator().forEachRemaining(names::add);
+        for (String name : names) {
             Class<?> type = typeOf(name);
             if (type != null && !RateLimitedPointcut.isController(type)) {
                 for (Method method : limited(type)) {
@@ -57,7 +66,11 @@ public final class LimitedBeans {
 
     private @Nullable Class<?> typeOf(String name) {
         Class<?> type = AutoProxyUtils.determineTargetClass(beans, name);
-        return type != null && AnnotatedRules.anyOn(type) ? type : null;
+        if (type == null || !AnnotatedRules.anyOnIfReadable(type)) {
+            return null;
+        }
+        // calls of a proxy that the application has made are calls of its target
+        return instance(name) instanceof Advised advised ? AopUtils.getTargetClass(advised) : type;
     }
 
     private static Set<Method> limited(Class<?> type) {
@@ -86,6 +99,10 @@ public final class LimitedBeans {
             return;
         }
         if (!(bean instanceof Advised advised) || advisor == null || advised.indexOf(advisor) < 0) {
+            if (beans.containsBean(TEST_OVERRIDES)) {
+                // a mock, or another object of the test
+                return;
+            }
             throw mistake(
                     target,
                     "calls of this bean cannot be limited, because it was created too early, or registered as an object;"

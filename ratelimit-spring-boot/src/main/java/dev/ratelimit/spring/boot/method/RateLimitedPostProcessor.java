@@ -60,7 +60,9 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             throw new RateLimitConfigurationException(
                     "@RateLimited on " + bean.getClass().getSimpleName(),
                     null,
-                    "calls of a final class cannot be limited; remove final");
+                    bean.getClass().isHidden()
+                            ? "calls of a lambda cannot be limited; write a class, or spring.aop.proxy-target-class: false"
+                            : "calls of a final class cannot be limited; remove final");
         }
         return factory;
     }

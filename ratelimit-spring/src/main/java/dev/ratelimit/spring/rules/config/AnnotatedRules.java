@@ -38,10 +38,12 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ConcurrentReferenceHashMap;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringValueResolver;
@@ -127,13 +129,22 @@ public final class AnnotatedRules {
         return known;
     }
 
+    /** The same of a class that may be incomplete, of which no bean exists yet: creating one fails, if anything does. */
+    public static boolean anyOnIfReadable(Class<?> type) {
+        try {
+            return anyOn(type);
+        } catch (IllegalStateException | LinkageError e) {
+            return false;
+        }
+    }
+
     private static boolean isDeclaredOn(AnnotatedElement element) {
         return MergedAnnotations.from(element).isPresent(RateLimited.class);
     }
 
     /** Whether any annotation concerns a handler method, even one that is off. */
     public static boolean concern(Class<?> type, Method method) {
-        return isOn(method) || isOn(type);
+        return !on(type, method).isEmpty() || isExempt(type, method) || isOn(type);
     }
 
     /** Whether the type or method itself is limited. */
@@ -152,7 +163,7 @@ public final class AnnotatedRules {
      * @throws RateLimitConfigurationException at the first mistake
      */
     synchronized List<Rule> of(Class<?> type, Method method) {
-        List<RateLimited> own = on(method);
+        List<RateLimited> own = on(type, method);
         List<Rule> rules = new ArrayList<>();
         Map<String, Long> costs = new HashMap<>();
         int place = 1;
@@ -180,7 +191,7 @@ public final class AnnotatedRules {
         int modifiers = method.getModifiers();
         return !Modifier.isStatic(modifiers)
                 && method.getDeclaringClass() != Object.class
-                && (!on(method).isEmpty()
+                && (!on(type, method).isEmpty()
                         || (Modifier.isPublic(modifiers)
                                 && !ReflectionUtils.isObjectMethod(method)
                                 && !on(type).isEmpty()));
@@ -188,7 +199,7 @@ public final class AnnotatedRules {
 
     /** The annotations of a method, or else of its class. */
     public static List<RateLimited> annotations(Class<?> type, Method method) {
-        List<RateLimited> own = on(method);
+        List<RateLimited> own = on(type, method);
         return own.isEmpty() ? on(type) : own;
     }
 
@@ -230,16 +241,46 @@ public final class AnnotatedRules {
      * @throws RateLimitConfigurationException if the same element is also limited
      */
     static boolean exempt(Class<?> type, Method method) {
-        boolean own = isExempt(method);
-        if ((own && !on(method).isEmpty()) || (isExempt(type) && !on(type).isEmpty())) {
+        boolean own = isExempt(type, method);
+        if ((own && !on(type, method).isEmpty()) || (isExempt(type) && !on(type).isEmpty())) {
             String where = "@RateLimitExempt on " + type.getSimpleName() + (own ? "." + method.getName() + "()" : "");
             throw new RateLimitConfigurationException(where, null, "@RateLimited is there as well; remove one of them");
         }
-        return own || (isExempt(type) && on(method).isEmpty());
+        return own || (isExempt(type) && on(type, method).isEmpty());
+    }
+
+    private static boolean isExempt(Class<?> type, Method method) {
+        return isExempt(method) || implemented(type, method).anyMatch(AnnotatedRules::isExempt);
     }
 
     private static boolean isExempt(AnnotatedElement element) {
         return AnnotatedElementUtils.hasAnnotation(element, RateLimitExempt.class);
+    }
+
+    /** The annotations of a method, or else of an interface of the type that the method implements without knowing it. */
+    private static List<RateLimited> on(Class<?> type, Method method) {
+        List<RateLimited> own = on(method);
+        return own.isEmpty()
+                ? implemented(type, method)
+                        .map(AnnotatedRules::on)
+                        .filter(found -> !found.isEmpty())
+                        .findFirst()
+                        .orElse(own)
+                : own;
+    }
+
+    /** What a method implements only in this type: its own class, a superclass, does not have the interface. */
+    private static Stream<Method> implemented(Class<?> type, Method method) {
+        Class<?> declaring = method.getDeclaringClass();
+        return declaring == type || declaring.isInterface() || !Modifier.isPublic(method.getModifiers())
+                ? Stream.empty()
+                : ClassUtils.getAllInterfacesForClassAsSet(type).stream()
+                        .filter(each -> !each.isAssignableFrom(declaring))
+                        .flatMap(each -> Stream.of(each.getMethods()))
+                        .filter(each -> each.getName().equals(method.getName())
+                                && !Modifier.isStatic(each.getModifiers())
+                                && BridgeMethodResolver.getMostSpecificMethod(each, type)
+                                        .equals(method));
     }
 
     /** Equal annotations count as often as an element has them, but those of an overridden method only once. */

@@ -2,10 +2,12 @@ package dev.ratelimit.spring.rules.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
 import java.io.Serializable;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.DisplayName;
@@ -58,6 +60,28 @@ class AnnotatedRulesTest {
         private void call() {}
     }
 
+    interface OfOthers {
+
+        @RateLimited("5/minute")
+        void limited();
+
+        @RateLimitExempt
+        void exempt();
+
+        @Meta
+        static void same() {}
+    }
+
+    static class Apart {
+        public void limited() {}
+
+        public void exempt() {}
+
+        public void same() {}
+    }
+
+    static class Together extends Apart implements OfOthers {}
+
     static class Bare implements Callable<String>, Serializable {
 
         @Override
@@ -107,5 +131,21 @@ class AnnotatedRulesTest {
     void anyOn_notAnnotated_isNotFound(Class<?> type) {
         assertThat(AnnotatedRules.anyOn(type)).isFalse();
         assertThat(AnnotatedRules.anyOn(type)).isFalse();
+    }
+
+    @Test
+    @DisplayName("a method has the annotations of an interface that only a subclass of its class has, in that subclass")
+    void annotations_ofTheSubclassesInterface_areThoseOfTheMethod() throws NoSuchMethodException {
+        Method limited = Apart.class.getMethod("limited");
+        Method exempt = Apart.class.getMethod("exempt");
+
+        assertThat(AnnotatedRules.annotations(Together.class, limited)).hasSize(1);
+        assertThat(AnnotatedRules.concern(Together.class, limited)).isTrue();
+        assertThat(AnnotatedRules.mayLimitCallsOf(Together.class, limited)).isTrue();
+        assertThat(AnnotatedRules.exempt(Together.class, exempt)).isTrue();
+        assertThat(AnnotatedRules.concern(Together.class, Apart.class.getMethod("same")))
+                .isFalse();
+        assertThat(AnnotatedRules.concern(Apart.class, limited)).isFalse();
+        assertThat(AnnotatedRules.exempt(Apart.class, exempt)).isFalse();
     }
 }
