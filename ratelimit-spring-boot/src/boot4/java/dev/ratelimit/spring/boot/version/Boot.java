@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.boot.version;
 
+import java.util.List;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
@@ -32,6 +33,10 @@ public final class Boot {
     public static final String REDIS_DETAILS = PREFIX + "data.redis.autoconfigure.DataRedisConnectionDetails";
     public static final String MVC_ACTUATOR = PREFIX + "webmvc.actuate.endpoint.web.";
     public static final String WEB_FLUX_ACTUATOR = PREFIX + "webflux.actuate.endpoint.web.";
+
+    /** Beans that are there if a test may have replaced others by mocks or the like. */
+    public static final List<String> TEST_OVERRIDES =
+            List.of("org.springframework.test.context.bean.override.internalBeanOverridePostProcessor");
 
     private Boot() {}
 

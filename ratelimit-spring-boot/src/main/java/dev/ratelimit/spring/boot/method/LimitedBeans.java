@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.boot.method;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import java.lang.reflect.Method;
@@ -25,10 +26,6 @@ import org.springframework.web.method.HandlerMethod;
 
 /** The beans with limits on methods that handle no requests, and whether their calls can be intercepted. */
 public final class LimitedBeans {
-
-    /** A bean of Spring's that is there if a test has replaced others, such as by {@code @MockitoBean}. */
-    private static final String TEST_OVERRIDES =
-            "org.springframework.test.context.bean.override.internalBeanOverridePostProcessor";
 
     private final ConfigurableListableBeanFactory beans;
 
@@ -99,7 +96,7 @@ public final class LimitedBeans {
             return;
         }
         if (!(bean instanceof Advised advised) || advisor == null || advised.indexOf(advisor) < 0) {
-            if (beans.containsBean(TEST_OVERRIDES)) {
+            if (Boot.TEST_OVERRIDES.stream().anyMatch(beans::containsBean)) {
                 // a mock, or another object of the test
                 return;
             }

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.boot.version;
 
+import java.util.List;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.web.context.WebServerApplicationContext;
 import org.springframework.context.ApplicationContext;
@@ -29,6 +30,11 @@ public final class Boot {
     public static final String REDIS_DETAILS = AUTO + "data.redis.RedisConnectionDetails";
     public static final String MVC_ACTUATOR = PREFIX + "actuate.endpoint.web.servlet.";
     public static final String WEB_FLUX_ACTUATOR = PREFIX + "actuate.endpoint.web.reactive.";
+
+    /** Beans that are there if a test may have replaced others by mocks or the like: the first one in each test. */
+    public static final List<String> TEST_OVERRIDES = List.of(
+            PREFIX + "test.mock.mockito.MockitoPostProcessor",
+            "org.springframework.test.context.bean.override.internalBeanOverridePostProcessor");
 
     private Boot() {}
 
