@@ -62,6 +62,14 @@ class LimitedBeansTest {
         }
     }
 
+    @Configuration(proxyBeanMethods = false)
+    static class Lambda {
+        @Bean
+        Sender<String> sender() {
+            return what -> {};
+        }
+    }
+
     /** Loads {@link Incomplete} by itself. */
     private static final class Loader extends ClassLoader {
 
@@ -113,6 +121,25 @@ class LimitedBeansTest {
     @SuppressWarnings("unchecked")
     void call_ofAProxyOfTheApplication_isLimited() {
         runner.withUserConfiguration(Proxied.class).run(context -> assertLimited(context.getBean(Sender.class)));
+    }
+
+    @Test
+    @DisplayName("a lambda cannot be limited by a subclass, and the mistake says so")
+    void start_lambda_saysThatItCannotBeLimited() {
+        runner.withUserConfiguration(Lambda.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("calls of a lambda cannot be limited; write a class"));
+    }
+
+    @Test
+    @DisplayName("a lambda is limited by its interface, as the mistake proposes")
+    @SuppressWarnings("unchecked")
+    void call_ofALambdaBehindItsInterface_isLimited() {
+        runner.withUserConfiguration(Lambda.class)
+                .withPropertyValues("spring.aop.proxy-target-class=false")
+                .run(context -> assertLimited(context.getBean(Sender.class)));
     }
 
     @ParameterizedTest

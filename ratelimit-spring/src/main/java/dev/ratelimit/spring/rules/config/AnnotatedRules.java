@@ -51,6 +51,7 @@ import org.springframework.util.StringValueResolver;
 /** Creates rules from {@link RateLimited} on methods and their classes. Only {@link #of} is thread-safe. */
 public final class AnnotatedRules {
 
+    /** What {@link #anyOn} has found. References to the classes are soft, so that they can be unloaded. */
     private static final Map<Class<?>, Boolean> ANY_ON = new ConcurrentReferenceHashMap<>();
 
     private final RuleContext context;
