@@ -174,7 +174,8 @@ public non-sealed interface LimitAlgorithm extends Limit {
     /**
      * {@return whether a state with charges begins after a time} It was then charged by somebody who had read the clock
      * later, or before the wall clock was set back: a charge with this time would be assigned to a window that does not
-     * contain it, and its refund would not find it. Of no consequence for states that do not assign charges to windows.
+     * contain it, and its refund would not find it. Of no consequence for states that do not assign charges to windows, nor
+     * for those that {@linkplain #grows grow}.
      *
      * @param state the array with the state
      * @param at the index of its first long

@@ -116,7 +116,8 @@ public final class LimitStatus {
     /** For logs and failed tests; without the key, which may be a secret. */
     @Override
     public String toString() {
-        return policy().name() + " (" + limit + "): " + remaining + " remaining, retry after " + retryAfter()
+        return policy().name() + " (" + limit + "): " + remaining + " remaining"
+                + (admitted() ? ", more after " + nextAvailable() : ", retry after " + retryAfter())
                 + ", full after " + fullAfter();
     }
 }

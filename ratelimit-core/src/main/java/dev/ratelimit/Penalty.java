@@ -3,8 +3,8 @@ package dev.ratelimit;
 import java.time.Duration;
 
 /**
- * The first limit of a policy {@linkplain Policy#withPenalty with a penalty}: it also refuses for that long after the
- * policy has refused a key. For authors of stores, who call {@link #refuse} if any limit of the policy refuses a
+ * The limit with the longest period of a policy {@linkplain Policy#withPenalty with a penalty}: it also refuses for that
+ * long after the policy has refused a key. For authors of stores, who call {@link #refuse} if any limit of the policy refuses a
  * charge.
  *
  * <p>The state is the end of the penalty, then the state of the limit inside. A penalty runs once per exhaustion: once

@@ -28,11 +28,14 @@ public final class Policy {
     /** By the numbers of the limits. */
     private final int[] ranks;
 
+    /** The number of the limit with rank 0. */
+    private final int slowest;
+
     /**
      * Validates the name and the limits, and copies the list.
      *
      * @param name 1 to 100 printable ASCII characters without {@code "} and {@code \}; it appears in headers and metrics
-     * @param limits at least one; only the first may be a {@link Penalty}; all rates, or all concurrency limits
+     * @param limits at least one; only the one of rank 0 may be a {@link Penalty}; all rates, or all concurrency limits
      * @throws IllegalArgumentException if the name or the limits are not valid
      */
     public Policy(String name, List<Limit> limits) {
@@ -45,30 +48,33 @@ public final class Policy {
         if (limits.isEmpty()) {
             throw new IllegalArgumentException("limits must not be empty in policy " + name);
         }
-        if (limits.stream().skip(1).anyMatch(Penalty.class::isInstance)) {
-            throw new IllegalArgumentException(
-                    "only the first limit may have a penalty in policy " + name + ": it is for the whole policy");
-        }
         if (limits.stream().map(Limit::concurrency).distinct().count() > 1) {
             throw new IllegalArgumentException("limits must be all rates or all concurrency limits but policy " + name
                     + " has both; write two policies, such as " + name + " and " + name
                     + "/concurrency, and charge both");
         }
-        this.ranks = ranks(this.limits);
+        int[] byPeriod = byPeriod(this.limits);
+        this.slowest = byPeriod[0];
+        this.ranks = new int[byPeriod.length];
+        for (int rank = 0; rank < ranks.length; rank++) {
+            ranks[byPeriod[rank]] = rank;
+        }
+        for (int number = 0; number < ranks.length; number++) {
+            if (number != slowest && this.limits.get(number) instanceof Penalty) {
+                throw new IllegalArgumentException(
+                        "only the limit with the longest period may have a penalty in policy " + name
+                                + ": it is for the whole policy");
+            }
+        }
     }
 
-    private static int[] ranks(List<Limit> limits) {
-        int[] byPeriod = IntStream.range(0, limits.size())
+    private static int[] byPeriod(List<Limit> limits) {
+        return IntStream.range(0, limits.size())
                 .boxed()
                 .sorted(Comparator.comparing(
                         number -> limits.get(number).rate().periodNanos(), Comparator.reverseOrder()))
                 .mapToInt(number -> number)
                 .toArray();
-        int[] ranks = new int[limits.size()];
-        for (int rank = 0; rank < ranks.length; rank++) {
-            ranks[byPeriod[rank]] = rank;
-        }
-        return ranks;
     }
 
     /**
@@ -88,16 +94,17 @@ public final class Policy {
      * also when its limits would admit again. Further refusals do not prolong that, and refunds do not end it, but a
      * reset does. Peeks, charges of 0 permits, and refusals by another policy start no penalty.
      *
-     * <p>The first limit carries the penalty, as a {@link Penalty}. Once the penalty is over, it can start again after that
-     * limit was full, so the first limit should be the slowest.
+     * <p>The limit with the longest period, that of {@linkplain #rank rank} 0, carries the penalty, as a {@link Penalty}: so
+     * the penalty goes on when limits are added, removed, replaced or listed in another order. Once the penalty is over, it
+     * can start again after that limit was full.
      *
      * @param penalty above 0, at most 365 days; replaces a previous penalty
      * @return a copy of this policy
-     * @throws IllegalArgumentException if {@code penalty} is out of range, or the first limit is one of concurrency
+     * @throws IllegalArgumentException if {@code penalty} is out of range, or the limits are concurrency limits
      */
     public Policy withPenalty(Duration penalty) {
         List<Limit> all = new ArrayList<>(limits);
-        all.set(0, new Penalty(Penalty.without(LimitAlgorithm.of(limits.get(0))), penalty));
+        all.set(slowest, new Penalty(Penalty.without(LimitAlgorithm.of(limits.get(slowest))), penalty));
         return new Policy(name, all);
     }
 
@@ -123,9 +130,9 @@ public final class Policy {
         return ranks[number];
     }
 
-    /** {@return the first limit, if it carries a penalty; otherwise {@code null}} */
+    /** {@return the limit of {@linkplain #rank rank} 0, if it carries a penalty; otherwise {@code null}} */
     public @Nullable Penalty penalty() {
-        return limits.get(0) instanceof Penalty penalty ? penalty : null;
+        return limits.get(slowest) instanceof Penalty penalty ? penalty : null;
     }
 
     /**

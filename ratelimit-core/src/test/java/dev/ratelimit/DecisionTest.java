@@ -78,6 +78,14 @@ class DecisionTest {
     }
 
     @Test
+    void toString_statusThatAdmits_tellsNoRetry() {
+        assertThat(new LimitStatus(POLICY.charge("k"), POLICY.limits().get(0), 0, 0, 3_000_000_000L, 6_000_000_000L))
+                .asString()
+                .endsWith(": 0 remaining, more after PT3S, full after PT6S");
+        assertThat(status(2_000_000_000L)).asString().endsWith(": 0 remaining, retry after PT2S, full after PT0S");
+    }
+
+    @Test
     void status_times_areDurations() {
         LimitStatus status = new LimitStatus(POLICY.charge("k"), POLICY.limits().get(0), 1, 2, 3, 4);
 

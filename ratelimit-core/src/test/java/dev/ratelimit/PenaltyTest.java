@@ -10,6 +10,7 @@ import dev.ratelimit.algorithm.TokenBucket;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -24,18 +25,18 @@ class PenaltyTest {
     private static final Duration PENALTY = Duration.ofMinutes(10);
 
     private static Penalty of(Policy policy) {
-        return (Penalty) policy.limits().get(0);
+        return Objects.requireNonNull(policy.penalty());
     }
 
     @Test
-    void withPenalty_severalLimits_isCarriedByTheFirst() {
+    void withPenalty_severalLimits_isCarriedByTheSlowest() {
         Policy policy = Policy.of("login", LIMIT, FixedWindow.of(Rate.parse("100/day")));
 
         Policy penalized = policy.withPenalty(PENALTY);
 
-        assertThat(of(penalized).limit()).isEqualTo(LIMIT);
+        assertThat(of(penalized).limit()).isEqualTo(policy.limits().get(1));
         assertThat(of(penalized).duration()).isEqualTo(PENALTY);
-        assertThat(penalized.limits().get(1)).isEqualTo(policy.limits().get(1));
+        assertThat(penalized.limits()).containsExactly(LIMIT, of(penalized));
         assertThat(penalized).isEqualTo(policy.withPenalty(PENALTY)).isNotEqualTo(policy);
     }
 
@@ -62,12 +63,14 @@ class PenaltyTest {
     }
 
     @Test
-    void policy_penaltyOfALaterLimit_isRejected() {
+    void policy_penaltyOfAnotherLimitThanTheSlowest_isRejected() {
         Limit penalty = of(Policy.of("any", LIMIT).withPenalty(PENALTY));
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Policy.of("login", LIMIT, penalty))
-                .withMessage("only the first limit may have a penalty in policy login: it is for the whole policy");
+                .withMessage(
+                        "only the limit with the longest period may have a penalty in policy login: it is for the whole"
+                                + " policy");
     }
 
     @Test

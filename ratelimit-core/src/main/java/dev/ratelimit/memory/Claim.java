@@ -157,9 +157,9 @@ final class Claim {
         }
     }
 
-    /** Whether the state was converted from another limit. */
-    boolean converted() {
-        return draft.converted();
+    /** Whether the limit has changed for the key. */
+    boolean changed() {
+        return draft.changed();
     }
 
     boolean admits() {
@@ -174,10 +174,10 @@ final class Claim {
     /**
      * After a refusal, whether this limit refused.
      *
-     * @param onlyConverted whether only limits refused whose states were converted
+     * @param onlyChanged whether only limits refused that have changed for their keys
      */
-    boolean refuses(boolean onlyConverted) {
-        return draft.refuses(onlyConverted);
+    boolean refuses(boolean onlyChanged) {
+        return draft.refuses(onlyChanged);
     }
 
     /** Starts the penalty of this charge's policy; a budget that several keys share has none. */

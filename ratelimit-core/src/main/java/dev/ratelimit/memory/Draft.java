@@ -41,6 +41,9 @@ final class Draft {
     /** Whether the state is a copy, converted from the limit that wrote it. */
     private boolean converted;
 
+    /** Whether the limit has changed for the key: one that was full under the former limit is as good as unknown. */
+    private boolean changed;
+
     /** Whether a converted state refuses and is full sooner than under its former limit: then it is written. */
     private boolean sooner;
 
@@ -118,6 +121,7 @@ final class Draft {
         by = limit;
         now = moment.on(limit);
         converted = false;
+        changed = false;
         sooner = false;
         penalized = false;
     }
@@ -132,11 +136,16 @@ final class Draft {
         long fullAfter = former.fullAfterNanos(state, at, then);
         stateIs(copy, 0);
         converted = true;
+        changed = fullAfter > 0;
         sooner = !by.admits(copy, 0, asked, now) && by.fullAfterNanos(copy, 0, now) < fullAfter;
     }
 
     boolean converted() {
         return converted;
+    }
+
+    boolean changed() {
+        return changed;
     }
 
     boolean admits() {
@@ -147,10 +156,10 @@ final class Draft {
     /**
      * After a refusal of the transaction, whether this limit refused.
      *
-     * @param onlyConverted whether only limits refused whose states were converted
+     * @param onlyChanged whether only limits refused that have changed for their keys
      */
-    boolean refuses(boolean onlyConverted) {
-        sooner &= onlyConverted;
+    boolean refuses(boolean onlyChanged) {
+        sooner &= onlyChanged;
         return refuses;
     }
 

@@ -169,15 +169,15 @@ final class Transaction {
 
     private Outcome decide(Task task) {
         boolean admitted = true;
-        boolean onlyConverted = true;
+        boolean onlyChanged = true;
         for (int i = 0; i < count; i++) {
             boolean admits = order[i].admits();
             admitted &= admits;
-            onlyConverted &= admits || order[i].converted();
+            onlyChanged &= admits || order[i].changed();
         }
         if (task != Task.PEEK) {
             if (!admitted) {
-                refuse(onlyConverted);
+                refuse(onlyChanged);
             }
             for (int i = 0; i < count; i++) {
                 if (order[i].lacksPlace(admitted)) {
@@ -193,15 +193,15 @@ final class Transaction {
     }
 
     /** Notes what to write although the charges are refused; the penalty of a policy starts if one of its limits refuses. */
-    private void refuse(boolean onlyConverted) {
+    private void refuse(boolean onlyChanged) {
         for (int first = 0, after; first < count; first = after) {
             boolean refuses = false;
             after = first + claims[first].limits();
             for (int i = first; i < after; i++) {
-                refuses |= claims[i].refuses(onlyConverted);
+                refuses |= claims[i].refuses(onlyChanged);
             }
-            if (refuses) {
-                claims[first].penalize();
+            for (int i = first; refuses && i < after; i++) {
+                claims[i].penalize();
             }
         }
     }

@@ -60,7 +60,7 @@ record Due(long permits, long notBefore, long tryAt) {
         return new Due(permits, later(notBefore, other.notBefore), later(tryAt, other.tryAt));
     }
 
-    private static long later(long time, long other) {
+    static long later(long time, long other) {
         return time - other > 0 ? time : other;
     }
 

@@ -106,6 +106,10 @@ final class Line {
     }
 
     void remove(Waiter waiter) {
+        if (due != null && due.concerns(waiter)) {
+            // others may have taken what it was told to wait for
+            waiter.expected = Due.later(waiter.expected, due.tryAt());
+        }
         waiters.remove(waiter);
         waiter.line = null;
         permitsHigh -= Long.compareUnsigned(permitsLow, waiter.at.permits()) < 0 ? 1 : 0;
@@ -128,11 +132,6 @@ final class Line {
     /** Whether it is certain without asking that a caller, once at the head, does not get its permits in time. */
     boolean isHopelessFor(Waiter waiter) {
         return due != null && due.concerns(waiter) && due.isTooLateFor(waiter.deadline);
-    }
-
-    /** When permits are expected for callers whom {@linkplain #isHopelessFor this} is about. */
-    long expected() {
-        return due == null ? tryAt : due.tryAt();
     }
 
     boolean isAsked() {

@@ -157,7 +157,6 @@ final class Room {
             return false;
         }
         for (Waiter head = line.head(); head != null && line.isHopelessFor(head); head = line.head()) {
-            head.expected = line.expected();
             remove(head, line);
             turn.leaves(head);
         }

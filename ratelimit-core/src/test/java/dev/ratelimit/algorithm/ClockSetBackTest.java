@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -95,6 +96,7 @@ class ClockSetBackTest {
     private static final long[] SETTING_BACK = {1, 3, 4, 5, 9, 40};
 
     @Test
+    @Tag("slow")
     void onClock_everyHistoryOfAFewSteps_admitsNothingBecauseOfThemAndLocksNobodyOut() {
         LimitAlgorithm limit = FixedWindow.onClock(Rate.of(1, Duration.ofNanos(4)), ZoneOffset.UTC);
         for (int into = 0; into < 4; into++) {

@@ -213,21 +213,24 @@ class FixedWindowTest {
         assertThat(limit.windowEnd(nanos(now))).isEqualTo(nanos(end));
     }
 
+    /** In the years in which these zones changed their clocks at midnight, by a part of an hour, or left a day out. */
     @ParameterizedTest
-    @ValueSource(strings = {"1/day", "1/7d", "1/month"})
-    void windowEnd_anyZone_isAheadAndTheNextWindowsStart(String rate) {
+    @CsvSource({"America/St_Johns, 2010", "America/Moncton, 2005", "Antarctica/Casey, 2009", "Pacific/Apia, 2010"})
+    void windowEnd_anyTime_isAheadAndTheNextWindowsStart(ZoneId zone, int year) {
         long step = Duration.ofMinutes(30).toNanos();
-        for (String id : List.of("America/St_Johns", "America/Moncton", "Antarctica/Casey", "Pacific/Apia")) {
-            FixedWindow limit = FixedWindow.onClock(Rate.parse(rate), ZoneId.of(id));
-            long end = limit.windowEnd(nanos(Instant.parse("2005-01-01T00:00:00Z")));
-            for (long now = end - step; now < nanos(Instant.parse("2012-02-01T00:00:00Z")); now += step) {
+        for (String rate : List.of("1/day", "1/7d", "1/month")) {
+            FixedWindow limit = FixedWindow.onClock(Rate.parse(rate), zone);
+            long end = limit.windowEnd(nanos(Instant.parse(year + "-01-01T00:00:00Z")));
+            for (long now = end - step; now < nanos(Instant.parse(year + 2 + "-02-01T00:00:00Z")); now += step) {
                 if (now >= end) {
                     end = limit.windowEnd(end);
                 }
-                assertThat(limit.windowEnd(now))
-                        .as("%s %s", id, now)
-                        .isEqualTo(end)
-                        .isGreaterThan(now);
+                if (end <= now || limit.windowEnd(now) != end) { // four hundred thousand times
+                    assertThat(limit.windowEnd(now))
+                            .as("%s %s", rate, now)
+                            .isEqualTo(end)
+                            .isGreaterThan(now);
+                }
             }
         }
     }

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Calls so deep in a recursion that the stack ends within them. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@Tag("slow")
+@Tag("nightly")
 class DeepStackTest {
 
     private static final int WARM = 300;

@@ -27,6 +27,10 @@ class OverflowTest {
 
     private static final Policy EXHAUSTED = Policy.of("p", TokenBucket.of(Rate.parse("1/day")));
 
+    private static final Policy FIRST =
+            Policy.of("two", FixedWindow.of(Rate.parse("9/hour")), SlidingLog.of(Rate.parse("9/hour")));
+    private static final Policy SECOND = Policy.of("p", TokenBucket.of(Rate.parse("10/hour")));
+
     private final SetTicker ticker = new SetTicker();
 
     private InMemoryStore store(int maxKeys) {
@@ -94,19 +98,33 @@ class OverflowTest {
         assertThat(store.tryCharge(policy, "without place", 10)).isTrue();
     }
 
+    /** The second finds no room, so that the overflow pays it. */
+    private static Decision chargeBoth(InMemoryStore store) {
+        store.tryCharge(EXHAUSTED, "exhausted", 1);
+        return store.decide(List.of(FIRST.charge("k"), SECOND.charge("k", 10)));
+    }
+
+    @Test
+    void refund_ofThePartThatTheOverflowPaid_goesBackToTheOverflow() {
+        InMemoryStore store = store(1);
+        Decision charged = chargeBoth(store);
+
+        store.refund(charged, List.of(SECOND.charge("k", 10)));
+
+        assertThat(store.tryCharge(SECOND, "without place", 10)).isTrue();
+        assertThat(left(store, FIRST, "k")).isEqualTo(8);
+    }
+
     @Test
     void refund_overflowPaidForTheSecondCharge_goesBackToTheOverflow() {
         InMemoryStore store = store(1);
-        Policy first = Policy.of("two", FixedWindow.of(Rate.parse("9/hour")), SlidingLog.of(Rate.parse("9/hour")));
-        Policy second = Policy.of("p", TokenBucket.of(Rate.parse("10/hour")));
-        store.tryCharge(EXHAUSTED, "exhausted", 1);
-        Decision charged = store.decide(List.of(first.charge("k"), second.charge("k", 10)));
-        assertThat(store.tryCharge(second, "without place", 1)).isFalse();
+        Decision charged = chargeBoth(store);
+        assertThat(store.tryCharge(SECOND, "without place", 1)).isFalse();
 
         store.refund(charged);
 
-        assertThat(store.tryCharge(second, "without place", 10)).isTrue();
-        assertThat(left(store, first, "k")).isEqualTo(9);
+        assertThat(store.tryCharge(SECOND, "without place", 10)).isTrue();
+        assertThat(left(store, FIRST, "k")).isEqualTo(9);
     }
 
     @ParameterizedTest

@@ -45,9 +45,13 @@ final class Asked {
         permits += more;
     }
 
-    /** Whether it is asked under another limit than before. */
+    /** Whether it is asked under another limit than before, under which it is not full. */
     boolean changed() {
-        return changed;
+        return changed && former != null && formerFullAfter(former) > 0;
+    }
+
+    private long formerFullAfter(Kept before) {
+        return before.limit().fullAfterNanos(before.state(), 0, moment.on(before.limit()));
     }
 
     /** Whether the clock was set back since the budget was last looked at. */
@@ -74,11 +78,7 @@ final class Asked {
 
     /** Whether the new limit refuses, and is full before the former one. */
     boolean sooner() {
-        return changed
-                && former != null
-                && !admits()
-                && limit.fullAfterNanos(state, 0, now)
-                        < former.limit().fullAfterNanos(former.state(), 0, moment.on(former.limit()));
+        return changed && former != null && !admits() && limit.fullAfterNanos(state, 0, now) < formerFullAfter(former);
     }
 
     /** Takes the permits; returns whether there are any. */

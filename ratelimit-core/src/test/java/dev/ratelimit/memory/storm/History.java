@@ -15,18 +15,21 @@ import dev.ratelimit.memory.storm.Step.Kind;
 import dev.ratelimit.memory.storm.Step.Place;
 import dev.ratelimit.memory.storm.Step.Thrown;
 import dev.ratelimit.memory.storm.Step.Want;
+import dev.ratelimit.storm.Shrinkable;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /**
  * What happens in one run.
  *
  * @param order what the order of the threads is drawn from
  */
-record History(long order, Setup setup, List<Step> steps) {
+record History(long order, Setup setup, List<Step> steps) implements Shrinkable<Step, History> {
 
     /**
      * The store and its policies.
@@ -63,7 +66,7 @@ record History(long order, Setup setup, List<Step> steps) {
         /** The same with a point at each call of its limits. */
         Policy watched(int number, int plan) {
             List<Limit> limits = new ArrayList<>();
-            Penalty penalty = policies.get(number).get(plan).get(0) instanceof Penalty first ? first : null;
+            Penalty penalty = policy(number, plan).penalty();
             for (Limit limit : policies.get(number).get(plan)) {
                 limits.add(new Watched(limit == penalty ? penalty.limit() : LimitAlgorithm.of(limit)));
             }
@@ -76,6 +79,9 @@ record History(long order, Setup setup, List<Step> steps) {
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
     private static final int MAX_STEPS = 14;
 
+    /** Without a call, the threads take other turns: so many orders are tried. */
+    private static final int ORDERS = 60;
+
     /** The number of kinds of limits. */
     private static final int KINDS = 12;
 
@@ -84,6 +90,30 @@ record History(long order, Setup setup, List<Step> steps) {
 
     /** Longer than any history lasts. */
     static final Duration LONG_HOLD = Duration.ofHours(12);
+
+    @Override
+    public History with(List<Step> others) {
+        return new History(order, setup, others);
+    }
+
+    @Override
+    public Stream<History> reordered() {
+        return LongStream.range(1, ORDERS).mapToObj(other -> new History(other, setup, steps));
+    }
+
+    /** With fewer changes of threads, or without one of the errors. */
+    @Override
+    public Stream<History> simplified() {
+        Stream<History> fewerTurns = Stream.of(200, 100, 50, 25, 12)
+                .filter(oneIn -> oneIn > setup.oneIn)
+                .map(oneIn -> new History(order, setup.oneIn(oneIn), steps));
+        Stream<History> fewerFaults = steps.stream()
+                .filter(step -> step.fault() != null)
+                .map(faulty -> with(steps.stream()
+                        .map(step -> step.id() == faulty.id() ? step.withoutFault() : step)
+                        .toList()));
+        return Stream.concat(fewerFaults, fewerTurns);
+    }
 
     /** Draws a history. */
     static History draw(long seed) {

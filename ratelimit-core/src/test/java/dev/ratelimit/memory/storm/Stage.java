@@ -1,5 +1,6 @@
 package dev.ratelimit.memory.storm;
 
+import dev.ratelimit.storm.Timeline;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -31,7 +32,7 @@ final class Stage {
 
     private final Random random;
     private final int oneIn;
-    private final @Nullable List<String> timeline;
+    private final Timeline timeline;
     private final List<Actor> actors = new ArrayList<>();
     private final Semaphore over = new Semaphore(0);
     private @Nullable AssertionError violation;
@@ -44,7 +45,7 @@ final class Stage {
      * @param seed determines who runs when
      * @param oneIn at one in so many points, the baton is passed on
      */
-    Stage(long seed, int oneIn, @Nullable List<String> timeline) {
+    Stage(long seed, int oneIn, Timeline timeline) {
         this.random = new Random(seed);
         this.oneIn = oneIn;
         this.timeline = timeline;
@@ -118,9 +119,8 @@ final class Stage {
         }
         int other = random.nextInt(actors.size() - 1);
         Actor next = actors.get(other < actors.indexOf(actor) ? other : other + 1);
-        if (timeline != null) {
-            tell("    thread %d is at %s; thread %d goes on".formatted(actor.number(), actor.where(), next.number()));
-        }
+        timeline.note(() ->
+                "    thread %d is at %s; thread %d goes on".formatted(actor.number(), actor.where(), next.number()));
         next.passBaton();
         actor.awaitBaton();
         requireGoingOn();
@@ -138,11 +138,5 @@ final class Stage {
                         .map(actor -> "; thread %d is at %s".formatted(actor.number(), actor.where()))
                         .collect(Collectors.joining()));
         throw new Ended();
-    }
-
-    void tell(String event) {
-        if (timeline != null) {
-            timeline.add(event);
-        }
     }
 }

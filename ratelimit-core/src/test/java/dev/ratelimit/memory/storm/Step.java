@@ -102,6 +102,10 @@ record Step(
         }
     }
 
+    Step withoutFault() {
+        return new Step(id, thread, kind, wants, number, null);
+    }
+
     @Override
     public String toString() {
         String about = switch (kind) {

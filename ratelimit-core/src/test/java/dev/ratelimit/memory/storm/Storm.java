@@ -11,6 +11,7 @@ import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.memory.storm.History.Setup;
 import dev.ratelimit.memory.storm.Step.Kind;
 import dev.ratelimit.memory.storm.Step.Want;
+import dev.ratelimit.storm.Timeline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -33,7 +34,7 @@ final class Storm {
     private final StormClock clock;
     private final Weaver.WovenStore store;
     private final Stage stage;
-    private final @Nullable List<String> timeline;
+    private final Timeline timeline;
 
     /** The calls that have ended. */
     private final List<Call> calls = new ArrayList<>();
@@ -46,7 +47,7 @@ final class Storm {
 
     private final Map<Integer, Decision> decisions = new HashMap<>();
 
-    private Storm(History history, @Nullable List<String> timeline) {
+    private Storm(History history, Timeline timeline) {
         this.history = history;
         this.setup = history.setup();
         this.timeline = timeline;
@@ -56,12 +57,7 @@ final class Storm {
     }
 
     /** Runs the history; {@code null} if all is well. */
-    static @Nullable Throwable run(History history) {
-        return run(history, null);
-    }
-
-    /** Runs the history, and writes what happens; {@code null} if all is well. */
-    static @Nullable Throwable run(History history, @Nullable List<String> timeline) {
+    static @Nullable Throwable run(History history, Timeline timeline) {
         Storm storm = new Storm(history, timeline);
         try {
             storm.run();
@@ -196,9 +192,7 @@ final class Storm {
         Actor actor = (Actor) Thread.currentThread();
         call.began = calls.size();
         actor.readings().clear();
-        if (timeline != null) {
-            timeline.add("+ " + step);
-        }
+        timeline.note(() -> "+ " + step);
         Fuse fuse = step.fault() == null ? null : new Fuse(step.fault());
         actor.arm(fuse);
         try {
@@ -218,9 +212,7 @@ final class Storm {
         call.readings = List.copyOf(actor.readings());
         calls.add(call);
         stage.progress();
-        if (timeline != null) {
-            timeline.add("- call %d: %s".formatted(step.id(), call.outcome()));
-        }
+        timeline.note(() -> "- call %d: %s".formatted(step.id(), call.outcome()));
     }
 
     private void call(Step step, Call call) {
