@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Asks servers for decisions until the deadline, and lets policies decide what no server has answered. The calling thread
@@ -52,8 +53,9 @@ final class Inquiries {
      * @throws StoreUnavailableException if a policy that fails closed cannot be decided
      */
     Decision ask(PendingDecision pending, List<Charge> charges, Operation operation) {
-        Inquiry inquiry = new Inquiry(pending, charges, operation);
+        Inquiry inquiry = new Inquiry(pending, operation);
         try {
+            inquiry.send(charges);
             inquiry.hear(sent -> sent.await(inquiry.leftNanos()));
             inquiry.correct(question -> question.get(inquiry.leftNanos()));
             return inquiry.decision();
@@ -70,7 +72,7 @@ final class Inquiries {
      *     {@link StoreUnavailableException} if a policy that fails closed cannot be decided
      */
     CompletableFuture<Decision> askAsync(PendingDecision pending, List<Charge> charges, Operation operation) {
-        return new Inquiry(pending, charges, operation).result();
+        return new Inquiry(pending, operation).result(charges);
     }
 
     /** A decision that servers are asked for. Used by one thread at a time. */
@@ -80,63 +82,72 @@ final class Inquiries {
         private final Operation operation;
         private final long deadline;
         private final long asked;
-        private final List<PendingBatch> sent;
+        private final List<PendingBatch> sent = new ArrayList<>(1);
 
-        /** What nobody would get, should this fail on its way. */
-        private final List<PendingBatch> open;
+        /** What nobody would get, should this fail on its way; {@code null} while it is being sent. */
+        private @Nullable List<PendingBatch> open;
 
         /** About the state of what was given back. */
         private final List<PendingBatch> questions = new ArrayList<>(0);
 
-        Inquiry(PendingDecision pending, List<Charge> charges, Operation operation) {
+        Inquiry(PendingDecision pending, Operation operation) {
             this.pending = pending;
             this.operation = operation;
             this.deadline = ticker.nanos() + deadlineNanos;
             this.asked = statusCache.now();
-            this.sent = router.send(charges, operation);
-            this.open = new ArrayList<>(operation == Operation.CHARGE ? sent : List.of());
+        }
+
+        void send(List<Charge> charges) {
+            router.send(charges, operation, sent);
+            open = new ArrayList<>(open());
+        }
+
+        private List<PendingBatch> open() {
+            return open == null ? operation == Operation.CHARGE ? sent : List.of() : open;
         }
 
         long leftNanos() {
             return deadline - ticker.nanos();
         }
 
-        CompletableFuture<Decision> result() {
+        CompletableFuture<Decision> result(List<Charge> charges) {
             CompletableFuture<Decision> result = new CompletableFuture<>();
-            go(
-                    result,
-                    () -> whenOver(sent, result, waited -> {
-                        hear(reply -> reply.awaited(waited));
-                        if (questions.isEmpty()) {
+            try {
+                send(charges);
+                whenOver(sent, result, waited -> {
+                    hear(reply -> reply.awaited(waited));
+                    if (questions.isEmpty()) {
+                        result.complete(decision());
+                    } else {
+                        whenOver(questions, result, longer -> {
+                            correct(question -> question.got(longer));
                             result.complete(decision());
-                        } else {
-                            whenOver(questions, result, longer -> {
-                                correct(question -> question.got(longer));
-                                result.complete(decision());
-                            });
-                        }
-                    }));
+                        });
+                    }
+                });
+            } catch (Throwable e) {
+                fail(result, e);
+            }
             return result;
         }
 
         /** Goes on once these have a reply, or at the deadline. */
         @SuppressWarnings("FutureReturnValueIgnored") // what follows handles its own failures
         private void whenOver(List<PendingBatch> batches, CompletableFuture<Decision> result, Consumer<Waited> then) {
-            Timeout.await(scheduler, PendingBatch.all(batches), leftNanos())
-                    .whenComplete((nothing, failure) -> go(
-                            result,
-                            () -> then.accept(Waited.until(deadlineNanos - leftNanos(), deadlineNanos, failure))));
+            Timeout.await(scheduler, PendingBatch.all(batches), leftNanos()).whenComplete((nothing, failure) -> {
+                try {
+                    then.accept(Waited.until(deadlineNanos - leftNanos(), deadlineNanos, failure));
+                } catch (Throwable e) {
+                    fail(result, e);
+                }
+            });
         }
 
-        private void go(CompletableFuture<Decision> result, Runnable step) {
+        private void fail(CompletableFuture<Decision> result, Throwable reason) {
             try {
-                step.run();
-            } catch (Throwable e) {
-                try {
-                    abandon(e);
-                } finally {
-                    result.completeExceptionally(e);
-                }
+                abandon(reason);
+            } finally {
+                result.completeExceptionally(reason);
             }
         }
 
@@ -148,9 +159,9 @@ final class Inquiries {
                 } catch (StoreFailure e) {
                     listener.failed(e.reason());
                     pending.unanswered(one, e);
-                    if (open.contains(one)) {
+                    if (open().contains(one)) {
                         undo(one);
-                        open.remove(one);
+                        open().remove(one);
                     }
                 }
             }
@@ -170,7 +181,7 @@ final class Inquiries {
          */
         private void giveBack() {
             for (PendingBatch charged : pending.charged()) {
-                if (open.remove(charged)) {
+                if (open().remove(charged)) {
                     refund(charged, charged.reply());
                     if (leftNanos() > 0) {
                         questions.addAll(router.post(charged.batch().charges(), Operation.PEEK));
@@ -209,7 +220,7 @@ final class Inquiries {
         /** There will be no decision, and nobody who holds what was charged. */
         void abandon(Throwable reason) {
             sent.forEach(each -> each.giveUp(reason));
-            open.forEach(this::undo);
+            open().forEach(this::undo);
         }
 
         /** Gives back, sooner or later, what a server charges or may have charged for a caller who has left without its answer. */

@@ -32,16 +32,19 @@ final class Lease {
      * @param statuses the limits' statuses after the charge
      * @param paidNanos when it was charged, by the server's clock
      * @param sentNanos the local time just before it was sent
-     * @param maxNanos how long it lasts at most; never past the end of a window
+     * @param maxNanos how long it lasts at most; never past the end of a window, whose permits are then back anyway
      */
     Lease(Charge whole, List<LimitStatus> statuses, long paidNanos, long sentNanos, long maxNanos) {
         this.whole = whole;
         this.statuses = statuses;
         this.paidNanos = paidNanos;
         this.sentNanos = sentNanos;
-        long soonestFull =
-                statuses.stream().mapToLong(LimitStatus::fullAfterNanos).min().orElse(0);
-        this.deadlineNanos = sentNanos + Math.min(maxNanos, soonestFull);
+        long windowEnds = statuses.stream()
+                .filter(status -> !isBucket(status.limit()))
+                .mapToLong(LimitStatus::fullAfterNanos)
+                .min()
+                .orElse(maxNanos);
+        this.deadlineNanos = sentNanos + Math.min(maxNanos, windowEnds);
         this.left = new AtomicLong(whole.permits());
     }
 
@@ -103,8 +106,7 @@ final class Lease {
     private long refilled(long lateNanos, AtomicLong overdueNanos) {
         Rate fastest = null;
         for (Limit limit : whole.policy().limits()) {
-            boolean bucket = RedisLimits.of(limit).algorithm().refund() == Script.Refund.ANY_PERMITS;
-            if (bucket && (fastest == null || perNano(limit.rate()) > perNano(fastest))) {
+            if (isBucket(limit) && (fastest == null || perNano(limit.rate()) > perNano(fastest))) {
                 fastest = limit.rate();
             }
         }
@@ -121,6 +123,10 @@ final class Lease {
                 .divide(permits)
                 .longValueExact());
         return refilled[0].min(BigInteger.valueOf(whole.permits())).longValueExact();
+    }
+
+    private static boolean isBucket(Limit limit) {
+        return RedisLimits.of(limit).algorithm().refund() == Script.Refund.ANY_PERMITS;
     }
 
     private static double perNano(Rate rate) {

@@ -82,10 +82,14 @@ final class Leases {
             return null;
         }
         Lease paid = spend(leases.lease(), charge);
-        if (paid == null && leases.hasNext()) {
+        if (paid == null) {
             long now = ticker.nanos();
-            end(leases, leases.turn(leases.lease()), now);
-            paid = spend(leases.lease(), charge);
+            if (leases.hasNext()) {
+                end(leases, leases.turn(leases.lease()), now);
+                paid = spend(leases.lease(), charge);
+            } else {
+                endIfExpired(leases, leases.lease(), now);
+            }
         }
         if (paid != null && paid.left() < paid.whole().permits() / 2) {
             renewIfPossible(leases, charge, 2 * paid.whole().permits());
@@ -338,13 +342,18 @@ final class Leases {
         }
     }
 
-    private void sweep(Budget budget, KeyLeases leases) {
-        long now = ticker.nanos();
-        Lease lease = leases.lease();
+    private void endIfExpired(KeyLeases leases, @Nullable Lease lease, long now) {
         if (lease != null && lease.expired(now)) {
             leases.wanted = Math.max(FIRST, lease.whole().permits() - lease.left());
             leases.empty().forEach(ended -> end(leases, ended, now));
-        } else if (lease == null && now - leases.sinceNanos > 2 * maxAgeNanos && leases.retire()) {
+        }
+    }
+
+    private void sweep(Budget budget, KeyLeases leases) {
+        long now = ticker.nanos();
+        Lease lease = leases.lease();
+        endIfExpired(leases, lease, now);
+        if (lease == null && now - leases.sinceNanos > 2 * maxAgeNanos && leases.retire()) {
             byBudget.remove(budget, leases);
         }
     }

@@ -14,6 +14,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
  * Decides on this instance while Redis does not, as each policy's {@link OnStoreFailure} says: in memory with a share of the
@@ -21,12 +22,20 @@ import java.util.Objects;
  */
 final class LocalDecider implements AutoCloseable {
 
+    private static final int LOCKS = 64;
+
+    /** Others who charge a key that has been seeded before may be in the way. */
+    private static final int ATTEMPTS = 100;
+
     private final RateLimitStore memory;
     private final LocalLimits limits;
     private final StatusCache statusCache;
     private final Map<String, OnStoreFailure> choices;
     private final OnStoreFailure otherwise;
     private final Duration retryAfter;
+
+    /** One of them guards the seeding of a key. */
+    private final Object[] locks = Stream.generate(Object::new).limit(LOCKS).toArray();
 
     /**
      * Creates a decider with these choices.
@@ -137,20 +146,32 @@ final class LocalDecider implements AutoCloseable {
 
     /**
      * Charges locally, as of now, what was used when Redis last answered, so that none of it is refilled early. What
-     * this instance admitted on its own stays charged, because Redis does not know it.
+     * this instance admitted on its own stays charged, because Redis does not know it. Others who ask for the key meanwhile
+     * wait, as they would have a full budget.
      */
     private void seed(Charge charge, List<Policy> shares) {
-        StatusCache.Known known = statusCache.remove(charge);
-        if (known == null) {
+        if (statusCache.known(charge) == null) {
             return;
         }
-        int count = Math.min(known.statuses().size(), shares.size());
-        for (int i = 0; i < count; i++) {
+        synchronized (locks[(charge.key().hashCode() & Integer.MAX_VALUE) % locks.length]) {
+            StatusCache.Known known = statusCache.known(charge);
+            if (known != null) {
+                seed(charge, shares, known);
+                statusCache.remove(known);
+            }
+        }
+    }
+
+    private void seed(Charge charge, List<Policy> shares, StatusCache.Known known) {
+        Policy former = known.charge().policy();
+        for (int i = 0; i < known.statuses().size(); i++) {
             LimitStatus status = known.statuses().get(i);
-            Policy limit = shares.get(i);
+            int now = indexOf(former, i, charge.policy());
             // permits held on the server come back there, and would stay in use here
-            if (statusCache.age(known) < status.fullAfterNanos()
+            if (now >= 0
+                    && statusCache.age(known) < status.fullAfterNanos()
                     && !status.limit().concurrency()) {
+                Policy limit = shares.get(now);
                 long capacity = status.limit().capacity();
                 long used = limit.algorithms().get(0).share(capacity - status.remaining(), capacity);
                 raise(limit.charge(charge.key(), 0), used);
@@ -158,13 +179,31 @@ final class LocalDecider implements AutoCloseable {
         }
     }
 
-    /** Charges until at least this many permits are used. */
+    /** Which limit the former one is now: the one with its period, or of its rank, where a store keeps its state; -1 for none. */
+    private static int indexOf(Policy former, int index, Policy now) {
+        if (former.equals(now)) {
+            return index;
+        }
+        long period = former.limits().get(index).rate().periodNanos();
+        int ofRank = -1;
+        for (int i = 0; i < now.limits().size(); i++) {
+            if (now.limits().get(i).rate().periodNanos() == period) {
+                return i;
+            }
+            ofRank = now.rank(i) == former.rank(index) ? i : ofRank;
+        }
+        return ofRank;
+    }
+
+    /** Charges until at least this many permits are used, or all of them. */
     private void raise(Charge charge, long used) {
-        LimitStatus here = memory.peek(List.of(charge)).limits().get(0);
-        long missing = used - (here.limit().capacity() - here.remaining());
-        if (missing > 0) {
-            // refused only if others have used it up meanwhile
-            boolean unused = memory.tryCharge(charge.policy().charge(charge.key(), missing));
+        boolean done = false;
+        for (int attempt = 0; attempt < ATTEMPTS && !done; attempt++) {
+            LimitStatus here = memory.peek(List.of(charge)).limits().get(0);
+            long missing = used - (here.limit().capacity() - here.remaining());
+            long take = Math.min(missing, here.remaining());
+            // refused if others have used some of it meanwhile
+            done = take <= 0 || memory.tryCharge(charge.policy().charge(charge.key(), take));
         }
     }
 

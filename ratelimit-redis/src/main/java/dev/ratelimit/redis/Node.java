@@ -3,11 +3,12 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.redis.Letter.Way;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** A server with its link, its clock and its circuit breaker. Thread-safe. */
@@ -16,15 +17,18 @@ final class Node implements Probing.Patient {
     /** After this time without any reply, the first unanswered request puts the connection in doubt. */
     private static final long QUIET_NANOS = 1_000_000_000;
 
-    /** An admitted request; {@code placed} if it counts as in flight. */
-    record Entry(Node node, boolean placed) {}
+    /** After this many deadlines, whoever has not left his place in flight will never do so. */
+    private static final int DEADLINES_PER_SHIFT = 10;
+
+    /** An admitted request, and where it leaves its place if it counts as in flight. */
+    record Entry(Node node, @Nullable AtomicInteger place) {}
 
     private final Link link;
     private final Breaker breaker;
     private final Probing probing;
     private final ScriptExecutor executor;
     private final ServerClock clock;
-    private final Semaphore places;
+    private final Places places;
     private final Ticker ticker;
     private final Scheduler scheduler;
     private final long deadlineNanos;
@@ -38,12 +42,13 @@ final class Node implements Probing.Patient {
     Node(Topology topology, String server, ScriptExecutor executor, ServerSettings settings, OperatorLog operatorLog) {
         this.executor = executor;
         this.clock = new ServerClock(settings.ticker(), settings.deadline().toNanos());
-        this.places = new Semaphore(settings.maxInFlight());
         this.ticker = settings.ticker();
         this.scheduler = settings.scheduler();
         this.deadlineNanos = settings.deadline().toNanos();
         this.operatorLog = operatorLog;
         this.heardNanos = ticker.nanos();
+        long shiftNanos = DEADLINES_PER_SHIFT * Math.min(deadlineNanos, Long.MAX_VALUE / DEADLINES_PER_SHIFT);
+        this.places = new Places(settings.maxInFlight(), shiftNanos, heardNanos);
         this.breaker = settings.breaker();
         this.probing = new Probing(this, scheduler);
         this.link = new Link(topology, server, this::opened, scheduler, settings.threads());
@@ -86,17 +91,27 @@ final class Node implements Probing.Patient {
                                 : new Combiner(new Way(connection, clock, false), executor));
     }
 
-    /** Sends a batch that the caller awaits until the deadline, unless the server is known to fail. */
+    /**
+     * Sends a batch that the caller awaits until the deadline, unless the server is known to fail.
+     *
+     * @param owner gets the batch before it takes a place and charges anything: a thread may fail on any line afterwards
+     */
     @SuppressWarnings("FutureReturnValueIgnored") // PendingBatch handles its own failures
-    PendingBatch send(Batch batch, Operation operation, long atMicros) {
+    PendingBatch send(Batch batch, Operation operation, long atMicros, List<PendingBatch> owner) {
         PendingBatch sent = new PendingBatch(batch, operation == Operation.REFUND, ticker, scheduler);
-        executor.run(sent, this, operation, atMicros).whenComplete(sent::arrived);
+        owner.add(sent);
+        try {
+            executor.run(sent, this, operation, atMicros).whenComplete(sent::arrived);
+        } catch (RuntimeException | Error e) {
+            // nobody will tell it about a reply
+            sent.arrived(null, e);
+        }
         return sent;
     }
 
     /** Sends a batch that the caller need not await. */
-    PendingBatch post(Batch batch, Operation operation, long atMicros) {
-        PendingBatch sent = send(batch, operation, atMicros);
+    PendingBatch post(Batch batch, Operation operation, long atMicros, List<PendingBatch> owner) {
+        PendingBatch sent = send(batch, operation, atMicros, owner);
         sent.endBy(deadlineNanos);
         return sent;
     }
@@ -113,11 +128,11 @@ final class Node implements Probing.Patient {
             probing.ensure();
             throw new StoreFailure(RedisStoreFailure.OPEN, "the circuit breaker is open after recent failures");
         }
-        boolean placed = places.tryAcquire();
-        if (!placed && !urgent) {
+        AtomicInteger place = places.take(ticker.nanos());
+        if (place == null && !urgent) {
             throw new StoreFailure(RedisStoreFailure.SATURATED, "max-in-flight commands are already waiting for Redis");
         }
-        return new Entry(this, placed);
+        return new Entry(this, place);
     }
 
     /** Records that Redis could not be reached even before the first request. */
@@ -129,8 +144,9 @@ final class Node implements Probing.Patient {
 
     /** Records an admitted request's outcome, {@code null} for success; to be called once per request. */
     void exit(Entry entry, @Nullable StoreFailure failure) {
-        if (entry.placed()) {
-            places.release();
+        AtomicInteger place = entry.place();
+        if (place != null) {
+            place.decrementAndGet();
         }
         judge(failure);
     }
@@ -148,7 +164,7 @@ final class Node implements Probing.Patient {
             breaker.record(false);
             return;
         }
-        boolean opened = breaker.record(true);
+        boolean opened = failure.ofWriting() ? breaker.trip() : breaker.record(true);
         if (failure.ofConnection() && (opened || quiet)) {
             // the next connection may be silent for as long
             heardNanos = now;

@@ -1,8 +1,6 @@
 package dev.ratelimit.redis;
 
 import io.lettuce.core.RedisCommandExecutionException;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,16 +11,28 @@ import org.jspecify.annotations.Nullable;
  */
 record Redirect(String server, boolean asking) {
 
-    private static final Pattern REPLY = Pattern.compile("(MOVED|ASK) \\d+ (.*):(\\d+)");
-
     /** The redirect in this failure, or {@code null}. */
     static @Nullable Redirect of(Throwable failure, String from) {
-        Matcher reply = REPLY.matcher(String.valueOf(failure.getMessage()));
-        if (!(failure instanceof RedisCommandExecutionException) || !reply.matches()) {
+        String reply = String.valueOf(failure.getMessage());
+        boolean asking = reply.startsWith("ASK ");
+        int slot = reply.indexOf(' ');
+        int server = reply.indexOf(' ', slot + 1);
+        int port = reply.lastIndexOf(':');
+        if (!(failure instanceof RedisCommandExecutionException)
+                || !(asking || reply.startsWith("MOVED "))
+                || !isNumber(reply, slot + 1, server)
+                || !isNumber(reply, port + 1, reply.length())
+                || port <= server) {
             return null;
         }
-        // without a host: the replying server does not know by which name it was reached
-        String host = reply.group(2).isEmpty() ? from.substring(0, Math.max(0, from.lastIndexOf(':'))) : reply.group(2);
-        return new Redirect(host + ":" + reply.group(3), reply.group(1).equals("ASK"));
+        String told = reply.substring(server + 1, port);
+        // without a host, or a name that it should have and has not, the server is the one that has replied
+        boolean unknown = told.isEmpty() || told.equals("?");
+        String host = unknown ? from.substring(0, Math.max(0, from.lastIndexOf(':'))) : told;
+        return new Redirect(host + reply.substring(port), asking);
+    }
+
+    private static boolean isNumber(String text, int from, int to) {
+        return from < to && text.substring(from, to).chars().allMatch(Character::isDigit);
     }
 }

@@ -22,6 +22,8 @@ public enum RedisStoreFailure {
     BUSY,
     /** The server is out of memory. */
     OOM,
+    /** The server refuses to write, because its disk or its replicas fail ({@code MISCONF}, {@code NOREPLICAS}). */
+    UNWRITABLE,
     /** Authentication failed, or the user lacks a permission. */
     AUTH,
     /** The cluster is down, or a replica has lost its master. */

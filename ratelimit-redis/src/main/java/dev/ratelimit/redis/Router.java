@@ -63,22 +63,37 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
 
     /** How a batch is sent: awaited or not. */
     private interface Sending {
-        PendingBatch send(Node node, Batch batch);
+        PendingBatch send(Node node, Batch batch, List<PendingBatch> owner);
     }
 
     /** Sends the charges, in one script per slot. The caller must await each batch. */
     List<PendingBatch> send(List<Charge> charges, Operation operation) {
-        return send(charges, nextId(), (node, batch) -> node.send(batch, operation, 0));
+        List<PendingBatch> sent = new ArrayList<>(1);
+        send(charges, operation, sent);
+        return sent;
+    }
+
+    /**
+     * Sends the charges, in one script per slot.
+     *
+     * @param owner gets each batch before it is sent, and must await it or give it up, also if this method throws
+     */
+    void send(List<Charge> charges, Operation operation, List<PendingBatch> owner) {
+        send(charges, nextId(), owner, (node, batch, sent) -> node.send(batch, operation, 0, sent));
     }
 
     /** Sends the charges, in one script per slot. The caller need not await them. */
     List<PendingBatch> post(List<Charge> charges, Operation operation) {
-        return send(charges, nextId(), (node, batch) -> node.post(batch, operation, 0));
+        return send(charges, nextId(), new ArrayList<>(1), (node, batch, sent) -> node.post(batch, operation, 0, sent));
     }
 
     /** Sends refunds of what was charged at once, in one script per slot. The caller must await each batch. */
     List<PendingBatch> refund(List<Charge> charges, Stamp stamp) {
-        return send(charges, stamp.id(), (node, batch) -> node.send(batch, Operation.REFUND, stamp.micros()));
+        return send(
+                charges,
+                stamp.id(),
+                new ArrayList<>(1),
+                (node, batch, sent) -> node.send(batch, Operation.REFUND, stamp.micros(), sent));
     }
 
     @Override
@@ -90,29 +105,31 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
     /** Sends refunds of what was charged at once, in one script per slot. The caller need not await them. */
     @Override
     public List<PendingBatch> postRefund(List<Charge> charges, Stamp stamp) {
-        return send(charges, stamp.id(), (node, batch) -> node.post(batch, Operation.REFUND, stamp.micros()));
+        return send(
+                charges,
+                stamp.id(),
+                new ArrayList<>(1),
+                (node, batch, sent) -> node.post(batch, Operation.REFUND, stamp.micros(), sent));
     }
 
     private long nextId() {
         return ids.incrementAndGet() & MAX_ID;
     }
 
-    private List<PendingBatch> send(List<Charge> charges, long id, Sending sending) {
-        List<PendingBatch> sent = new ArrayList<>(1);
+    private List<PendingBatch> send(List<Charge> charges, long id, List<PendingBatch> sent, Sending sending) {
         for (Batch batch : batches(charges, id)) {
             Node node = node(topology.server(batch.slot()));
             if (!node.available()) {
                 // another one may have taken over
                 refresh(node);
             }
-            PendingBatch one = sending.send(node, batch);
+            PendingBatch one = sending.send(node, batch, sent);
             one.whenFailed(failure -> {
                 if (failure.ofConnection()) {
                     // if requests are rare, nobody waits for the breaker to open
                     refresh(node);
                 }
             });
-            sent.add(one);
         }
         return sent;
     }

@@ -91,20 +91,19 @@ final class StatusCache {
         return other != null && (one == null || one.atNanos - other.atNanos < 0);
     }
 
-    /** Removes and returns the known statuses of the key; of several concurrent callers, one gets them. */
+    /** The known statuses of the key; {@code null} if there are none. */
     @Nullable
-    Known remove(Charge charge) {
-        Known removed = null;
-        int row = row(charge);
+    Known known(Charge charge) {
+        Known known = get(charge);
+        return known == null || known.statuses.isEmpty() ? null : known;
+    }
+
+    /** Removes these statuses, unless there are newer ones; an older reply that comes later changes nothing. */
+    void remove(Known known) {
+        int row = row(known.charge);
         for (int place = row; place < row + ROW; place++) {
-            Known known = places.getAcquire(place);
-            boolean its = known != null && !known.statuses.isEmpty() && known.charge.sameBudget(charge);
-            // an older reply may still come
-            if (its && places.compareAndSet(place, known, known.forgotten())) {
-                removed = known;
-            }
+            places.compareAndSet(place, known, known.forgotten());
         }
-        return removed;
     }
 
     /** The refusal of these charges if it is certain; it contains only the limits that refuse. */

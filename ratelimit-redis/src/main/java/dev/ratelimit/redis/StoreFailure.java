@@ -9,7 +9,6 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -18,8 +17,8 @@ final class StoreFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    /** The place of an error of Lua itself; where a command failed is named with an at sign. */
-    private static final Pattern SCRIPT = Pattern.compile("(?<!@)USER_SCRIPT: ?\\d+:");
+    /** The place of an error of Lua itself, before its line; where a command failed is named with an at sign. */
+    private static final String SCRIPT = "USER_SCRIPT:";
 
     private final RedisStoreFailure reason;
 
@@ -38,6 +37,14 @@ final class StoreFailure extends RuntimeException {
         return new StoreFailure(RedisStoreFailure.STALLED, message, cause);
     }
 
+    /**
+     * Initializes what tells failures apart: if that first happened at the end of a stack, the JVM would never try again, and each
+     * later failure would be an error.
+     */
+    static void initialize() {
+        boolean unused = of(new RedisCommandExecutionException("ERR")).ofServer();
+    }
+
     RedisStoreFailure reason() {
         return reason;
     }
@@ -47,6 +54,17 @@ final class StoreFailure extends RuntimeException {
         return switch (reason) {
             case WRONG_TYPE, SCRIPT, MOVING, OPEN, SATURATED, STALLED, INTERRUPTED -> false;
             default -> true;
+        };
+    }
+
+    /**
+     * Whether the server cannot write, however well it reads: questions, and refusals, which write nothing, would hide that for
+     * ever from whoever counts failures.
+     */
+    boolean ofWriting() {
+        return switch (reason) {
+            case READONLY, OOM, UNWRITABLE, AUTH -> true;
+            default -> false;
         };
     }
 
@@ -136,6 +154,9 @@ final class StoreFailure extends RuntimeException {
         if (message.contains("OOM ")) {
             return RedisStoreFailure.OOM;
         }
+        if (message.contains("MISCONF") || message.contains("NOREPLICAS")) {
+            return RedisStoreFailure.UNWRITABLE;
+        }
         if (message.contains("READONLY") || message.contains("READ ONLY REPLICA")) {
             return RedisStoreFailure.READONLY;
         }
@@ -149,9 +170,24 @@ final class StoreFailure extends RuntimeException {
         if (message.contains("MASTERDOWN") || message.contains("CLUSTERDOWN")) {
             return RedisStoreFailure.CLUSTER;
         }
-        if (SCRIPT.matcher(message).find()) {
-            return RedisStoreFailure.SCRIPT;
+        return isOfLua(message) ? RedisStoreFailure.SCRIPT : RedisStoreFailure.ERROR;
+    }
+
+    private static boolean isOfLua(String message) {
+        for (int at = message.indexOf(SCRIPT); at >= 0; at = message.indexOf(SCRIPT, at + 1)) {
+            int line = at + SCRIPT.length();
+            if (message.startsWith(" ", line)) {
+                line++;
+            }
+            int end = line;
+            while (end < message.length() && Character.isDigit(message.charAt(end))) {
+                end++;
+            }
+            boolean ofCommand = at > 0 && message.charAt(at - 1) == '@';
+            if (!ofCommand && end > line && message.startsWith(":", end)) {
+                return true;
+            }
         }
-        return RedisStoreFailure.ERROR;
+        return false;
     }
 }

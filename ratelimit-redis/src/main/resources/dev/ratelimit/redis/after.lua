@@ -133,7 +133,8 @@ local function try(first, last, take)
         return false
       end
       reply[verdict], refused[l] = 0, true
-      onlyByChanged = onlyByChanged and before
+      -- a key that is full under the former limit is as good as gone
+      onlyByChanged = onlyByChanged and before and before > 0
       if before then
         -- written only if the key is full sooner: otherwise two limits that take turns would restart its wait each time
         local state, untilFull = algorithm.add(0, p1, p2, p3, s1, s2, s3)

@@ -57,15 +57,15 @@ for _, letter in ipairs({'t', 'i', 'f', 's', 'l'}) do
   end
 end
 
--- starts the penalties of the policies that refuse, in the state and in the reply. The first limit of a policy carries
--- its penalty, and the keys of its limits differ only in the number at their end. asked[l]: what was asked of a limit
--- with a penalty, and where the reply has its end
+-- starts the penalties of the policies that refuse, in the state and in the reply. One limit of a policy carries its
+-- penalty, and the keys of its limits differ only in the number at their end. asked[l]: what was asked of a limit with a
+-- penalty, and where the reply has its end
 function penalize(first, last, asked, refused)
   for l = first, last do
     if asked[l] and asked[l].permits > 0 then
-      local policy, refuses, other = string.match(KEYS[keyOf[l]], '^(.-)%d+$'), refused[l], l + 1
-      while other <= last and find(KEYS[keyOf[other]], policy, 1, true) == 1 do
-        refuses, other = refuses or refused[other], other + 1
+      local policy, refuses = string.match(KEYS[keyOf[l]], '^(.-)%d+$'), false
+      for other = first, last do
+        refuses = refuses or refused[other] and find(KEYS[keyOf[other]], policy, 1, true) == 1
       end
       local algorithm, p1, p2, p3, s = unpack(asked[l])
       local full = select(2, algorithm.inside.add(0, p1, p2, p3, s[2], s[3], s[4])) == 0

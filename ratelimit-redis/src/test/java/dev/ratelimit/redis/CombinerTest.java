@@ -8,13 +8,14 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
-import dev.ratelimit.redis.storm.ScriptServer;
+import dev.ratelimit.redis.server.ScriptServer;
 import dev.ratelimit.test.FakeTicker;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
@@ -188,7 +189,7 @@ class CombinerTest {
                     charge.policy().limits().stream().map(RedisLimits::of).toList(),
                     names.name(charge.policy().name(), charge.key()));
         }
-        return node.send(batch, Operation.CHARGE, 0);
+        return node.send(batch, Operation.CHARGE, 0, new ArrayList<>(1));
     }
 
     private List<PendingBatch> sendUsers(int from, int to) {

@@ -1,7 +1,7 @@
 package dev.ratelimit.redis;
 
 import dev.ratelimit.Scheduler;
-import dev.ratelimit.redis.storm.ScriptServer;
+import dev.ratelimit.redis.server.ScriptServer;
 import dev.ratelimit.test.FakeTicker;
 import io.lettuce.core.RedisException;
 import java.util.ArrayDeque;
@@ -40,7 +40,8 @@ final class FakeRedis extends OneServer implements Scheduler {
     private Runnable meanwhile = () -> {};
     private boolean unreadable;
     private boolean refusesAlarms;
-    private int executed;
+    private boolean scriptsAreLost;
+    private final List<Call> executed = new ArrayList<>();
     private int connected;
 
     FakeRedis(FakeTicker time) {
@@ -59,6 +60,14 @@ final class FakeRedis extends OneServer implements Scheduler {
     /** Executes nothing until it {@linkplain #goOn goes on}. */
     void hang() {
         hangs = true;
+    }
+
+    /** Executes only later what was received meanwhile, when the result is run; goes on with the rest. */
+    Runnable holdUp() {
+        List<Received> heldUp = List.copyOf(received);
+        received.clear();
+        hangs = false;
+        return () -> heldUp.forEach(this::execute);
     }
 
     /** Executes all that was received meanwhile. */
@@ -160,17 +169,29 @@ final class FakeRedis extends OneServer implements Scheduler {
         return connected;
     }
 
-    /** How many scripts it has run. */
+    /** From now on, it has no script that is known by its digest alone. */
+    void loseScripts() {
+        scriptsAreLost = true;
+    }
+
+    /** How many scripts it has run or refused to run. */
     int executed() {
-        return executed;
+        return executed.size();
+    }
+
+    /** Whether each of them was sent with its text. */
+    List<Boolean> whole() {
+        return executed.stream().map(Call::whole).toList();
     }
 
     private void execute(Received command) {
-        executed++;
+        Call call = command.call;
+        executed.add(call);
         Runnable reply;
         try {
-            Call call = command.call;
-            long[] own = server.eval(call.script().text(), call.keys(), call.arguments());
+            long[] own = scriptsAreLost && !call.whole()
+                    ? server.evalSha(call.script().sha(), call.keys(), call.arguments())
+                    : server.eval(call.script().text(), call.keys(), call.arguments());
             long[] numbers = foreign == null ? own : foreign;
             foreign = null;
             reply = unreadable

@@ -107,6 +107,33 @@ class HeldPermitsTest {
     }
 
     @Test
+    @DisplayName("a charge that is under way for long is given back when no server executes it any more, not before")
+    void decide_executedAfterTheNextConnection_isCancelledAfterwards() {
+        try (RedisStore patient = redis.store()
+                .deadline(Duration.ofSeconds(5))
+                .onStoreFailure(OnStoreFailure.ALLOW)
+                .build()) {
+            // it learns the time
+            patient.peek(List.of(WINDOW.charge("k")));
+            List<Runnable> late = new ArrayList<>();
+            redis.hang();
+            redis.meanwhile(() -> {
+                late.add(redis.holdUp());
+                redis.cut();
+            });
+            assertThat(RedisStore.decidedByRedis(patient.decide(List.of(EXPORTS.charge("k")))))
+                    .isFalse();
+
+            seconds(3);
+            late.forEach(Runnable::run);
+            assertThat(remaining(EXPORTS)).isEqualTo(9);
+
+            seconds(15);
+            assertThat(remaining(EXPORTS)).isEqualTo(10);
+        }
+    }
+
+    @Test
     @DisplayName("of a rate beside it, nobody knows whether it was charged: it stays charged")
     void decide_replyOfBothIsLost_cancelsWhatIsHeldOnly() {
         redis.loseReplies();

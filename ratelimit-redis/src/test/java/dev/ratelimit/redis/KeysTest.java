@@ -78,6 +78,7 @@ class KeysTest {
     }
 
     @Test
+    @Tag("slow")
     @DisplayName("D8: after each of 10,000 operations of all algorithms the key lives as long as it takes to be full")
     void ttl_afterAnyOperation_isTimeToFull() {
         long seed = Seeds.next();

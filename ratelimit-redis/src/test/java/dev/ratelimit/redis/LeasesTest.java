@@ -96,6 +96,29 @@ class LeasesTest {
     }
 
     @Test
+    void pay_bucketIsFullAgain_leaseGoesOn() {
+        ask(8);
+        arrive(100);
+        time.advance(Duration.ofMillis(900));
+
+        assertThat(leases.pay(CHARGE)).isNotNull();
+    }
+
+    @Test
+    void pay_leaseHasExpired_endsItAtOnce() {
+        ask(7);
+        time.advance(Duration.ofMillis(100));
+        ask(1);
+        arrive(100);
+
+        // the sweep comes at 1.25 s
+        time.advance(Duration.ofMillis(1010));
+        assertThat(leases.pay(CHARGE)).isNull();
+
+        assertThat(refunded).isEqualTo(requested);
+    }
+
+    @Test
     void drop_leaseArrivesLater_isRefundedUnlessItWasErased() {
         ask(8);
         Reset reset = leases.drop(CHARGE);

@@ -9,6 +9,7 @@ import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.Policy;
+import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Seeds;
@@ -24,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -32,8 +34,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Compares the scripts with core: random limits of all kinds and sizes, random charges, questions, refunds and changes
- * of limits at random times must have the same results. A failing history prints its seed; {@code -Dseed=} repeats it.
+ * Compares the scripts with core: random limits of all kinds and sizes, random charges, questions, refunds, resets and
+ * changes of limits at random times, alone or beside another policy, must have the same results whether they block or not.
+ * A failing history prints its seed; {@code -Dseed=} repeats it.
  *
  * <p>Times are whole microseconds, the unit of Redis's clock; core's waits are rounded up to them.
  */
@@ -127,6 +130,9 @@ class LuaMatchesCoreTest {
          */
         final List<Policy> writers = new ArrayList<>();
 
+        /** Charged beside the policy, before or after it; it may refuse, too. */
+        final Policy other;
+
         Policy policy;
         Decision last = new Decision(true, List.of(), List.of(), null);
         long elapsed;
@@ -139,6 +145,7 @@ class LuaMatchesCoreTest {
             this.policy = policy(IntStream.range(0, random.nextInt(3) == 0 ? 2 : 1)
                     .mapToObj(i -> exact(limits.any()))
                     .toList());
+            this.other = limits.policy(name + " other", List.of(exact(limits.any())));
             writers.add(policy);
         }
 
@@ -160,10 +167,11 @@ class LuaMatchesCoreTest {
                 if (random.nextInt(6) == 0) {
                     setBack(step);
                 }
-                switch (random.nextInt(12)) {
+                switch (random.nextInt(13)) {
                     case 0, 1 -> peek(permits(), step);
                     case 2, 3 -> refund(step);
                     case 4 -> change(step);
+                    case 5 -> reset(step);
                     default -> charge(permits(), step);
                 }
             }
@@ -239,18 +247,27 @@ class LuaMatchesCoreTest {
             return permits;
         }
 
+        /** Alone, or beside the other policy; core cannot follow the server's clock back under any limit of that one. */
         private List<Charge> charges(long permits) {
-            return List.of(policy.charge("k", permits));
+            Charge charge = policy.charge("k", permits);
+            if (setBack > 0 || random.nextInt(3) > 0) {
+                return List.of(charge);
+            }
+            long capacity = other.limits().get(0).capacity();
+            Charge beside = other.charge("k", random.nextBoolean() ? random.nextInt(2) : random.nextLong(capacity + 2));
+            return random.nextBoolean() ? List.of(charge, beside) : List.of(beside, charge);
         }
 
         private void peek(long permits, int step) {
-            same(core.peek(charges(permits)), redis.peek(charges(permits)), step);
+            List<Charge> charges = charges(permits);
+            Decision atRedis = random.nextBoolean() ? redis.peek(charges) : answer(redis.peekAsync(charges));
+            same(core.peek(charges), atRedis, step);
         }
 
         private void charge(long permits, int step) {
             List<Charge> charges = charges(permits);
             Decision atCore = core.decide(charges);
-            Decision atRedis = redis.decide(charges);
+            Decision atRedis = random.nextBoolean() ? redis.decide(charges) : answer(redis.decideAsync(charges));
             same(atCore, atRedis, step);
             if (atCore.admitted() && permits > 0) {
                 writers.clear();
@@ -261,19 +278,37 @@ class LuaMatchesCoreTest {
             }
         }
 
+        /** All of a charge, or a part. */
         private void refund(int step) {
             if (!taken.isEmpty()) {
                 Taken one = taken.remove(random.nextInt(taken.size()));
-                core.refund(one.atCore);
-                redis.refund(one.atRedis);
+                List<Charge> part = one.atCore.charges().stream()
+                        .map(charge -> random.nextBoolean()
+                                ? charge
+                                : charge.policy().charge(charge.key(), random.nextLong(charge.permits() + 1)))
+                        .toList();
+                core.refund(one.atCore, part);
+                if (random.nextBoolean()) {
+                    redis.refund(one.atRedis, part);
+                } else {
+                    answer(redis.refundAsync(one.atRedis, part));
+                }
                 peek(1, step);
             }
         }
 
+        private void reset(int step) {
+            forget();
+            peek(1, step);
+        }
+
         private void change(int step) {
-            List<Limit> next = RandomLimits.limitsOf(policy).stream()
-                    .map(limit -> exact(limits.successorOf(limit)))
-                    .toList();
+            // also back to the one before: plans of a key take turns
+            List<Limit> next = random.nextInt(3) == 0
+                    ? RandomLimits.limitsOf(writers.get(random.nextInt(writers.size())))
+                    : RandomLimits.limitsOf(policy).stream()
+                            .map(limit -> exact(limits.successorOf(limit)))
+                            .toList();
             List<Change> changes = IntStream.range(0, next.size())
                     .boxed()
                     .flatMap(i -> writers.stream()
@@ -288,7 +323,8 @@ class LuaMatchesCoreTest {
             if (changes.stream().allMatch(Change::exact)) {
                 charge(1, step);
             } else {
-                alike(core.peek(charges(1)), redis.peek(charges(1)), step);
+                List<Charge> charges = List.of(policy.charge("k", 1));
+                alike(core.peek(charges), redis.peek(charges), step);
                 forget();
             }
         }
@@ -302,7 +338,10 @@ class LuaMatchesCoreTest {
         }
 
         private void same(Decision atCore, Decision atRedis, int step) {
-            last = atRedis;
+            List<LimitStatus> own = atRedis.limits().stream()
+                    .filter(status -> status.policy().equals(policy))
+                    .toList();
+            last = new Decision(atRedis.admitted(), List.of(policy.charge("k")), own, null);
             assertThat(inMicros(atRedis)).as("%s, step %s", this, step).isEqualTo(inMicros(atCore));
         }
 
@@ -324,6 +363,103 @@ class LuaMatchesCoreTest {
         public String toString() {
             return policy.limits() + " at " + elapsed + " ns, set back by " + setBack + " to " + TIME.epochNanos()
                     + ", seed " + seed;
+        }
+    }
+
+    /** A key whose server's clock is set back, under one limit. */
+    private static final class StepBack {
+        final long seed;
+        final Random random;
+        final RandomLimits limits;
+        final Policy policy;
+        final Policy shut = Policy.of("shut" + policies++, SlidingLog.of(Rate.parse("1/second")));
+
+        /** How long a key waits at most for a permit, and until it is full: as if it had just been exhausted. */
+        final long wait;
+
+        final long full;
+        long elapsed;
+
+        StepBack(long seed) {
+            this.seed = seed;
+            this.random = new Random(seed);
+            this.limits = new RandomLimits(random);
+            Policy any;
+            LimitStatus exhausted;
+            do {
+                Limit limit = limits.any();
+                any = limits.policy("p" + policies++, List.of(limit));
+                exhausted = core.decide(List.of(
+                                Policy.of("exhausted" + policies++, limit).charge("k", limit.capacity())))
+                        .limits()
+                        .get(0);
+            } while (LimitAlgorithm.of(exhausted.limit()).wallClock()
+                    || any.concurrency()
+                    || exhausted.fullAfterNanos() > MAX_NANOS / 20);
+            policy = any;
+            long penalty = any.penalty() == null ? 0 : any.penalty().duration().toNanos();
+            wait = Math.max(exhausted.nextAvailableNanos(), penalty);
+            full = Math.max(exhausted.fullAfterNanos(), penalty);
+        }
+
+        void run() {
+            advance(2 * full);
+            List<Taken> taken = new ArrayList<>();
+            for (int i = random.nextInt(4); i >= 0; i--) {
+                List<Charge> charges = charges(random.nextLong(capacity() + 2));
+                taken.add(new Taken(redis.decide(charges), core.decide(charges)));
+                advance(random.nextLong(full / 4 + 1));
+            }
+            long back = limits.number(62) % (elapsed / 1000 + 1) * 1000;
+            TIME.setWallClock(Duration.ofNanos(-back));
+
+            // the first question may note the step
+            switch (random.nextInt(5)) {
+                case 0 -> redis.decide(List.of(policy.charge("k", 1), shut.charge("k", 2)));
+                case 1 -> redis.decide(List.of(shut.charge("k", 2), policy.charge("k", 1)));
+                case 2 -> redis.decide(charges(capacity() + 1));
+                case 3 -> {
+                    redis.refund(taken.get(0).atRedis);
+                    core.refund(taken.get(0).atCore);
+                }
+                default -> redis.peek(charges(1));
+            }
+            long left = notAheadOfCore().retryAfterNanos();
+            assertThat(left).as("%s", this).isLessThanOrEqualTo(micros(wait) * 1000);
+            advance(left / 2);
+            assertThat(notAheadOfCore().retryAfterNanos()).as("%s", this).isEqualTo(left - left / 2000 * 1000);
+            advance(left - left / 2000 * 1000);
+            assertThat(notAheadOfCore().retryAfterNanos()).as("%s", this).isZero();
+            advance(full + 1000);
+            assertThat(notAheadOfCore().remaining()).as("%s", this).isEqualTo(capacity());
+
+            TIME.setWallClock(Duration.ofNanos(back - elapsed));
+        }
+
+        private LimitStatus notAheadOfCore() {
+            LimitStatus atRedis = redis.peek(charges(1)).limits().get(0);
+            long remaining = core.peek(charges(1)).limits().get(0).remaining();
+            assertThat(atRedis.remaining()).as("%s", this).isLessThanOrEqualTo(remaining);
+            return atRedis;
+        }
+
+        private void advance(long nanos) {
+            long whole = nanos / 1000 * 1000;
+            elapsed += whole;
+            ALARMS.advanceNanos(whole);
+        }
+
+        private List<Charge> charges(long permits) {
+            return List.of(policy.charge("k", permits));
+        }
+
+        private long capacity() {
+            return policy.limits().get(0).capacity();
+        }
+
+        @Override
+        public String toString() {
+            return policy.limits() + ", seed " + seed;
         }
     }
 
@@ -355,6 +491,10 @@ class LuaMatchesCoreTest {
         }
     }
 
+    private static <T> T answer(CompletionStage<T> stage) {
+        return stage.toCompletableFuture().join();
+    }
+
     private record Standing(boolean admitted, List<Long> numbers) {}
 
     private static Standing inMicros(Decision decision) {
@@ -379,6 +519,14 @@ class LuaMatchesCoreTest {
             History history = new History(Seeds.next());
             history.run();
             TIME.setWallClock(Duration.ofNanos(history.setBack - history.elapsed));
+        }
+    }
+
+    /** Core measures these limits by a clock that is never set back. */
+    @Test
+    void serverClockSetBack_anyLimit_admitsNothingBecauseOfItAndIsFullInTime() {
+        for (int i = 0; i < HISTORIES; i++) {
+            new StepBack(Seeds.next()).run();
         }
     }
 

@@ -80,7 +80,7 @@ class NodeTest {
 
     @Test
     void get_beforeTheDeadline_saysNothingOfTheServer() {
-        PendingBatch sent = node.send(batch(), Operation.PEEK, 0);
+        PendingBatch sent = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
 
         assertThatExceptionOfType(StoreFailure.class)
                 .isThrownBy(() -> sent.get(0))
@@ -92,8 +92,8 @@ class NodeTest {
     @Test
     @DisplayName("a charge whose caller gave up while connecting is not sent, and a refund is")
     void send_connectionComesTooLate_sendsOnlyRefunds() {
-        PendingBatch charge = node.send(batch(), Operation.CHARGE, 0);
-        PendingBatch refund = node.send(batch(), Operation.REFUND, 0);
+        PendingBatch charge = node.send(batch(), Operation.CHARGE, 0, new ArrayList<>(1));
+        PendingBatch refund = node.send(batch(), Operation.REFUND, 0, new ArrayList<>(1));
         assertThat(failure(charge)).isEqualTo(RedisStoreFailure.TIMEOUT);
         assertThat(failure(refund)).isEqualTo(RedisStoreFailure.TIMEOUT);
 
@@ -107,7 +107,7 @@ class NodeTest {
 
     @Test
     void post_deadlinePasses_isTheServersFailure() {
-        node.post(batch(), Operation.PEEK, 0);
+        node.post(batch(), Operation.PEEK, 0, new ArrayList<>(1));
         assertThat(node.available()).isTrue();
 
         time.advance(DEADLINE);
@@ -131,9 +131,10 @@ class NodeTest {
         builder.maxInFlight(1).failures(2);
         node = newNode();
         for (int round = 0; round < 2; round++) {
-            PendingBatch waiting = node.send(batch(), Operation.PEEK, 0);
+            PendingBatch waiting = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
             for (int i = 0; i < Breaker.WINDOW + 5; i++) {
-                assertThat(failure(node.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.SATURATED);
+                assertThat(failure(node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
+                        .isEqualTo(RedisStoreFailure.SATURATED);
             }
             assertThat(node.available()).isTrue();
             assertThat(failure(waiting)).isEqualTo(RedisStoreFailure.TIMEOUT);
@@ -147,23 +148,26 @@ class NodeTest {
         builder.maxInFlight(1);
         node = newNode();
         Node other = newNode();
-        node.send(batch(), Operation.PEEK, 0);
+        node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
 
-        assertThat(failure(node.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.SATURATED);
-        assertThat(failure(other.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.TIMEOUT);
+        assertThat(failure(node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
+                .isEqualTo(RedisStoreFailure.SATURATED);
+        assertThat(failure(other.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
+                .isEqualTo(RedisStoreFailure.TIMEOUT);
     }
 
     @Test
     void arrived_afterTheDeadline_freesNoSecondPlace() {
         builder.maxInFlight(1).failures(Breaker.WINDOW);
         node = newNode();
-        PendingBatch late = node.send(batch(), Operation.PEEK, 0);
+        PendingBatch late = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
         assertThat(failure(late)).isEqualTo(RedisStoreFailure.TIMEOUT);
-        node.send(batch(), Operation.PEEK, 0);
+        node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
 
         late.arrived(null, new IllegalStateException("late"));
 
-        assertThat(failure(node.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.SATURATED);
+        assertThat(failure(node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
+                .isEqualTo(RedisStoreFailure.SATURATED);
     }
 
     @Test
@@ -171,23 +175,27 @@ class NodeTest {
         builder.maxInFlight(1);
         node = newNode();
         Node next = newNode();
-        PendingBatch sent = node.send(batch(), Operation.PEEK, 0);
-        assertThat(failure(node.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.SATURATED);
+        PendingBatch sent = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
+        assertThat(failure(node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
+                .isEqualTo(RedisStoreFailure.SATURATED);
 
         assertThat(sent.goTo(next)).isNotDone();
 
-        assertThat(failure(next.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.SATURATED);
+        assertThat(failure(next.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
+                .isEqualTo(RedisStoreFailure.SATURATED);
         assertThat(failure(sent)).isEqualTo(RedisStoreFailure.TIMEOUT);
         assertThat(node.available()).isTrue();
         assertThat(next.available()).isFalse();
-        assertThat(failure(node.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.TIMEOUT);
+        assertThat(failure(node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
+                .isEqualTo(RedisStoreFailure.TIMEOUT);
     }
 
     @Test
     void goTo_nextServerIsLeftAlone_isRefusedThere() {
         Node next = newNode();
-        assertThat(failure(next.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.TIMEOUT);
-        PendingBatch sent = node.send(batch(), Operation.PEEK, 0);
+        assertThat(failure(next.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
+                .isEqualTo(RedisStoreFailure.TIMEOUT);
+        PendingBatch sent = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
 
         assertThatExceptionOfType(StoreFailure.class)
                 .isThrownBy(() -> sent.goTo(next))
@@ -200,12 +208,13 @@ class NodeTest {
     void goTo_nobodyWaitsAnyLonger_takesNoPlace() {
         builder.maxInFlight(1);
         Node next = newNode();
-        PendingBatch sent = node.send(batch(), Operation.PEEK, 0);
+        PendingBatch sent = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
         assertThat(failure(sent)).isEqualTo(RedisStoreFailure.TIMEOUT);
 
         assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> sent.goTo(next));
 
-        assertThat(failure(next.send(batch(), Operation.PEEK, 0))).isEqualTo(RedisStoreFailure.TIMEOUT);
+        assertThat(failure(next.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
+                .isEqualTo(RedisStoreFailure.TIMEOUT);
     }
 
     @Test

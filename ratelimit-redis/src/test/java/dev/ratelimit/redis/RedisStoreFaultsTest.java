@@ -26,6 +26,7 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -37,6 +38,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * store leaves nothing behind.
  */
 @ExtendWith(SilentLog.class)
+@Tag("slow")
 class RedisStoreFaultsTest {
 
     private static final Policy SLOTS = Policy.of("slots", Concurrency.of(10));

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Seeds;
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.redis.server.ScriptServer;
 import dev.ratelimit.redis.server.Started;
-import dev.ratelimit.redis.storm.ScriptServer;
 import io.lettuce.core.KeyValue;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisNoScriptException;
@@ -301,9 +301,42 @@ class ScriptServerMatchesRedisTest {
     }
 
     @Test
+    @Tag("slow")
     void anyHistory_ofAnyLimits_hasTheSameRepliesAndValues() {
         for (int i = 0; i < HISTORIES; i++) {
             new History(Seeds.next()).run();
+        }
+    }
+
+    /** What only the scripts of the Spring Boot starters use. */
+    @Test
+    void hashesAndTexts_haveTheSameReplies() {
+        ScriptServer simulated = new ScriptServer(() -> 1_700_000_000_000_000L);
+        String[] keys = {"hash"};
+        for (String expression : List.of(
+                "redis.call('HMGET', KEYS[1], 'a')[1] or '-'",
+                "redis.call('PEXPIRE', KEYS[1], '3600000')",
+                "redis.call('HSET', KEYS[1], 'a', 1)",
+                "redis.call('HSET', KEYS[1], 'a', '22')",
+                "table.concat(redis.call('HMGET', KEYS[1], 'a', 'a'))",
+                "redis.call('HMGET', KEYS[1], 'a', 'b')[2] or '-'",
+                "redis.call('MGET', KEYS[1])[1] or '-'",
+                "redis.call('PEXPIRE', KEYS[1], '3600000')",
+                "redis.call('EXISTS', KEYS[1])",
+                "redis.call('PEXPIRE', KEYS[1], 0)",
+                "redis.call('EXISTS', KEYS[1])",
+                "redis.call('PSETEX', KEYS[1], 3600000, 'x') and 1",
+                "redis.pcall('HMGET', KEYS[1], 'a').err",
+                "redis.pcall('HSET', KEYS[1], 'a', 1).err",
+                "redis.call('MGET', KEYS[1])[1]",
+                "redis.sha1hex('abc')",
+                "string.format('%d', 4503599627370497) .. string.format('%d', '17')")) {
+            String script = "return {'' .. (" + expression + ")}";
+            List<byte[]> real = redis.eval(script, ScriptOutputType.MULTI, keys);
+            assertThat(simulated.evalTexts(script, keys, new byte[0][]))
+                    .as("%s", expression)
+                    .usingElementComparator(Arrays::compare)
+                    .isEqualTo(real);
         }
     }
 }

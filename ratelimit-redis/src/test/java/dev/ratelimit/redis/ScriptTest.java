@@ -8,7 +8,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.redis.Script.Algorithm;
-import dev.ratelimit.redis.storm.ScriptServer;
+import dev.ratelimit.redis.server.ScriptServer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

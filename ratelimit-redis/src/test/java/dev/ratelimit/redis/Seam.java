@@ -102,9 +102,9 @@ public final class Seam {
         return OTHERS.computeIfAbsent(script.sha(), sha -> Script.of(script.text() + "\n-- another version"));
     }
 
-    /** The name in Redis of the first limit of this charge's policy. */
-    public static String firstKey(String prefix, Charge charge) {
-        return name(prefix, charge) + charge.policy().rank(0);
+    /** The name in Redis of the slowest limit of this charge's policy, which carries a penalty. */
+    public static String slowestKey(String prefix, Charge charge) {
+        return name(prefix, charge) + 0;
     }
 
     /** The names in Redis of the limits of this charge's policy. */
@@ -122,6 +122,11 @@ public final class Seam {
     /** The failure of a command whose reply is no script's. */
     public static RuntimeException unexpectedReply() {
         return Reply.unexpected();
+    }
+
+    /** Whether a server says by this that it cannot write. */
+    public static boolean isOfWriting(Throwable failure) {
+        return StoreFailure.of(failure).ofWriting();
     }
 
     /** Whether a server decided this charge of the decision. */

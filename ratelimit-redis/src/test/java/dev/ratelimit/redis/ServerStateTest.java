@@ -28,12 +28,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A server that answers, but with an error. */
 @Tag("servers")
 class ServerStateTest {
 
     private static final Duration PATIENT = Duration.ofSeconds(5);
+    private static final Policy NARROW = Policy.of("narrow", TokenBucket.of(Rate.parse("1/hour")));
+
     private static final Policy TWO_LIMITS =
             Policy.of("two", TokenBucket.of(Rate.parse("100/day")), FixedWindow.of(Rate.parse("100/hour")));
 
@@ -91,8 +95,8 @@ class ServerStateTest {
                         .isTrue();
             }
             assertThat(state()).isEqualTo(before);
-            assertThat(scene.events.failures(RedisStoreFailure.OOM)).isEqualTo(10);
-            assertThat(scene.events.failures(RedisStoreFailure.OPEN)).isEqualTo(2);
+            assertThat(scene.events.failures(RedisStoreFailure.OOM)).isEqualTo(1);
+            assertThat(scene.events.failures(RedisStoreFailure.OPEN)).isEqualTo(11);
             assertThat(scene.events.warnings()).hasSize(1).allMatch(text -> text.contains("(oom: "));
 
             redis().configSet("maxmemory", "0");
@@ -100,6 +104,35 @@ class ServerStateTest {
             assertThat(Scene.byRedis(scene.decide(TWO_LIMITS, "old"))).isTrue();
         } finally {
             redis().configSet("maxmemory", "0");
+        }
+    }
+
+    /** What reads succeeds: questions, and refusals. */
+    @ParameterizedTest
+    @CsvSource({"min-replicas-to-write, 1, 0, unwritable", "maxmemory, 1, 0, oom"})
+    void server_thatReadsButCannotWrite_isIll(String setting, String ill, String well, String reason) {
+        try (Scene scene = patient()) {
+            scene.store.decide(List.of(NARROW.charge("full", 1)));
+            assertThat(scene.decide(NARROW, "full").admitted()).isFalse();
+            redis().configSet(setting, ill);
+
+            int local = 0;
+            for (int i = 0; i < 20; i++) {
+                for (int j = 0; j < 9; j++) {
+                    scene.store.peek(List.of(WIDE.charge("asked")));
+                    scene.decide(NARROW, "full");
+                }
+                local += Scene.byRedis(scene.decide(WIDE, "charged")) ? 0 : 1;
+            }
+
+            assertThat(local).isEqualTo(20);
+            assertThat(scene.store.available()).isFalse();
+            assertThat(scene.events.warnings()).hasSize(1).allMatch(text -> text.contains("(" + reason + ": "));
+            redis().configSet(setting, well);
+            scene.awaitRedis();
+            assertThat(scene.store.available()).isTrue();
+        } finally {
+            redis().configSet(setting, well);
         }
     }
 

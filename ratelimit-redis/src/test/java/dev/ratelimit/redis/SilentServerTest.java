@@ -4,10 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.ratelimit.test.FakeTicker;
-import io.lettuce.core.RedisNoScriptException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What is sent again to a server that does not answer, and when it gets another connection. */
@@ -15,10 +16,13 @@ class SilentServerTest {
 
     private final FakeTicker time = new FakeTicker();
     private final Events events = new Events();
-    private final SilentServer server = new SilentServer();
-    private final RedisStoreBuilder builder =
-            new RedisStoreBuilder(settings -> server).ticker(time).threads(Runnable::run);
+    private final FakeRedis server = new FakeRedis(time);
     private final OperatorLog operatorLog = new OperatorLog(events, server, Duration.ofSeconds(1));
+
+    @BeforeEach
+    void hang() {
+        server.hang();
+    }
 
     @AfterEach
     void close() {
@@ -27,7 +31,7 @@ class SilentServerTest {
     }
 
     private Node node() {
-        ServerSettings settings = builder.settings();
+        ServerSettings settings = server.store().settings();
         return new Node(server, Topology.ANY, new ScriptExecutor(settings, new OnlyServer()), settings, operatorLog);
     }
 
@@ -41,16 +45,17 @@ class SilentServerTest {
     }
 
     private static void sendInVain(Node node, Operation operation) {
-        PendingBatch sent = node.send(batch(), operation, 0);
+        PendingBatch sent = node.send(batch(), operation, 0, new ArrayList<>(1));
         assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> sent.await(0));
     }
 
     private List<Boolean> sentAfterLateNoScript(Operation operation) {
         sendInVain(node(), operation);
 
-        server.failFirst(new RedisNoScriptException("NOSCRIPT No matching script."));
+        server.loseScripts();
+        server.goOn();
 
-        return server.calls().stream().map(Call::whole).toList();
+        return server.whole();
     }
 
     @Test
@@ -73,6 +78,6 @@ class SilentServerTest {
         }
 
         // the first one, and its replacement
-        assertThat(server.connections()).isEqualTo(2);
+        assertThat(server.connected()).isEqualTo(2);
     }
 }

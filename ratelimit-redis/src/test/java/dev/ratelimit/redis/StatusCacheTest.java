@@ -12,6 +12,7 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -117,13 +118,29 @@ class StatusCacheTest {
         assertThat(off.refusal(List.of(charge))).isNull();
     }
 
+    private void remove(Charge charge) {
+        statusCache.remove(Objects.requireNonNull(statusCache.known(charge)));
+    }
+
     @Test
-    void remove_known_isReturnedOnce() {
+    void remove_newerStatuses_stay() {
+        Charge charge = POLICY.charge("k", 5);
+        refused(charge, 3000 * MILLI, 3000 * MILLI);
+        StatusCache.Known older = Objects.requireNonNull(statusCache.known(charge));
+        refused(charge, 2000 * MILLI, 2000 * MILLI);
+
+        statusCache.remove(older);
+
+        assertThat(statusCache.known(charge)).isNotNull();
+    }
+
+    @Test
+    void remove_known_isNotKnownAnyMore() {
         Charge charge = POLICY.charge("k", 5);
         refused(charge, 3000 * MILLI, 3000 * MILLI);
 
-        assertThat(statusCache.remove(POLICY.charge("k"))).isNotNull();
-        assertThat(statusCache.remove(charge)).isNull();
+        remove(POLICY.charge("k"));
+        assertThat(statusCache.known(charge)).isNull();
         assertThat(refuses(charge)).isFalse();
     }
 
@@ -147,7 +164,7 @@ class StatusCacheTest {
         statusCache.forget(charge);
         refused(POLICY.charge("k", 1), 3000 * MILLI, 500 * MILLI);
 
-        assertThat(statusCache.remove(charge)).isNotNull();
+        remove(charge);
         statusCache.put(charge, List.of(status(charge, 3000 * MILLI, 500 * MILLI)), asked);
 
         assertThat(refuses(charge)).isFalse();

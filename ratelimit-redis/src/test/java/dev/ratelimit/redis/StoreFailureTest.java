@@ -27,6 +27,8 @@ class StoreFailureTest {
             WRONG_TYPE | ERR Error running script (call to f_1): @user_script:43: @user_script: 43: -WRONGTYPE Operation
             OOM        | OOM command not allowed when used memory > 'maxmemory'. script: f, on @user_script:95.
             OOM        | ERR Error running script (call to f_1): @user_script:95: -OOM command not allowed
+            UNWRITABLE | MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.
+            UNWRITABLE | ERR Error running script (call to f_1): @user_script:95: -NOREPLICAS Not enough good replicas to write.
             READONLY   | ERR Error running script (call to f_1): @user_script:95: -READONLY You can't write against a read only replica.
             READONLY   | READONLY You can't write against a read only replica. script: f, on @user_script:95.
             AUTH       | NOPERM this user has no permissions to run the 'evalsha' command

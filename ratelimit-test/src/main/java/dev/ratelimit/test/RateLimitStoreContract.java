@@ -209,6 +209,21 @@ public abstract class RateLimitStoreContract extends StorePenaltyContract {
                 .isTrue();
     }
 
+    @Test
+    void decide_limitThatHasNotChangedForTheKeyRefusesToo_changesNothing() {
+        Policy before = Policy.of("p", FixedWindow.of(Rate.parse("10/hour")), TokenBucket.of(TEN_A_SECOND));
+        Policy after = Policy.of("p", FixedWindow.of(Rate.parse("10/30m")), TokenBucket.of(Rate.parse("5/second")));
+        limiter.decide(before.charge("k", 10));
+        ticker.advance(Duration.ofSeconds(2));
+
+        // of the second, the key is full again, so that it is the same as a new one, whether or not the store has
+        // forgotten it
+        assertThat(limiter.decide(after.charge("k", 6))).isRefused();
+        ticker.advance(Duration.ofMinutes(10));
+
+        assertThat(limiter.peek(after.charge("k"))).isRefused().hasRetryAfter(Duration.ofMinutes(30));
+    }
+
     /** Two plans of one key that charge it in turn. */
     private final class Turns {
 
@@ -280,6 +295,23 @@ public abstract class RateLimitStoreContract extends StorePenaltyContract {
 
             assertThat(limit.admits(state, 0, 1, NOW - back)).isFalse();
             assertThat(limit.remaining(state, 0, NOW - back)).isZero();
+        }
+    }
+
+    /** Somebody else may have read the clock later, and charged first; states that grow are charged with a later reading. */
+    @ParameterizedTest
+    @MethodSource("limits")
+    void limit_chargeWithATimeBeforeTheState_isRefundedUnlessTheStateBeginsAfterIt(LimitAlgorithm limit) {
+        long[] state = charged(limit, tenths(limit, 3));
+        long left = limit.remaining(state, 0, NOW);
+        long permits = tenths(limit, 2);
+
+        assertThat(limit.beginsAfter(state, 0, NOW)).isFalse();
+        if (!limit.grows() && !limit.beginsAfter(state, 0, NOW - 1) && limit.admits(state, 0, permits, NOW - 1)) {
+            limit.charge(state, 0, permits, NOW - 1);
+            limit.refund(state, 0, permits, 1, NOW);
+
+            assertThat(limit.remaining(state, 0, NOW)).isEqualTo(left);
         }
     }
 

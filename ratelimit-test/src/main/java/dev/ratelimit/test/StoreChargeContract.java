@@ -119,8 +119,10 @@ abstract class StoreChargeContract extends StoreAsyncContract {
         };
     }
 
-    static Stream<Trace> traces() {
-        return Trace.all();
+    /** The traces of the algorithms that {@link #limits()} are of. */
+    Stream<Trace> traces() {
+        List<Class<?>> tested = limits().<Class<?>>map(Object::getClass).toList();
+        return Trace.all().filter(trace -> tested.contains(trace.limit().getClass()));
     }
 
     Stream<Arguments> waysAndLimits() {

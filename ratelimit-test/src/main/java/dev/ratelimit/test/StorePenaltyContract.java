@@ -16,9 +16,13 @@ import dev.ratelimit.algorithm.TokenBucket;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -238,6 +242,61 @@ abstract class StorePenaltyContract extends StoreChargeContract {
         assertThat(limiter.decide(changed(other, 4).charge("k"))).isRefused().hasRetryAfter(Duration.ofSeconds(1));
         assertThat(limiter.decide(Policy.of("p", other).charge("k", other.capacity())))
                 .isAdmitted();
+    }
+
+    @Test
+    void decide_limitsComeAndGoAndMove_thePenaltyGoesOn() {
+        List<Limit> all = Stream.of(
+                        limits(),
+                        limits(Rate.parse("30/3s")),
+                        Stream.of(FixedWindow.of(Rate.parse("5/hour")), TokenBucket.of(Rate.parse("100/day"))))
+                .<Limit>flatMap(limits -> limits)
+                .toList();
+        for (int seed = 0; seed < 100; seed++) {
+            changeLimitsDuringThePenalty(seed, all);
+        }
+    }
+
+    private void changeLimitsDuringThePenalty(int seed, List<Limit> all) {
+        Random random = new Random(seed);
+        String name = "policy of seed " + seed;
+        List<Limit> limits = new ArrayList<>(List.of(all.get(random.nextInt(all.size()))));
+        Policy policy = new Policy(name, limits).withPenalty(PENALTY);
+        limiter.decide(policy.charge("k", random.nextInt(2) * limits.get(0).capacity()));
+        assertThat(limiter.decide(policy.charge("k", 1 + limits.get(0).capacity())))
+                .isRefused();
+
+        Duration left = PENALTY;
+        for (int i = 0; i < 8; i++) {
+            change(limits, all, random);
+            Duration step = Duration.ofMillis(1 + random.nextInt(500));
+            ticker.advance(step);
+            left = left.minus(step);
+            policy = new Policy(name, limits).withPenalty(PENALTY);
+            int permits = 1 + random.nextInt(3);
+            assertThat(limiter.tryAcquire(policy.charge("k", permits)))
+                    .as("%s: %s", name, limits)
+                    .isFalse();
+            assertThat(limiter.decide(policy.charge("k")).retryAfterNanos())
+                    .as("%s: %s", name, limits)
+                    .isGreaterThanOrEqualTo(left.toNanos());
+        }
+        ticker.advance(left);
+        assertThat(limiter.peek(policy.charge("k")).retryAfterNanos())
+                .as("%s: %s", name, limits)
+                .isEqualTo(limiter.peek(new Policy(name, limits).charge("k")).retryAfterNanos());
+    }
+
+    /** Adds, removes or replaces a limit, or lists them in another order. */
+    private static void change(List<Limit> limits, List<Limit> all, Random random) {
+        Limit any = all.get(random.nextInt(all.size()));
+        int place = random.nextInt(limits.size());
+        switch (random.nextInt(4)) {
+            case 0 -> limits.add(place, any);
+            case 1 -> limits.set(place, any);
+            case 2 -> limits.subList(place, limits.size() - 1).clear();
+            default -> Collections.shuffle(limits, random);
+        }
     }
 
     private static Policy changed(Limit limit, long seconds) {

@@ -112,7 +112,7 @@ abstract class StoreTimeContract {
      * {@return the limits to test with: one of each algorithm, and more if its options make a different one} Override
      * this method to add custom limits to those of {@code super}, always in the same order. They refill their
      * {@linkplain Limit#capacity() permits} within two periods. Those that do not hold {@code rate.permits()} skip the
-     * tests that charge parts of ten permits.
+     * tests that charge parts of ten permits. Only the recorded traces of these limits' algorithms are replayed.
      *
      * @param rate 10 permits per second, or twice as many
      */

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A slot that is reused for another key, and then for the first one again, while a charge reads it without a lock. */
-@Tag("slow")
+@Tag("nightly")
 class SlotLincheckTest {
 
     /** Lincheck's own limit, half a minute of real time, is over early while it transforms classes on a busy machine. */

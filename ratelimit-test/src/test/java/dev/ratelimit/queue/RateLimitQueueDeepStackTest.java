@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Calls so deep in a recursion that the stack ends within them. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@Tag("slow")
+@Tag("nightly")
 class RateLimitQueueDeepStackTest {
 
     private static final Policy ONE = Policy.of("one", TokenBucket.of(Rate.parse("1/second")));

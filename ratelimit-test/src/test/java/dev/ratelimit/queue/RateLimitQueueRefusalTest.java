@@ -129,6 +129,23 @@ class RateLimitQueueRefusalTest {
     }
 
     @Test
+    void expired_othersCameFirst_isToldWhenTheNextPermitComes() {
+        Policy slow = Policy.of("slow", FixedWindow.of(Rate.parse("1/5s")));
+        Waiting newest = new Waiting(Duration.ofMillis(5_100), 10, Order.NEWEST_FIRST);
+        try (QueueScene scene = new QueueScene("slow", newest)) {
+            scene.ask(slow.charge("k"));
+            CompletableFuture<Decision> oldest = scene.ask(slow.charge("k"));
+            scene.advance(Duration.ofMillis(4_950));
+            scene.ask(2, slow.charge("k"));
+
+            scene.advance(Duration.ofMillis(200));
+
+            assertThat(refused(oldest)).isTrue();
+            assertThat(retryAfter(oldest)).isBetween(Duration.ofMillis(4_800), Duration.ofMillis(4_900));
+        }
+    }
+
+    @Test
     void storeThatTellsNoStatus_isCompleted() {
         Charge charge = SLOTS.charge("k");
         Decision silent = new Decision(true, List.of(charge), List.of(), null);

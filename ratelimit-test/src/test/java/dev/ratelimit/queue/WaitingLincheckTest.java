@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
  *
  * <p>There are no operations before the parallel part: they would settle everything.
  */
-@Tag("slow")
+@Tag("nightly")
 class WaitingLincheckTest {
 
     /** Lincheck's own limit, half a minute of real time, is over early while it transforms classes on a busy machine. */

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -170,6 +171,7 @@ class InMemoryStoreBoundsTest {
     }
 
     @Test
+    @Tag("slow")
     @DisplayName("however many limits a program creates, overflow budgets use bounded memory")
     void bytes_overflowOfManyLimits_isBounded() {
         InMemoryStore store = store(1);

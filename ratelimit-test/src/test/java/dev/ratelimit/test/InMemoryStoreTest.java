@@ -3,15 +3,20 @@ package dev.ratelimit.test;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
+import java.time.Duration;
 import java.util.stream.Stream;
 
 class InMemoryStoreTest extends RateLimitStoreContract {
 
+    /** It sweeps once an hour: some tests pass years, each of a million sweeps. */
     @Override
     protected RateLimitStore newStore(FakeTicker time) {
-        return InMemoryStore.builder().ticker(time).build();
+        Scheduler seldom =
+                (task, delayNanos) -> time.schedule(task, Duration.ofHours(1).toNanos());
+        return InMemoryStore.builder().ticker(time).scheduler(seldom).build();
     }
 
     /** Also a custom limit, which holds other permits than those of its rate. */

@@ -1,7 +1,9 @@
 package dev.ratelimit.test;
 
 import dev.ratelimit.RateLimitStore;
+import org.junit.jupiter.api.Tag;
 
+@Tag("slow")
 class LockedStoreTest extends RateLimitStoreContract {
 
     @Override

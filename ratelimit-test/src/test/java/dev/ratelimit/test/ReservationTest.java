@@ -200,7 +200,7 @@ class ReservationTest {
     /** What one charge gives back, another one can take. */
     @Test
     void settle_refundsFirst() {
-        Reservation both = tokens.reserve("alice", 60).and(tokens.reserve("alice", 40));
+        Reservation both = tokens.reserve("alice", 40).and(tokens.reserve("alice", 60));
 
         both.settle(50);
 

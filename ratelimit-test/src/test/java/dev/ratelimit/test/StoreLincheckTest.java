@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
  * <p>There are no operations before the parallel part: they would drain the limits, and a store that counts wrong would
  * pass.
  */
-@Tag("slow")
+@Tag("nightly")
 class StoreLincheckTest {
 
     private static final int A = 2;

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
  *
  * <p>A table starts with 8 slots and is replaced when it contains 6 keys; 5 are added before the threads start.
  */
-@Tag("slow")
+@Tag("nightly")
 class TableLincheckTest {
 
     private static final int CAPACITY = 2;

@@ -6,6 +6,10 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.algorithm.LimitOptions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -19,6 +23,15 @@ class TraceTest {
         Limit limit = algorithm.limit(Rate.parse("1/second"), LimitOptions.NONE);
 
         assertThat(Trace.all().map(Trace::limit)).hasAtLeastOneElementOfType(limit.getClass());
+    }
+
+    @Test
+    void files_areAllThatThereAre() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("src/main/resources/dev/ratelimit/test/traces"))) {
+            assertThat(files.map(file -> file.getFileName().toString()))
+                    .containsExactlyInAnyOrderElementsOf(
+                            Trace.FILES.stream().map(name -> name + ".json").toList());
+        }
     }
 
     @Test

@@ -1,4 +1,7 @@
-/** Real servers for tests: processes on loopback, and a proxy that disturbs the connection to them. */
+/**
+ * Servers for tests: real ones, which are processes on loopback, with a proxy that disturbs the connection to them; and one
+ * that runs scripts in this JVM.
+ */
 @NullMarked
 package dev.ratelimit.redis.server;
 

@@ -266,7 +266,7 @@ final class Books {
         requireShort(charge, told, status);
         Account account = account(told.key());
         long refusedNanos = Seam.serverNanos(decision, charge);
-        Penalty penalty = told.key().equals(Seam.firstKey(PREFIX, charge)) && charge.permits() > 0
+        Penalty penalty = told.key().equals(Seam.slowestKey(PREFIX, charge)) && charge.permits() > 0
                 ? charge.policy().penalty()
                 : null;
         if (penalty != null) {

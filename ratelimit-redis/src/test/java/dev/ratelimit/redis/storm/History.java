@@ -4,6 +4,7 @@ import dev.ratelimit.redis.storm.Step.Ask;
 import dev.ratelimit.redis.storm.Step.Fault;
 import dev.ratelimit.redis.storm.Step.Question;
 import dev.ratelimit.redis.storm.Step.Trouble;
+import dev.ratelimit.storm.Shrinkable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -17,7 +18,7 @@ import java.util.function.Predicate;
  * @param reached parts of lines of its timeline, in their order: a history that does not get there any more tests
  *     nothing
  */
-record History(Setup setup, List<Step> steps, List<String> reached) {
+record History(Setup setup, List<Step> steps, List<String> reached) implements Shrinkable<Step, History> {
 
     private static final String COMMENT = "#";
 
@@ -56,9 +57,9 @@ record History(Setup setup, List<Step> steps, List<String> reached) {
         return new History(setup, List.copyOf(steps), List.copyOf(reached));
     }
 
-    /** The same with other steps. */
-    History with(List<Step> others) {
-        return new History(setup, List.copyOf(others), reached);
+    @Override
+    public History with(List<Step> others) {
+        return new History(setup, others, reached);
     }
 
     /** The same with other delays. */

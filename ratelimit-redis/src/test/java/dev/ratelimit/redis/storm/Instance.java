@@ -48,6 +48,10 @@ final class Instance implements RedisStoreListener {
     private @Nullable RedisStore store;
     private @Nullable Waiters waiters;
     private @Nullable RedisStoreFailure lastFailure;
+
+    /** How often servers had refused to write when this instance used them again. */
+    private long refusedBefore;
+
     private final Map<String, Long> returned = new HashMap<>();
     private final Restraint restraint;
 
@@ -297,6 +301,7 @@ final class Instance implements RedisStoreListener {
         requireReason();
         if (open != null && open.available()) {
             restraint.used();
+            refusedBefore = network.refusedWrites();
         } else {
             restraint.stopped();
             leftAloneNanos = world.now();
@@ -315,12 +320,13 @@ final class Instance implements RedisStoreListener {
     }
 
     /**
-     * A server is left alone after the configured number of failures, of which callers may not have told yet, or never
+     * A server is left alone when it says that it cannot write, or after the configured number of failures, of which callers may not have told yet, or never
      * will, since they were interrupted.
      */
     private void requireReason() {
         RedisStore open = store;
-        if (open != null && !open.available() && !setup.isCluster()) {
+        boolean refused = network.refusedWrites() > refusedBefore;
+        if (open != null && !open.available() && !setup.isCluster() && !refused) {
             world.require(
                     restraint.failures() + world.unfinished(place) + interrupts >= setup.failures(),
                     "%s stops using a server after %d of the last requests failed, and %d calls are under way",

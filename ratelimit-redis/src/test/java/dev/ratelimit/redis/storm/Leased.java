@@ -120,9 +120,7 @@ final class Leased {
         if (asked.permits() >= MIN_LEASE) {
             large.add(new Charge(asked.key(), nowMicros));
         }
-        double full = asked.isBucket() ? asked.fullAfterMicros() : Double.MAX_VALUE;
-        double unused = endsMicros.merge(
-                new Charge(asked.key(), nowMicros), nowMicros + Math.min(LEASE_NANOS / 1000.0, full), Math::min);
+        endsMicros.put(new Charge(asked.key(), nowMicros), nowMicros + LEASE_NANOS / 1000.0);
     }
 
     /** Records that a server carries out a refund. */

@@ -2,6 +2,7 @@ package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.redis.Seam;
+import dev.ratelimit.redis.server.ScriptServer;
 import dev.ratelimit.redis.storm.Step.Fault;
 import dev.ratelimit.redis.storm.World.Place;
 import io.lettuce.core.RedisException;
@@ -54,6 +55,7 @@ final class Network {
     private int faults;
     private long calmSince;
     private final Map<String, Server> servers = new HashMap<>();
+    private long refusedWrites;
     private final List<Server> all = new ArrayList<>();
     private final Map<Ends, Route> routes = new HashMap<>();
     private final Set<Wire> wires = new LinkedHashSet<>();
@@ -101,6 +103,11 @@ final class Network {
     @Nullable
     Slots slots() {
         return slots;
+    }
+
+    /** How often a server has said that it cannot write, which is enough to leave it alone. */
+    long refusedWrites() {
+        return refusedWrites;
     }
 
     /** The servers that now have the data; a single one unless they form a cluster. */
@@ -203,7 +210,7 @@ final class Network {
 
     /** The server that has this key. */
     Server server(Charge charge) {
-        return owner(Seam.firstKey(Books.PREFIX, charge));
+        return owner(Seam.slowestKey(Books.PREFIX, charge));
     }
 
     /** The server that has the key of this name. */
@@ -398,7 +405,13 @@ final class Network {
             slots.check(server, keys, asking);
         }
         ScriptServer data = server.data();
-        long[] reply = text == null ? data.evalSha(sha, keys, arguments) : data.eval(text, keys, arguments);
+        long[] reply;
+        try {
+            reply = text == null ? data.evalSha(sha, keys, arguments) : data.eval(text, keys, arguments);
+        } catch (RuntimeException e) {
+            refusedWrites += Seam.isOfWriting(e) ? 1 : 0;
+            throw e;
+        }
         world.note(() -> server + ": " + Asked.text(keys, arguments, reply));
         if (!isProbe(keys)) {
             books.ran(place, keys, arguments, reply);

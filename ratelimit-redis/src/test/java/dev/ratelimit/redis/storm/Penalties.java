@@ -35,7 +35,7 @@ final class Penalties {
     }
 
     private static String key(Charge charge) {
-        return Seam.firstKey(Books.PREFIX, charge);
+        return Seam.slowestKey(Books.PREFIX, charge);
     }
 
     /** Records that a key is about to be reset. */

@@ -209,7 +209,7 @@ final class RealStorm implements AutoCloseable {
     /** Begins or ends to move the slot of a key to the next server. */
     private void move(boolean ends) {
         RedisCluster moving = Objects.requireNonNull(cluster);
-        String key = Seam.firstKey(prefix(), charge(new Want(0, 0, 0)));
+        String key = Seam.slowestKey(prefix(), charge(new Want(0, 0, 0)));
         RedisServer from = moving.masterOf(key);
         RedisServer to = servers.get((servers.indexOf(from) + 1) % servers.size());
         int slot = SlotHash.getSlot(key);

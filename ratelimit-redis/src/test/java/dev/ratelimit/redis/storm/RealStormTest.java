@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * callers ask. What is granted must be within the same bounds as in the simulation, which {@link StormTest} runs with the
  * same seeds.
  */
-@Tag("slow")
+@Tag("nightly")
 @Tag("servers")
 @ExtendWith(SilentLog.class)
 class RealStormTest {

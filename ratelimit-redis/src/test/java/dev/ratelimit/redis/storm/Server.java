@@ -1,6 +1,7 @@
 package dev.ratelimit.redis.storm;
 
-import dev.ratelimit.redis.storm.ScriptServer.State;
+import dev.ratelimit.redis.server.ScriptServer;
+import dev.ratelimit.redis.server.ScriptServer.State;
 import io.lettuce.core.RedisException;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;

@@ -163,7 +163,7 @@ final class Shares {
     private void requirePenalty(Local local, Decision decision, LimitStatus status) {
         Charge charge = status.charge();
         Penalty penalty = charge.policy().penalty();
-        if (penalty == null || charge.permits() == 0 || !local.key.equals(Seam.firstKey(Books.PREFIX, charge))) {
+        if (penalty == null || charge.permits() == 0 || !local.key.equals(Seam.slowestKey(Books.PREFIX, charge))) {
             return;
         }
         boolean first = refused.add(local);

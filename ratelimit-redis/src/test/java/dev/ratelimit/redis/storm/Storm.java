@@ -11,6 +11,7 @@ import dev.ratelimit.redis.storm.Step.Trouble;
 import dev.ratelimit.redis.storm.Step.Want;
 import dev.ratelimit.redis.storm.World.Actor;
 import dev.ratelimit.redis.storm.World.Place;
+import dev.ratelimit.storm.Timeline;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -58,7 +59,7 @@ final class Storm {
     /** Whether all that was held has come back. */
     private boolean checksHeld;
 
-    private Storm(History history, @Nullable List<String> timeline) {
+    private Storm(History history, Timeline timeline) {
         this.history = history;
         this.setup = history.setup();
         this.world = new World(setup.seed(), timeline);
@@ -91,12 +92,7 @@ final class Storm {
     }
 
     /** Runs a history; returns what did not hold, or {@code null}. */
-    static @Nullable Throwable run(History history) {
-        return run(history, null);
-    }
-
-    /** Runs a history and writes down what happens. */
-    static @Nullable Throwable run(History history, @Nullable List<String> timeline) {
+    static @Nullable Throwable run(History history, Timeline timeline) {
         Storm storm = new Storm(history, timeline);
         try {
             storm.run();

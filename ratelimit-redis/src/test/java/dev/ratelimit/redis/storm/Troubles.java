@@ -2,8 +2,9 @@ package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.redis.Seam;
+import dev.ratelimit.redis.server.ScriptServer;
+import dev.ratelimit.redis.server.ScriptServer.State;
 import dev.ratelimit.redis.storm.Bounds.Gain;
-import dev.ratelimit.redis.storm.ScriptServer.State;
 import dev.ratelimit.redis.storm.Step.Target;
 import dev.ratelimit.redis.storm.Step.Trouble;
 import dev.ratelimit.redis.storm.Step.Want;

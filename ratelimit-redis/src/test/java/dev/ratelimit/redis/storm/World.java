@@ -2,6 +2,7 @@ package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.storm.Timeline;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -250,15 +251,10 @@ final class World {
     private long now;
     private long numbered;
 
-    /** What has happened so far, as far as anybody wants to know. */
-    private final @Nullable List<String> timeline;
+    private final Timeline timeline;
 
-    /**
-     * A world in which nothing has happened yet.
-     *
-     * @param timeline gets a line for what happens
-     */
-    World(long seed, @Nullable List<String> timeline) {
+    /** A world in which nothing has happened yet. */
+    World(long seed, Timeline timeline) {
         this.random = new Random(seed);
         this.timeline = timeline;
     }
@@ -266,8 +262,8 @@ final class World {
     /** Writes down that something happens. */
     void note(Supplier<String> what) {
         // once something has failed, calls only end
-        if (timeline != null && failures.isEmpty()) {
-            timeline.add(String.format(Locale.ROOT, "%12.6f s  %s", now / 1e9, what.get()));
+        if (failures.isEmpty()) {
+            timeline.note(() -> String.format(Locale.ROOT, "%12.6f s  %s", now / 1e9, what.get()));
         }
     }
 

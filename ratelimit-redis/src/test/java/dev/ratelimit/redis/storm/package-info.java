@@ -3,7 +3,7 @@
  * faults in a world of one thread at a time, virtual time and simulated servers, each repeatable from its seed.
  *
  * <p>{@link dev.ratelimit.redis.storm.World} has the time and runs everything; {@link dev.ratelimit.redis.storm.Network},
- * {@link dev.ratelimit.redis.storm.Server} and {@link dev.ratelimit.redis.storm.ScriptServer} are what is outside an
+ * {@link dev.ratelimit.redis.storm.Server} and its {@link dev.ratelimit.redis.server.ScriptServer} are what is outside an
  * instance. A {@link dev.ratelimit.redis.storm.History} is what happens, drawn from a seed, and
  * {@link dev.ratelimit.redis.storm.Storm} runs one and keeps the {@link dev.ratelimit.redis.storm.Books} that every step
  * is checked against.

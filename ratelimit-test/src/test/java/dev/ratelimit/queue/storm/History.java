@@ -12,10 +12,13 @@ import dev.ratelimit.queue.RateLimitQueue.Order;
 import dev.ratelimit.queue.RateLimitQueue.Waiting;
 import dev.ratelimit.queue.storm.Step.Kind;
 import dev.ratelimit.queue.storm.Step.Want;
+import dev.ratelimit.storm.Shrinkable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param order what the order of tasks and of other threads is drawn from
  */
-record History(long order, Setup setup, List<Step> steps) {
+record History(long order, Setup setup, List<Step> steps) implements Shrinkable<Step, History> {
 
     /**
      * A policy, and how callers wait for it.
@@ -55,6 +58,19 @@ record History(long order, Setup setup, List<Step> steps) {
             3_000 * MILLI,
             8_000 * MILLI);
     private static final int MAX_STEPS = 24;
+
+    /** With fewer steps, others do them at other places: so many orders are tried. */
+    private static final int ORDERS = 40;
+
+    @Override
+    public History with(List<Step> others) {
+        return new History(order, setup, others);
+    }
+
+    @Override
+    public Stream<History> reordered() {
+        return LongStream.range(1, ORDERS).mapToObj(other -> new History(other, setup, steps));
+    }
 
     /** Draws a history. */
     static History draw(long seed) {

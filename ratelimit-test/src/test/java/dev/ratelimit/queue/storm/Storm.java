@@ -11,12 +11,14 @@ import dev.ratelimit.queue.RateLimitQueue;
 import dev.ratelimit.queue.storm.History.Waited;
 import dev.ratelimit.queue.storm.Step.Kind;
 import dev.ratelimit.queue.storm.Step.Want;
+import dev.ratelimit.storm.Timeline;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +36,7 @@ final class Storm {
     private final History history;
     private final Random random;
     private final Deque<Step> steps;
-    private final List<String> timeline;
+    private final Timeline timeline;
     private final World world;
     private final RateLimitStore store;
     private final RateLimitQueue queue;
@@ -53,7 +55,7 @@ final class Storm {
     private int foreignCalls;
     private @Nullable Throwable failure;
 
-    private Storm(History history, List<String> timeline) {
+    private Storm(History history, Timeline timeline) {
         this.history = history;
         this.random = new Random(history.order());
         this.steps = new ArrayDeque<>(history.steps());
@@ -76,16 +78,7 @@ final class Storm {
     }
 
     /** Runs a history. Returns what is wrong; {@code null} if nothing is. */
-    static @Nullable Throwable run(History history) {
-        return run(history, new ArrayList<>());
-    }
-
-    /**
-     * Runs a history.
-     *
-     * @param timeline gets what happens
-     */
-    static @Nullable Throwable run(History history, List<String> timeline) {
+    static @Nullable Throwable run(History history, Timeline timeline) {
         Storm storm = new Storm(history, timeline);
         storm.inAnotherThread(storm::runAll);
         return storm.failure;
@@ -141,7 +134,7 @@ final class Storm {
 
     /** What the queue tells nobody: failures of foreign code that concern no caller, and what a check of ours throws there. */
     private void hear(Throwable e) {
-        say("reported: " + e);
+        say(() -> "reported: " + e);
         if (e instanceof AssertionError) {
             fail(e);
         }
@@ -151,7 +144,7 @@ final class Storm {
     private void foreign(String what) {
         foreignCalls++;
         if (foreignCalls == history.setup().fault()) {
-            say("fails: " + what);
+            say(() -> "fails: " + what);
             model.fails();
             judge.fails();
             throw new IllegalStateException("fault of " + what);
@@ -169,19 +162,19 @@ final class Storm {
                 && !(timeStands && steps.getFirst().kind().takesTime())
                 && failure == null
                 && random.nextInt(history.setup().oneIn()) == 0) {
-            say("meanwhile, at " + what);
+            say(() -> "meanwhile, at " + what);
             Step step = steps.removeFirst();
             model.meanwhile(() -> inAnotherThread(() -> act(step)));
         }
         timeStands = stood;
     }
 
-    private void say(String what) {
-        timeline.add("%15d %s%s".formatted(world.now(), "  ".repeat(depth), what));
+    private void say(Supplier<String> what) {
+        timeline.note(() -> "%15d %s%s".formatted(world.now(), "  ".repeat(depth), what.get()));
     }
 
     private void act(Step step) {
-        say(step.toString());
+        say(step::toString);
         depth++;
         try {
             switch (step.kind()) {
@@ -226,12 +219,12 @@ final class Storm {
         caller.gets(result);
         model.joined(caller);
         boolean atOnce = result.isDone();
-        say(caller + (atOnce ? " has its answer" : " waits"));
+        say(() -> caller + (atOnce ? " has its answer" : " waits"));
         result.whenComplete((decision, e) -> {
             if (!atOnce) {
                 model.answered(caller);
             }
-            say(caller + " gets " + (e == null ? decision : e));
+            say(() -> caller + " gets " + (e == null ? decision : e));
             if (e == null) {
                 hold(decision);
             }
@@ -243,7 +236,7 @@ final class Storm {
         model.asks(caller);
         foreign("the store for " + caller);
         Decision decision = store.decide(caller.charges);
-        say(caller + " hears " + decision);
+        say(() -> caller + " hears " + decision);
         judge.charges(decision);
         model.hears(caller, decision);
         meanwhile("the store's answer to " + caller);
@@ -254,7 +247,7 @@ final class Storm {
         List<Caller> waiting = model.waiting();
         if (!waiting.isEmpty()) {
             Caller caller = waiting.get((int) (step.number() % waiting.size()));
-            say(caller + " leaves");
+            say(() -> caller + " leaves");
             caller.result().cancel(false);
         }
     }
@@ -264,7 +257,7 @@ final class Storm {
             Decision decision = held.remove((int) (step.number() % held.size()));
             model.improves();
             store.refund(decision);
-            say("returned: " + decision.charges());
+            say(() -> "returned: " + decision.charges());
             decision.charges().forEach(charge -> queue.wake(charge.policy(), charge.key()));
         }
     }

@@ -1,17 +1,20 @@
-package dev.ratelimit.redis.storm;
+package dev.ratelimit.redis.server;
 
-import dev.ratelimit.redis.storm.CompiledScript.CommandError;
+import dev.ratelimit.redis.server.CompiledScript.CommandError;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.internal.ExceptionFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.luaj.vm2.LuaClosure;
 import org.luaj.vm2.LuaError;
@@ -22,8 +25,8 @@ import org.luaj.vm2.LuaValue;
 import org.luaj.vm2.Varargs;
 
 /**
- * A simulated Redis 7 that runs the store's real scripts in this JVM, deterministically: the same calls at the same
- * times have the same replies. It knows the commands that the scripts use. Refusals are the client's exceptions, with
+ * A simulated Redis 7 that runs the real scripts in this JVM, deterministically: the same calls at the same
+ * times have the same replies. It knows the commands that our scripts use. Refusals are the client's exceptions, with
  * the texts of Redis. Not thread-safe.
  */
 public final class ScriptServer {
@@ -90,15 +93,20 @@ public final class ScriptServer {
         }
     }
 
-    /** The value is text, or anything else in place of a type that is no string. */
+    /** The value is a text, a {@link Hash}, or anything else in place of another type. */
     private record Entry(Object value, long expiresAtMillis) {}
+
+    private record Hash(Map<LuaString, LuaString> fields) {}
 
     private enum Command {
         TIME(1, 1, false, false),
         MGET(2, Integer.MAX_VALUE, false, false),
         EXISTS(2, Integer.MAX_VALUE, false, false),
         PSETEX(4, 4, true, true),
-        DEL(2, Integer.MAX_VALUE, true, false);
+        DEL(2, Integer.MAX_VALUE, true, false),
+        HMGET(3, Integer.MAX_VALUE, false, false),
+        HSET(4, 4, true, true),
+        PEXPIRE(3, 3, true, false);
 
         private static final Map<LuaString, Command> BY_NAME = new HashMap<>();
 
@@ -147,6 +155,10 @@ public final class ScriptServer {
         redis.rawset("call", LuaLibrary.function(this::call));
         redis.rawset("pcall", LuaLibrary.function(this::protectedCall));
         redis.rawset("error_reply", LuaLibrary.function(arguments -> errorReply(arguments.checkjstring(1))));
+        redis.rawset(
+                "sha1hex",
+                LuaLibrary.function(
+                        arguments -> LuaValue.valueOf(CompiledScript.sha(bytes(arguments.checkstring(1))))));
         globals.rawset("redis", redis);
     }
 
@@ -154,7 +166,14 @@ public final class ScriptServer {
     public long[] eval(String text, String[] keys, byte[][] arguments) {
         refuseRequest(keys);
         load(text);
-        return run(CompiledScript.of(text), keys, arguments);
+        return run(CompiledScript.of(text), keys, arguments, ScriptServer::numbers);
+    }
+
+    /** The same for a script whose reply consists of texts. */
+    public List<byte[]> evalTexts(String text, String[] keys, byte[][] arguments) {
+        refuseRequest(keys);
+        load(text);
+        return run(CompiledScript.of(text), keys, arguments, ScriptServer::texts);
     }
 
     /** Runs the script with this digest, if the server has it. */
@@ -164,11 +183,11 @@ public final class ScriptServer {
         if (script == null) {
             throw ExceptionFactory.createExecutionException("NOSCRIPT No matching script. Please use EVAL.");
         }
-        return run(script, keys, arguments);
+        return run(script, keys, arguments, ScriptServer::numbers);
     }
 
     /** Keeps this script. */
-    void load(String text) {
+    public void load(String text) {
         CompiledScript script = CompiledScript.of(text);
         scripts.put(script.sha(), script);
     }
@@ -214,6 +233,14 @@ public final class ScriptServer {
         return entry != null && entry.value instanceof LuaString value ? bytes(value) : null;
     }
 
+    /** The names of all keys. */
+    public List<String> keys() {
+        return entries.keySet().stream()
+                .map(LuaString::tojstring)
+                .filter(this::has)
+                .toList();
+    }
+
     /** The number of keys, including those that have expired and that no command has asked for since. */
     public int size() {
         return entries.size();
@@ -253,7 +280,7 @@ public final class ScriptServer {
         }
     }
 
-    private long[] run(CompiledScript script, String[] keys, byte[][] arguments) {
+    private <T> T run(CompiledScript script, String[] keys, byte[][] arguments, Function<LuaTable, T> result) {
         if (state.refusal == State.Refusal.SCRIPTS) {
             throw ExceptionFactory.createExecutionException(state.error);
         }
@@ -266,18 +293,24 @@ public final class ScriptServer {
                 ARGV,
                 LuaValue.listOf(Arrays.stream(arguments).map(ScriptServer::text).toArray(LuaValue[]::new)));
         try {
-            return numbers(new LuaClosure(script.code(), globals).call());
+            LuaTable reply = new LuaClosure(script.code(), globals).call().checktable();
+            LuaValue error = reply.rawget(ERR);
+            if (!error.isnil()) {
+                throw ExceptionFactory.createExecutionException(error.tojstring());
+            }
+            return result.apply(reply);
         } catch (LuaError e) {
             throw script.failure(e);
         }
     }
 
-    private static long[] numbers(LuaValue reply) {
-        LuaTable table = reply.checktable();
-        LuaValue error = table.rawget(ERR);
-        if (!error.isnil()) {
-            throw ExceptionFactory.createExecutionException(error.tojstring());
-        }
+    private static List<byte[]> texts(LuaTable table) {
+        return IntStream.rangeClosed(1, table.length())
+                .mapToObj(i -> bytes(table.rawget(i).checkstring()))
+                .toList();
+    }
+
+    private static long[] numbers(LuaTable table) {
         long[] numbers = new long[table.length()];
         for (int i = 0; i < numbers.length; i++) {
             if (!(table.rawget(i + 1) instanceof LuaNumber number)) {
@@ -309,6 +342,9 @@ public final class ScriptServer {
             case EXISTS -> existing(arguments);
             case PSETEX -> set(arguments.checkstring(2), arguments.arg(3), arguments.checkstring(4));
             case DEL -> delete(arguments);
+            case HMGET -> fields(arguments);
+            case HSET -> setField(arguments.checkstring(2), arguments.checkstring(3), arguments.checkstring(4));
+            case PEXPIRE -> expire(arguments.checkstring(2), wholeMillis(arguments.arg(3)));
         };
     }
 
@@ -351,15 +387,56 @@ public final class ScriptServer {
     }
 
     private LuaValue set(LuaString key, LuaValue time, LuaString value) {
+        long millis = wholeMillis(time);
+        if (millis <= 0) {
+            throw new CommandError("ERR invalid expire time in 'psetex' command");
+        }
+        entries.put(key, new Entry(value, millis(nowMicros) + millis));
+        return LuaValue.TRUE;
+    }
+
+    private static long wholeMillis(LuaValue time) {
         double millis = time.checkdouble();
         // a number is written with 17 digits, and read as a whole one
         if (millis != Math.rint(millis) || Math.abs(millis) >= 1e17) {
             throw new CommandError("ERR value is not an integer or out of range");
-        } else if (millis <= 0) {
-            throw new CommandError("ERR invalid expire time in 'psetex' command");
         }
-        entries.put(key, new Entry(value, millis(nowMicros) + (long) millis));
-        return LuaValue.TRUE;
+        return (long) millis;
+    }
+
+    private LuaValue expire(LuaString key, long millis) {
+        Entry entry = entry(key);
+        if (entry == null) {
+            return LuaValue.ZERO;
+        } else if (millis <= 0) {
+            entries.remove(key);
+        } else {
+            entries.put(key, new Entry(entry.value, millis(nowMicros) + millis));
+        }
+        return LuaValue.ONE;
+    }
+
+    private static Map<LuaString, LuaString> hash(@Nullable Entry entry) {
+        if (entry != null && !(entry.value instanceof Hash)) {
+            throw new CommandError("WRONGTYPE Operation against a key holding the wrong kind of value");
+        }
+        return entry != null && entry.value instanceof Hash hash ? hash.fields : Map.of();
+    }
+
+    private LuaTable fields(Varargs arguments) {
+        Map<LuaString, LuaString> fields = hash(entry(arguments.arg(2)));
+        return LuaValue.listOf(IntStream.rangeClosed(3, arguments.narg())
+                .mapToObj(i -> fields.get(arguments.checkstring(i)))
+                .map(value -> value == null ? LuaValue.FALSE : value)
+                .toArray(LuaValue[]::new));
+    }
+
+    private LuaValue setField(LuaString key, LuaString field, LuaString value) {
+        Entry entry = entry(key);
+        Map<LuaString, LuaString> fields = new HashMap<>(hash(entry));
+        boolean known = fields.put(field, value) != null;
+        entries.put(key, new Entry(new Hash(fields), entry == null ? NEVER : entry.expiresAtMillis));
+        return known ? LuaValue.ZERO : LuaValue.ONE;
     }
 
     private LuaValue delete(Varargs arguments) {

@@ -1,4 +1,4 @@
-package dev.ratelimit.redis.storm;
+package dev.ratelimit.redis.server;
 
 import java.nio.ByteBuffer;
 import java.util.Set;
@@ -28,8 +28,9 @@ import org.luaj.vm2.lib.VarArgFunction;
  */
 final class LuaLibrary {
 
-    private static final Set<String> BASE = Set.of("error", "ipairs", "pairs", "select", "tonumber");
-    private static final Set<String> STRING = Set.of("byte", "find", "gsub", "lower", "match", "sub", "upper");
+    private static final Set<String> BASE = Set.of("error", "ipairs", "next", "pairs", "select", "tonumber");
+    private static final Set<String> STRING =
+            Set.of("byte", "find", "gmatch", "gsub", "lower", "match", "sub", "upper");
 
     /** How many values a Lua function may return. */
     private static final int MAX_RESULTS = 7999;
@@ -45,11 +46,13 @@ final class LuaLibrary {
         Names string = new Names();
         STRING.forEach(name -> string.rawset(name, lua.get("string").get(name)));
         string.rawset("rep", function(LuaLibrary::repeat));
+        string.rawset("format", function(LuaLibrary::format));
         BASE.forEach(name -> SHARED.rawset(name, lua.get(name)));
         SHARED.rawset("unpack", function(LuaLibrary::unpack));
         SHARED.rawset("string", string);
         Names table = new Names();
         table.rawset("concat", lua.get("table").get("concat"));
+        table.rawset("insert", lua.get("table").get("insert"));
         SHARED.rawset("table", table);
         SHARED.rawset("math", math());
         SHARED.rawset("struct", struct());
@@ -131,6 +134,14 @@ final class LuaLibrary {
             text.copyInto(0, repeated, at, text.m_length);
         }
         return LuaString.valueUsing(repeated);
+    }
+
+    /** The interpreter's knows integers of 32 bits alone. */
+    private static Varargs format(Varargs arguments) {
+        if (!arguments.checkjstring(1).equals("%d")) {
+            throw new UnsupportedOperationException("string format " + arguments.arg(1));
+        }
+        return LuaValue.valueOf(Long.toString((long) arguments.checkdouble(2)));
     }
 
     private static Varargs unpack(Varargs arguments) {

@@ -1,11 +1,11 @@
-package dev.ratelimit.redis.storm;
+package dev.ratelimit.redis.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.ratelimit.redis.storm.ScriptServer.Data;
-import dev.ratelimit.redis.storm.ScriptServer.State;
+import dev.ratelimit.redis.server.ScriptServer.Data;
+import dev.ratelimit.redis.server.ScriptServer.State;
 import io.lettuce.core.RedisBusyException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisLoadingException;
@@ -124,6 +124,51 @@ class ScriptServerTest {
 
         assertThat(eval("return {redis.call('DEL', KEYS[1], 'other')}")).containsExactly(1);
         assertThat(server.size()).isZero();
+    }
+
+    /** What the script returns, which consists of texts. */
+    private List<String> texts(String script) {
+        return server.evalTexts(script, new String[] {KEY}, new byte[0][]).stream()
+                .map(text -> new String(text, StandardCharsets.US_ASCII))
+                .toList();
+    }
+
+    @Test
+    void hset_fields_areReadUntilTheKeyExpires() {
+        String read = "local all = redis.call('HMGET', KEYS[1], 'a', 'b') return {all[1] or '-', all[2] or '-'}";
+        assertThat(
+                        texts(
+                                "local set = redis.call return {set('HSET', KEYS[1], 'a', 1) .. '', set('HSET', KEYS[1], 'a', 2) .. ''}"))
+                .containsExactly("1", "0");
+        assertThat(texts(read)).containsExactly("2", "-");
+        assertThat(server.remainingMillis(KEY)).isEqualTo(-1);
+        Data before = server.snapshot();
+
+        assertThat(eval("return {redis.call('PEXPIRE', KEYS[1], '1000'), redis.call('PEXPIRE', 'other', 1000)}"))
+                .containsExactly(1, 0);
+        eval("redis.call('HSET', KEYS[1], 'b', 3) return {}");
+        assertThat(texts(read)).containsExactly("2", "3");
+        assertThat(server.remainingMillis(KEY)).isEqualTo(1000);
+        micros += 1_001_000;
+        assertThat(texts(read)).containsExactly("-", "-");
+
+        server.restore(before);
+        assertThat(texts(read)).containsExactly("2", "-");
+        assertThat(eval("return {redis.call('PEXPIRE', KEYS[1], 0)}")).containsExactly(1);
+        assertThat(server.keys()).isEmpty();
+    }
+
+    @Test
+    void hashes_andTexts_areNotConfused() {
+        String wrong = "WRONGTYPE Operation against a key holding the wrong kind of value";
+        eval(SET, "abc");
+        assertThat(texts("return {redis.pcall('HMGET', KEYS[1], 'a').err}")).containsExactly(wrong);
+        assertFails("redis.call('HSET', KEYS[1], 'a', 1) return {}", wrong + " script: SHA, on @user_script:1.");
+
+        eval("redis.call('DEL', KEYS[1]) redis.call('HSET', KEYS[1], 'a', 1) return {}");
+        assertThat(eval(READ)).containsExactly(-1);
+        eval(SET, "abc");
+        assertThat(eval(READ)).containsExactly(3);
     }
 
     @Test

@@ -1,4 +1,4 @@
-package dev.ratelimit.redis.storm;
+package dev.ratelimit.redis.server;
 
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.internal.ExceptionFactory;
@@ -46,13 +46,18 @@ record CompiledScript(String sha, Prototype code) {
     private static CompiledScript compile(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         try {
-            String sha =
-                    HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(bytes));
-            return new CompiledScript(sha, LuaC.instance.compile(new ByteArrayInputStream(bytes), NAME));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("SHA-1 is not available", e);
+            return new CompiledScript(sha(bytes), LuaC.instance.compile(new ByteArrayInputStream(bytes), NAME));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The SHA-1 in hexadecimal. */
+    static String sha(byte[] text) {
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(text));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("SHA-1 is not available", e);
         }
     }
 
