@@ -10,6 +10,9 @@ import dev.ratelimit.StoreUnavailableException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
@@ -33,6 +36,7 @@ final class Call {
     private final ClientLimits limits;
     private final OutgoingRequest request;
     private final @Nullable String server;
+    private final Set<String> around;
     private final List<Charge> charges;
     private final long deadline;
 
@@ -42,12 +46,34 @@ final class Call {
     @GuardedBy("this")
     private @Nullable Reservation reservation;
 
-    Call(ClientLimits limits, OutgoingRequest request, @Nullable String server, long deadline) {
+    @GuardedBy("this")
+    private long sentNanos;
+
+    /**
+     * Creates a call.
+     *
+     * @param around the servers to which calls are under way that wait for this one
+     */
+    Call(ClientLimits limits, OutgoingRequest request, @Nullable String server, Set<String> around, long deadline) {
         this.limits = limits;
         this.request = request;
         this.server = server;
+        this.around = around;
         this.charges = limits.charges(request, server);
         this.deadline = deadline;
+    }
+
+    /** The servers to which calls are under way that wait for those that are sent within this one. */
+    Set<String> within() {
+        if (server == null || counted()) {
+            return around;
+        }
+        return Stream.concat(around.stream(), Stream.of(server)).collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** Whether a call to the same server waits for this one, and so already counts as under way. */
+    private boolean counted() {
+        return server != null && around.contains(server);
     }
 
     /**
@@ -57,7 +83,7 @@ final class Call {
      * @throws CallNotSentException if it cannot be sent in time
      */
     long attempt() {
-        if (server != null && !limits.inFlight().enter(server)) {
+        if (server != null && !counted() && !limits.inFlight().enter(server)) {
             return within(0, ClientLimits.poll(), null);
         }
         Reservation taken = null;
@@ -92,11 +118,15 @@ final class Call {
     }
 
     private void giveBack(@Nullable Reservation taken) {
-        if (server != null) {
-            limits.inFlight().leave(server);
-        }
+        leave();
         if (taken != null) {
             taken.refund();
+        }
+    }
+
+    private void leave() {
+        if (server != null && !counted()) {
+            limits.inFlight().leave(server);
         }
     }
 
@@ -156,6 +186,7 @@ final class Call {
     synchronized void send() {
         if (state == State.ADMITTED) {
             state = State.SENT;
+            sentNanos = limits.ticker().nanos();
         }
     }
 
@@ -165,11 +196,13 @@ final class Call {
      * @return whether permits are held until the response is complete; not if the call has ended meanwhile
      */
     boolean answered(int status, HttpHeaders headers) {
+        long sent;
         synchronized (this) {
             if (state != State.SENT) {
                 return false;
             }
             state = State.ANSWERING;
+            sent = sentNanos;
         }
         if (server != null) {
             ServerFields fields = fields(status, headers);
@@ -181,7 +214,8 @@ final class Call {
             } catch (StoreUnavailableException e) {
                 // the next response says it again
             } finally {
-                limits.inFlight().leave(server, pause > 0 ? 0 : fields.remaining());
+                limits.bound(server, fields, sent);
+                leave();
             }
         }
         return holds();
@@ -218,8 +252,8 @@ final class Call {
         if (taken == null || ended == State.ENDED) {
             return;
         }
-        if (server != null && (ended == State.ADMITTED || ended == State.SENT)) {
-            limits.inFlight().leave(server);
+        if (ended == State.ADMITTED || ended == State.SENT) {
+            leave();
         }
         if (ended == State.ADMITTED) {
             taken.refundAsync();

@@ -9,8 +9,10 @@ import dev.ratelimit.memory.InMemoryStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * {@link CallNotSentException}. A policy of {@linkplain Policy#concurrency concurrency} holds its permit until the
  * response is complete.
  *
- * <p>After a response, calls of the same key are held back as the server asks: by {@code Retry-After} of a 429 or 503, or
+ * <p>After a response, calls of the same key are held back as the server asks: by {@code Retry-After} of a refusal, or
  * until the reset if its {@code RateLimit} or {@code X-RateLimit} fields say that nothing is left; and no more calls are
  * under way at once than they say is left. Nothing is sent again: that is for a retry around the client.
  */
@@ -42,9 +44,13 @@ public final class ClientLimits {
     private final List<Rule> rules;
     private final RequestKey serverKey;
     private final Duration maxWait;
+    private final Duration maxObeyed;
     private final long jitterNanos;
     private final Pauses pauses;
-    private final InFlight inFlight = new InFlight();
+    private final InFlight inFlight;
+
+    /** The keys of the servers to which the thread has calls under way, while it sends others for them. */
+    private final ThreadLocal<Set<String>> around = ThreadLocal.withInitial(Set::of);
 
     private record Rule(Policy policy, RequestKey key) {}
 
@@ -58,8 +64,10 @@ public final class ClientLimits {
         this.rules = List.copyOf(builder.rules);
         this.serverKey = builder.serverKey;
         this.maxWait = builder.maxWait;
+        this.maxObeyed = builder.maxObeyed;
         this.jitterNanos = builder.jitter.toNanos();
         this.pauses = new Pauses(store, SERVER, builder.maxObeyed);
+        this.inFlight = new InFlight(ticker);
     }
 
     /** {@return a builder; without policies, calls only obey what servers say} */
@@ -67,8 +75,8 @@ public final class ClientLimits {
         return new Builder();
     }
 
-    Call call(OutgoingRequest request) {
-        return new Call(this, request, serverKey.of(request), ticker.nanos() + maxWait.toNanos());
+    Call call(OutgoingRequest request, Set<String> around) {
+        return new Call(this, request, serverKey.of(request), around, ticker.nanos() + maxWait.toNanos());
     }
 
     List<Charge> charges(OutgoingRequest request, @Nullable String server) {
@@ -108,6 +116,28 @@ public final class ClientLimits {
 
     InFlight inFlight() {
         return inFlight;
+    }
+
+    /** {@return the keys of the servers to which the current thread has calls under way} */
+    Set<String> around() {
+        return around.get();
+    }
+
+    void around(Set<String> servers) {
+        if (servers.isEmpty()) {
+            around.remove();
+        } else {
+            around.set(servers);
+        }
+    }
+
+    /** Bounds the calls under way until the server admits more; after a pause, until one of them can have an answer. */
+    void bound(String server, ServerFields fields, long sentNanos) {
+        long pause = fields.pauseSeconds();
+        long seconds = pause > 0 ? pause : Math.max(1, fields.resetSeconds());
+        long obeyed = TimeUnit.SECONDS.toNanos(Math.min(seconds, maxObeyed.toSeconds()));
+        long answer = pause > 0 ? TimeUnit.SECONDS.toNanos(1) + jitterNanos : 0;
+        inFlight.bound(server, pause > 0 ? 0 : fields.remaining(), obeyed + answer, sentNanos);
     }
 
     Duration maxWait() {

@@ -3,11 +3,12 @@ package dev.ratelimit.client;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
- * The members of a structured field that is a list (RFC 9651), with those parameters that are numbers. Lenient: servers
- * write tokens for strings, decimals for integers and blanks anywhere. Reads at most {@link #MAX_LENGTH} characters,
+ * The members of a structured field that is a list (RFC 9651), with its parameters, or a dictionary, whose members are
+ * parameters alone. Lenient: servers write tokens for strings, times for integers and blanks anywhere. Reads at most {@link #MAX_LENGTH} characters,
  * once.
  */
 final class FieldList {
@@ -17,11 +18,11 @@ final class FieldList {
 
     private FieldList() {}
 
-    /** The numeric parameters of each member. What cannot be read is left out. */
-    static List<Map<String, Long>> members(String field) {
-        List<Map<String, Long>> members = new ArrayList<>();
+    /** The parameters of each member, by their names in lower case. What cannot be read is left out. */
+    static List<Map<String, String>> members(String field) {
+        List<Map<String, String>> members = new ArrayList<>();
         int end = Math.min(field.length(), MAX_LENGTH);
-        Map<String, Long> parameters = new HashMap<>();
+        Map<String, String> parameters = new HashMap<>();
         boolean quoted = false;
         int from = 0;
         for (int i = 0; i <= end; i++) {
@@ -46,13 +47,11 @@ final class FieldList {
         return members;
     }
 
-    private static void addTo(Map<String, Long> parameters, String text) {
+    private static void addTo(Map<String, String> parameters, String text) {
         int equals = text.indexOf('=');
         if (equals > 0) {
-            long value = Numbers.seconds(text.substring(equals + 1).strip());
-            if (value >= 0) {
-                parameters.put(text.substring(0, equals).strip(), value);
-            }
+            String name = text.substring(0, equals).strip().toLowerCase(Locale.ROOT);
+            parameters.put(name, text.substring(equals + 1).strip());
         }
     }
 }

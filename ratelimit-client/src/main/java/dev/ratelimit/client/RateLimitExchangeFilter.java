@@ -1,6 +1,7 @@
 package dev.ratelimit.client;
 
 import dev.ratelimit.Scheduler.Alarm;
+import java.util.Set;
 import org.springframework.web.reactive.function.client.ClientRequest;
 import org.springframework.web.reactive.function.client.ClientResponse;
 import org.springframework.web.reactive.function.client.ExchangeFilterFunction;
@@ -32,16 +33,20 @@ public final class RateLimitExchangeFilter implements ExchangeFilterFunction {
     /** Sends the request when it is admitted, or fails with a {@link CallNotSentException}. */
     @Override
     public Mono<ClientResponse> filter(ClientRequest request, ExchangeFunction next) {
-        return Mono.defer(() -> {
+        return Mono.deferContextual(context -> {
+            Set<String> around = context.<Set<String>>getOrEmpty(limits).orElseGet(limits::around);
             Call call = limits.call(
-                    new OutgoingRequest(request.method(), request.url(), request.headers(), request.attributes()));
+                    new OutgoingRequest(request.method(), request.url(), request.headers(), request.attributes()),
+                    around);
             return admitted(call)
                     .flatMap(ready -> {
                         call.send();
-                        return next.exchange(request);
+                        return next.exchange(request).contextWrite(inner -> inner.put(limits, call.within()));
                     })
                     .flatMap(response -> answered(call, response))
                     .doOnError(failure -> call.end())
+                    // another filter may swallow an error
+                    .switchIfEmpty(Mono.<ClientResponse>fromRunnable(call::end))
                     .doOnCancel(call::end);
         });
     }

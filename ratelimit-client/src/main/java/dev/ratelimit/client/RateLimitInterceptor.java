@@ -2,6 +2,7 @@ package dev.ratelimit.client;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.util.Set;
 import org.springframework.http.HttpRequest;
 import org.springframework.http.client.ClientHttpRequestExecution;
 import org.springframework.http.client.ClientHttpRequestInterceptor;
@@ -33,16 +34,21 @@ public final class RateLimitInterceptor implements ClientHttpRequestInterceptor 
     @Override
     public ClientHttpResponse intercept(HttpRequest request, byte[] body, ClientHttpRequestExecution execution)
             throws IOException {
-        Call call = limits.call(new OutgoingRequest(
-                request.getMethod(), request.getURI(), request.getHeaders(), request.getAttributes()));
+        Set<String> around = limits.around();
+        Call call = limits.call(
+                new OutgoingRequest(
+                        request.getMethod(), request.getURI(), request.getHeaders(), request.getAttributes()),
+                around);
         boolean held = false;
         try {
             await(call);
             call.send();
+            limits.around(call.within());
             ClientHttpResponse response = execution.execute(request, body);
             held = answered(call, response);
             return held ? new HeldResponse(response, call) : response;
         } finally {
+            limits.around(around);
             if (!held) {
                 call.end();
             }

@@ -1,48 +1,55 @@
 package dev.ratelimit.client;
 
-import java.time.Duration;
+import java.math.RoundingMode;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
 /**
  * What a response says about the server's own limits, whatever the field. Only this class knows the names of the fields
- * that are read.
+ * that are read, and only {@link Times} how servers write a time.
  *
  * <ul>
- *   <li>{@code Retry-After} of a 429 or 503, in seconds or as a date; it overrules the others
+ *   <li>{@code Retry-After} of a refusal and its likes, the longest of all; it overrules the others
  *   <li>{@code RateLimit} of draft-ietf-httpapi-ratelimit-headers-08 to -10, {@code r} and {@code t}, and {@code a} and
- *       {@code w} as the next draft is expected to name them; never the name of the policy
- *   <li>{@code RateLimit-Remaining} and {@code RateLimit-Reset} of the drafts before, {@code X-RateLimit-…} and
- *       {@code X-Rate-Limit-…}: a reset from 1,000,000,000 on is a time in seconds since the epoch, from
- *       1,000,000,000,000 on in milliseconds, and any other number a delay in seconds
+ *       {@code w} as the next draft is expected to name them; never the name of the policy; and of -07, {@code remaining}
+ *       and {@code reset}
+ *   <li>{@code RateLimit-Remaining} and {@code RateLimit-Reset} of the drafts before, and what servers call alike
  * </ul>
  *
  * @param remaining the calls that the server will still admit, {@link Long#MAX_VALUE} if it does not say
- * @param resetSeconds when there are more, from now; 0 if it does not say
+ * @param resetSeconds when there are more, from now; 0 if it does not say, and 1 if what it says cannot be read
  * @param retryAfterSeconds when to come back, from now; {@link #ABSENT} if it does not say
  */
 record ServerFields(long remaining, long resetSeconds, long retryAfterSeconds) {
 
     /** Other than 0, which is an answer. */
-    static final long ABSENT = -1;
+    static final long ABSENT = Numbers.UNREADABLE;
 
     static final ServerFields NONE = new ServerFields(Long.MAX_VALUE, 0, ABSENT);
 
-    private static final Set<Integer> TRY_LATER = Set.of(429, 503);
-    private static final long FIRST_EPOCH_SECOND = 1_000_000_000L;
-    private static final long FIRST_EPOCH_MILLI = 1_000_000_000_000L;
+    /** GitHub refuses with 403, too. */
+    private static final Set<Integer> TRY_LATER = Set.of(403, 429, 503);
 
     private static final String LIMITS = "ratelimit";
-    private static final List<String> OLDER = List.of("ratelimit-", "x-ratelimit-", "x-rate-limit-");
-    private static final String REMAINING = "remaining";
-    private static final String RESET = "reset";
+    private static final Pattern RETRY_AFTER = Pattern.compile("(?:x-)?(?:ms-)?(?:rate-?limit-)?retry-after(?:-.+)?");
+    private static final Pattern MILLIS = Pattern.compile(".+-(?:ms|milliseconds)");
+    private static final Pattern REMAINING =
+            Pattern.compile("(?:anthropic-|x-)?rate-?limit-(?:requests-|user|client)?remaining(?:-.+)?");
+
+    /** What stands in the name of a reset for {@code remaining}; a delay first, as it needs no clock. */
+    private static final List<String> RESETS = List.of("reset-after", "reset", "resettime", "next");
+
+    /** Between the values of a field, not within a date. */
+    private static final Pattern COMMA = Pattern.compile(",(?!\\s*\\d{1,2}[ -]\\p{Alpha}{3})");
 
     /**
      * Reads the fields of a response.
@@ -54,14 +61,13 @@ record ServerFields(long remaining, long resetSeconds, long retryAfterSeconds) {
         if (fields.isEmpty()) {
             return NONE;
         }
-        Instant sent = HttpDates.parse(headers.getFirst(HttpHeaders.DATE));
+        Instant sent = Times.date(headers.getFirst(HttpHeaders.DATE));
         Instant from = sent == null ? now : sent;
-        String retryAfter = headers.getFirst(HttpHeaders.RETRY_AFTER);
-        long wait = TRY_LATER.contains(status) && retryAfter != null ? wait(retryAfter.strip(), from) : ABSENT;
         String age = headers.getFirst(HttpHeaders.AGE);
         boolean cached = age != null && !age.equals("0");
-        ServerFields left = cached ? NONE : left(fields, from);
-        return new ServerFields(left.remaining, left.resetSeconds, wait);
+        ServerFields left = cached ? NONE : listed(fields, from).and(named(fields, from));
+        long retryAfter = TRY_LATER.contains(status) ? retryAfter(fields, from) : ABSENT;
+        return new ServerFields(left.remaining, left.resetSeconds, retryAfter);
     }
 
     /** How long no call should be sent, in seconds, 0 if calls may be sent. */
@@ -69,54 +75,87 @@ record ServerFields(long remaining, long resetSeconds, long retryAfterSeconds) {
         return retryAfterSeconds != ABSENT ? retryAfterSeconds : remaining == 0 ? resetSeconds : 0;
     }
 
-    /** The fields that matter, by their names in lower case. */
+    /** The fields that may matter, by their names in lower case. */
     private static Map<String, List<String>> relevant(HttpHeaders headers) {
         Map<String, List<String>> fields = new HashMap<>();
         headers.forEach((name, values) -> {
             String field = name.toLowerCase(Locale.ROOT);
-            if (field.equals("retry-after")
-                    || field.equals(LIMITS)
-                    || OLDER.stream().anyMatch(field::startsWith)) {
+            if (field.contains("retry-after") || field.contains(LIMITS) || field.contains("rate-limit")) {
                 fields.computeIfAbsent(field, any -> new ArrayList<>()).addAll(values);
             }
         });
         return fields;
     }
 
-    private static long wait(String retryAfter, Instant from) {
-        long seconds = Numbers.seconds(retryAfter);
-        if (seconds != Numbers.UNREADABLE) {
-            return seconds;
+    private static long retryAfter(Map<String, List<String>> fields, Instant from) {
+        long longest = ABSENT;
+        for (Map.Entry<String, List<String>> field : fields.entrySet()) {
+            if (RETRY_AFTER.matcher(field.getKey()).matches()) {
+                boolean millis = MILLIS.matcher(field.getKey()).matches();
+                for (String value : values(field.getValue())) {
+                    long wait = millis ? Numbers.of(value, 3, RoundingMode.CEILING) : Times.wait(value, from);
+                    longest = Math.max(longest, wait);
+                }
+            }
         }
-        Instant at = HttpDates.parse(retryAfter);
-        return at == null ? ABSENT : Math.max(0, secondsBetween(from, at));
+        return longest;
     }
 
-    private static ServerFields left(Map<String, List<String>> fields, Instant from) {
+    /** What {@code RateLimit} says: of draft 7 a dictionary, since then a list. */
+    private static ServerFields listed(Map<String, List<String>> fields, Instant from) {
         ServerFields tightest = NONE;
         int characters = 0;
         for (String line : fields.getOrDefault(LIMITS, List.of())) {
             if (characters < FieldList.MAX_LENGTH) {
-                for (Map<String, Long> member : FieldList.members(line)) {
-                    tightest = tightest.and(of(member));
+                Map<String, String> dictionary = new HashMap<>();
+                for (Map<String, String> member : FieldList.members(line)) {
+                    tightest = tightest.and(of(either(member, "r", "a"), either(member, "t", "w"), from));
+                    dictionary.putAll(member);
                 }
+                tightest = tightest.and(of(dictionary.get("remaining"), dictionary.get("reset"), from));
             }
             characters += Math.min(line.length(), FieldList.MAX_LENGTH);
         }
-        for (String prefix : OLDER) {
-            long remaining = number(fields.get(prefix + REMAINING));
-            if (remaining != Numbers.UNREADABLE) {
-                long reset = Math.max(0, number(fields.get(prefix + RESET)));
-                tightest = tightest.and(new ServerFields(remaining, delay(reset, from), ABSENT));
+        return tightest;
+    }
+
+    private static @Nullable String either(Map<String, String> member, String name, String next) {
+        String value = member.get(name);
+        return value == null ? member.get(next) : value;
+    }
+
+    /** What fields with a name of their own for each number say. */
+    private static ServerFields named(Map<String, List<String>> fields, Instant from) {
+        ServerFields tightest = NONE;
+        for (Map.Entry<String, List<String>> field : fields.entrySet()) {
+            if (REMAINING.matcher(field.getKey()).matches()) {
+                List<String> remaining = values(field.getValue());
+                List<String> resets = resets(fields, field.getKey());
+                for (int i = 0; i < remaining.size(); i++) {
+                    String reset = resets.isEmpty() ? null : resets.get(Math.min(i, resets.size() - 1));
+                    tightest = tightest.and(of(remaining.get(i), reset, from));
+                }
             }
         }
         return tightest;
     }
 
-    private static ServerFields of(Map<String, Long> member) {
-        Long remaining = member.getOrDefault("r", member.get("a"));
-        Long reset = member.getOrDefault("t", member.get("w"));
-        return remaining == null ? NONE : new ServerFields(remaining, reset == null ? 0 : reset, ABSENT);
+    private static List<String> resets(Map<String, List<String>> fields, String remaining) {
+        return RESETS.stream()
+                .map(reset -> fields.get(remaining.replace("remaining", reset)))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .map(ServerFields::values)
+                .orElse(List.of());
+    }
+
+    private static ServerFields of(@Nullable String remaining, @Nullable String reset, Instant from) {
+        long calls = remaining == null ? Numbers.UNREADABLE : Numbers.of(remaining, 0, RoundingMode.FLOOR);
+        if (calls == Numbers.UNREADABLE) {
+            return NONE;
+        }
+        long wait = reset == null ? 0 : Times.wait(reset, from);
+        return new ServerFields(calls, wait == Numbers.UNREADABLE ? 1 : wait, ABSENT);
     }
 
     /** The fewest remaining calls; of those with none, the last to have more. */
@@ -127,30 +166,12 @@ record ServerFields(long remaining, long resetSeconds, long retryAfterSeconds) {
         return remaining < other.remaining ? this : other;
     }
 
-    /** The first number of a field, such as of {@code 10, 10;w=1}. */
-    private static long number(@Nullable List<String> lines) {
-        if (lines == null) {
-            return Numbers.UNREADABLE;
-        }
-        String line = lines.get(0);
-        int end = 0;
-        while (end < Math.min(line.length(), FieldList.MAX_LENGTH) && ",;".indexOf(line.charAt(end)) < 0) {
-            end++;
-        }
-        return Numbers.seconds(line.substring(0, end).strip());
-    }
-
-    private static long delay(long reset, Instant from) {
-        if (reset < FIRST_EPOCH_SECOND) {
-            return reset;
-        }
-        Instant at = reset < FIRST_EPOCH_MILLI ? Instant.ofEpochSecond(reset) : Instant.ofEpochMilli(reset);
-        return Math.max(0, secondsBetween(from, at));
-    }
-
-    /** Rounded up. */
-    private static long secondsBetween(Instant from, Instant to) {
-        Duration between = Duration.between(from, to);
-        return between.getSeconds() + (between.getNano() > 0 ? 1 : 0);
+    /** The values of a field that may be on several lines, or several on one, without parameters. */
+    private static List<String> values(List<String> lines) {
+        String list = String.join(",", lines);
+        return COMMA.splitAsStream(list.substring(0, Math.min(list.length(), FieldList.MAX_LENGTH)))
+                .map(value -> value.substring(0, value.indexOf(';') < 0 ? value.length() : value.indexOf(';')))
+                .map(String::strip)
+                .toList();
     }
 }

@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DefaultDataBufferFactory;
@@ -109,6 +110,41 @@ class RateLimitExchangeFilterTest {
                         "GET https://api.example.com was not sent: policy 'rate' would admit it in PT1S, but a call "
                                 + "waits at most PT0.5S (maxWait). Try again later, or let calls wait longer");
         assertThat(sent).hasSize(1);
+    }
+
+    @Test
+    void exchange_thatEndsWithoutAResponse_returnsItsPermit() {
+        ClientLimits limits = limits().policy(HELD).build();
+        ClientRequest request =
+                ClientRequest.create(HttpMethod.GET, URI.create(HOST)).build();
+
+        new RateLimitExchangeFilter(limits).filter(request, any -> Mono.empty()).subscribe();
+
+        assertThat(left(HELD)).isEqualTo(1);
+        assertThat(limits.inFlight().keys()).isZero();
+    }
+
+    @Test
+    void answerToAnOlderCall_doesNotLiftTheBound() {
+        ClientLimits limits = limits().build();
+        Sinks.One<ClientResponse> older = Sinks.one();
+        Sinks.One<ClientResponse> newer = Sinks.one();
+        ClientRequest request =
+                ClientRequest.create(HttpMethod.GET, URI.create(HOST)).build();
+        RateLimitExchangeFilter filter = new RateLimitExchangeFilter(limits);
+        filter.filter(request, any -> older.asMono()).subscribe();
+        ticker.advance(Duration.ofSeconds(1));
+        filter.filter(request, any -> newer.asMono()).subscribe();
+        ticker.advance(Duration.ofSeconds(1));
+        newer.tryEmitValue(ClientResponse.create(HttpStatus.OK)
+                .header("RateLimit", "\"a\";r=1;t=60")
+                .build());
+        ticker.advance(Duration.ofSeconds(1));
+        older.tryEmitValue(ClientResponse.create(HttpStatus.OK).build());
+
+        filter.filter(request, any -> Mono.never()).subscribe();
+
+        assertThat(limits.inFlight().enter(HOST)).isFalse();
     }
 
     @Test
@@ -413,6 +449,69 @@ class RateLimitExchangeFilterTest {
         ticker.advance(Duration.ofSeconds(1));
 
         assertThat(underWay).hasSize(4);
+    }
+
+    /** As if the call under way waited for the other one, which nobody can tell. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "200 | RateLimit | x;r=1;t=5 | 5",
+                "200 | RateLimit | x;r=1 | 1",
+                "200 | RateLimit | x;r=1;t=999999999 | 60",
+                "429 | Retry-After | 5 | 6",
+                "429 | Retry-After | 999999999 | 61"
+            })
+    void boundOfAnAnswer_endsByItself(int status, String name, String value, int seconds) {
+        ClientLimits limits = limits().maxObeyed(Duration.ofMinutes(1))
+                .maxWait(Duration.ofHours(1))
+                .build();
+        RateLimitExchangeFilter filter = new RateLimitExchangeFilter(limits);
+        response = ClientResponse.create(HttpStatus.valueOf(status))
+                .header(name, value)
+                .build();
+        exchange(filter).subscribe();
+        for (int i = 0; i < 2; i++) {
+            ClientRequest request =
+                    ClientRequest.create(HttpMethod.GET, URI.create(HOST)).build();
+            filter.filter(request, any -> Mono.<ClientResponse>never().doOnSubscribe(never -> sent.add("never")))
+                    .subscribe();
+        }
+
+        ticker.advance(Duration.ofSeconds(seconds).minusMillis(1));
+        assertThat(sent).hasSize(2);
+        ticker.advance(Duration.ofMillis(201));
+
+        assertThat(sent).hasSize(3);
+        filter.filter(
+                        ClientRequest.create(HttpMethod.GET, URI.create(HOST)).build(),
+                        any -> Mono.<ClientResponse>never().doOnSubscribe(never -> sent.add("never")))
+                .subscribe();
+        assertThat(sent).as("unbounded").hasSize(4);
+    }
+
+    @Test
+    void call_withinACall_isNotHeldByItsBound() {
+        ClientLimits limits = limits().maxWait(Duration.ZERO).build();
+        RateLimitExchangeFilter filter = new RateLimitExchangeFilter(limits);
+        response = ClientResponse.create(HttpStatus.OK)
+                .header("RateLimit", "\"x\";r=1;t=60")
+                .build();
+        exchange(filter).subscribe();
+        ClientRequest request =
+                ClientRequest.create(HttpMethod.GET, URI.create(HOST)).build();
+
+        filter.filter(
+                        request,
+                        any -> exchange(filter, HOST + "/token").flatMap(token -> {
+                            sent.add("outer");
+                            return Mono.just(response);
+                        }))
+                .subscribe();
+
+        assertThat(sent).containsExactly(HOST + "/x", HOST + "/token", "outer");
+        assertThat(limits.inFlight().enter(HOST)).isTrue();
+        assertThat(limits.inFlight().enter(HOST)).isFalse();
     }
 
     @Test

@@ -12,6 +12,7 @@ import dev.ratelimit.test.FakeTicker;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
+import java.net.http.HttpClient;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.core.retry.RetryException;
 import org.springframework.core.retry.RetryPolicy;
 import org.springframework.core.retry.RetryTemplate;
+import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.client.HttpClientErrorException;
 import org.springframework.web.client.ResourceAccessException;
@@ -192,6 +194,29 @@ class RateLimitInterceptorTest {
         assertThat(get(client, "/")).isEqualTo("hello");
     }
 
+    /** The outer call is the one that the server still admits, and is sent only when the inner one is answered. */
+    @Test
+    void call_withinACallOfItsThread_isNotHeldByItsBound() {
+        server.answer(200, "RateLimit", "\"a\";r=1;t=60");
+        ClientLimits limits = limits().build();
+        RestClient tokens = client(limits);
+        RestClient client = tokens.mutate()
+                .requestInterceptor((request, body, execution) -> {
+                    request.getHeaders().setBearerAuth(get(tokens, "/token"));
+                    return execution.execute(request, body);
+                })
+                .build();
+        get(tokens, "/");
+
+        assertThat(get(client, "/")).isEqualTo("hello");
+        assertThat(get(client, "/")).isEqualTo("hello");
+
+        assertThat(server.requests()).isEqualTo(5);
+        assertThat(limits.around()).isEmpty();
+        assertThat(limits.inFlight().enter(server.url())).isTrue();
+        assertThat(limits.inFlight().enter(server.url())).isFalse();
+    }
+
     @Test
     void concurrency_underLoad_isNeverExceeded() throws Exception {
         ClientLimits limits = ClientLimits.builder()
@@ -242,6 +267,27 @@ class RateLimitInterceptorTest {
 
         assertThatExceptionOfType(ResourceAccessException.class).isThrownBy(() -> get(client, "/"));
         assertThat(left(HELD)).isEqualTo(3);
+    }
+
+    /** Nobody tells which host has answered, as docs/client.md says. */
+    @Test
+    void redirect_thatTheClientFollows_isACallToTheHostThatWasAsked() {
+        try (LoopbackServer other = new LoopbackServer()) {
+            server.answer(302, "Location", other.url());
+            other.answer(429, "Retry-After", "60");
+            RestClient client = client(limits().build())
+                    .mutate()
+                    .requestFactory(new JdkClientHttpRequestFactory(HttpClient.newBuilder()
+                            .followRedirects(HttpClient.Redirect.NORMAL)
+                            .build()))
+                    .build();
+            assertThatExceptionOfType(HttpClientErrorException.TooManyRequests.class)
+                    .isThrownBy(() -> get(client, "/"));
+            other.answer(200, "X-Nothing", "");
+
+            assertThat(get(client, other.url())).isEqualTo("hello");
+            assertThatExceptionOfType(CallNotSentException.class).isThrownBy(() -> get(client, "/"));
+        }
     }
 
     /** The retry's own delay may be nothing: its calls wait here, as the server has asked. */
