@@ -21,7 +21,8 @@ import org.yaml.snakeyaml.error.YAMLException;
 /** Reads the endpoints of an application. */
 public final class KnownEndpoints {
 
-    private static final Set<String> METHODS = Set.of("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE");
+    private static final Set<String> METHODS =
+            Set.of("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY");
 
     private KnownEndpoints() {}
 

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -311,6 +312,7 @@ class ReplayTest {
     }
 
     @Test
+    @Tag("slow")
     void sameInput_sameOutput() throws IOException {
         Path config = file("application.yml", """
                 ratelimit:

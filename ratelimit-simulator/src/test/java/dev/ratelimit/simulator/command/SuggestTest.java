@@ -11,9 +11,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("slow")
 class SuggestTest {
 
     private static final Instant MONDAY = Instant.parse("2026-11-23T08:00:00Z");
