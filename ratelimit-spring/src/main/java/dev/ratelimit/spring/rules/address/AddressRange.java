@@ -20,6 +20,9 @@ public record AddressRange(long high, long low, int prefix, boolean v4) {
     /** No IPv6 address is in it, so IPv6 is complete without it. */
     private static final AddressRange MAPPED = new AddressRange(0, 0xffffL << 32, 96, false);
 
+    /** Of peers that have no address, such as those of Unix domain sockets: none is in it. */
+    static final AddressRange UNIX = new AddressRange(0, 0, 128, true);
+
     /** How many networks a message names. */
     private static final int SHOWN = 4;
 
@@ -46,6 +49,16 @@ public record AddressRange(long high, long low, int prefix, boolean v4) {
         boolean ofV4 = address.isV4() && prefix >= 96;
         return new AddressRange(
                 address.high() & IpAddress.mask(prefix), address.low() & IpAddress.mask(prefix - 64), prefix, ofV4);
+    }
+
+    /**
+     * Reads the addresses of proxies.
+     *
+     * @param text as for {@link #parse}, or {@code unix} for peers without an address
+     * @throws IllegalArgumentException if it is neither
+     */
+    public static AddressRange parseProxy(String text) {
+        return text.strip().equalsIgnoreCase("unix") ? UNIX : parse(text);
     }
 
     private static int prefix(String written, String digits, int width) {
@@ -142,6 +155,9 @@ public record AddressRange(long high, long low, int prefix, boolean v4) {
     /** The network in its usual notation, such as {@code 10.0.0.0/8}. */
     @Override
     public String toString() {
+        if (equals(UNIX)) {
+            return "unix";
+        }
         StringBuilder text = new StringBuilder();
         IpAddress.of(high, low).appendTo(text, prefix - 96, prefix);
         return text.toString();

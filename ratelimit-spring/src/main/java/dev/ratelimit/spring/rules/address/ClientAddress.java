@@ -28,6 +28,7 @@ public final class ClientAddress {
     private final AtomicBoolean warned = new AtomicBoolean();
     private final List<AddressRange> trusted;
     private final ForwardedHeader header;
+    private final boolean trustsUnix;
 
     /**
      * Finds addresses behind these proxies.
@@ -38,22 +39,27 @@ public final class ClientAddress {
     public ClientAddress(List<AddressRange> trusted, ForwardedHeader header) {
         this.trusted = List.copyOf(trusted);
         this.header = header;
+        this.trustsUnix = trusted.contains(AddressRange.UNIX);
     }
 
     /**
      * Finds the client's address.
      *
-     * @return whether there is one; {@code false} if the peer has none, such as on a Unix socket
+     * @return whether there is one; {@code false} if the peer has none, such as on a Unix socket, and is no trusted proxy that
+     *     names one
      */
     public boolean find(WebRequest wrapped, IpAddress address) {
         // filters may have replaced the address with one from an untrusted header and removed the header
         WebRequest request = wrapped.received();
         if (!readPeer(request, address)) {
-            return false;
+            if (!trustsUnix) {
+                warnOfProxy(request, "a peer without an address", "unix");
+            }
+            return trustsUnix && findForwarded(request, address) == Found.CLIENT;
         }
         if (trusted.isEmpty()) {
-            if (!warned.get() && address.isLocal() && request.header(X_FORWARDED_FOR) != null) {
-                warnOfProxy();
+            if (address.isLocal()) {
+                warnOfProxy(request, "a private address", "it");
             }
         } else if (AddressRange.anyContains(trusted, address) && findForwarded(request, address) != Found.CLIENT) {
             readPeer(request, address);
@@ -78,11 +84,13 @@ public final class ClientAddress {
         return AddressRange.anyContains(trusted, found);
     }
 
-    private void warnOfProxy() {
-        if (warned.compareAndSet(false, true)) {
+    private void warnOfProxy(WebRequest request, String peer, String proxy) {
+        if (!warned.get() && request.header(X_FORWARDED_FOR) != null && warned.compareAndSet(false, true)) {
             log.warn(
-                    "A request with X-Forwarded-For came from a private address, but no proxy is trusted, so all clients"
-                            + " behind a proxy share its address. If the proxy is yours, add it to ratelimit.trusted-proxies");
+                    "A request with X-Forwarded-For came from {}, but no proxy is trusted, so all clients behind a proxy"
+                            + " share its address. If the proxy is yours, add {} to ratelimit.trusted-proxies",
+                    peer,
+                    proxy);
         }
     }
 

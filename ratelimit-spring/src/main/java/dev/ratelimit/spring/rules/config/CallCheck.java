@@ -17,6 +17,7 @@ import java.util.concurrent.Future;
 import java.util.regex.Pattern;
 import java.util.stream.BaseStream;
 import java.util.stream.Stream;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
@@ -70,6 +71,11 @@ public record CallCheck(Class<?> type, Method method) {
      * @throws RateLimitConfigurationException at the first mistake
      */
     void check(List<RateLimited> annotations, List<Rule> rules, Parameters parameters, WatchedResults results) {
+        if (KotlinDetector.isSuspendingFunction(method)) {
+            throw mistake(
+                    "calls of a function that suspends cannot be limited, as it goes on elsewhere after it has returned;"
+                            + " limit the handler that calls it, or let it return a Mono");
+        }
         for (Rule rule : rules) {
             if (rule.free() != null) {
                 throw mistake("policy " + Quotation.of(rule.policy().name())

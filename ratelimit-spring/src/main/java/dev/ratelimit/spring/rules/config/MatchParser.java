@@ -56,12 +56,12 @@ final class MatchParser {
     }
 
     private void checkMethod(String method) {
-        if (!HttpMethods.ALL.contains(HttpMethods.seenAs(method.strip()))) {
+        if (!HttpMethods.canBeWritten(method.strip())) {
             throw section.mistake(
                     "methods",
                     method,
                     Quotation.of(method)
-                            + " is not an HTTP method; write GET, POST, PUT, PATCH, DELETE, OPTIONS or TRACE");
+                            + " is not an HTTP method; write GET, POST, PUT, PATCH, DELETE, OPTIONS, TRACE or QUERY");
         }
     }
 

@@ -126,7 +126,7 @@ final class PolicyParser {
 
     /** Only annotations have methods; each checks that its method has the parameters. */
     private Parameters parameters() {
-        return properties.match().annotated() ? Parameters.ANY : Parameters.NONE;
+        return properties.match().annotated() ? Parameters.ANY : Parameters.NOT_ANNOTATED;
     }
 
     private LimitParser limitParser() {

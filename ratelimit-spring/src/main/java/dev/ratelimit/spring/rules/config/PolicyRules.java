@@ -23,10 +23,12 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +37,46 @@ import org.springframework.util.StringValueResolver;
 
 /** The configuration as rules. Immutable. */
 public final class PolicyRules {
+
+    /** The mistakes that several checks find, which are reported together: the first one of each place. Not thread-safe. */
+    public static final class Mistakes {
+
+        private final Set<String> places = new HashSet<>();
+        private @Nullable RateLimitConfigurationException first;
+
+        /** Keeps the mistake that a check finds, for later. */
+        public void collect(Runnable check) {
+            try {
+                check.run();
+            } catch (RateLimitConfigurationException e) {
+                add(e);
+            }
+        }
+
+        /** Two checks may find the same annotation, and call it differently. */
+        private void add(RateLimitConfigurationException mistake) {
+            String where = mistake.where();
+            if (!places.add(where.substring(where.indexOf(" on ") + 1))) {
+                return;
+            }
+            if (first == null) {
+                first = mistake;
+            } else {
+                first.addSuppressed(mistake);
+            }
+        }
+
+        /**
+         * Ends the checks.
+         *
+         * @throws RateLimitConfigurationException the first mistake, if there is any; suppressed, the others
+         */
+        public void report() {
+            if (first != null) {
+                throw first;
+            }
+        }
+    }
 
     private final RateLimitProperties properties;
     private final RuleContext context;
@@ -73,39 +115,35 @@ public final class PolicyRules {
                 algorithms);
         parseRules();
         this.clientAddress = new ClientAddress(
-                ranges(new Section("ratelimit"), "trusted-proxies", properties.trustedProxies()),
+                ranges(
+                        new Section("ratelimit"),
+                        "trusted-proxies",
+                        properties.trustedProxies(),
+                        AddressRange::parseProxy),
                 properties.forwardedHeader());
         this.exemptions = parseExemptions();
     }
 
     private void parseRules() {
-        List<RateLimitConfigurationException> mistakes = new ArrayList<>();
-        properties.policies().forEach((name, policy) -> {
-            try {
-                List<Rule> own = new PolicyParser(name, policy, context).parse();
-                all.addAll(own);
-                own.stream()
-                        .filter(rule -> modeOf(rule.policy().name()) != Mode.OFF)
-                        .forEach(rules::add);
-                if (own.size() > 1 && properties.policies().containsKey(Rule.concurrencyOf(name))) {
-                    throw Section.ofPolicy(Rule.concurrencyOf(name))
-                            .mistake(
-                                    "",
-                                    null,
-                                    "this is also the name of the concurrency limit of policy " + Quotation.of(name)
-                                            + "; rename one of the two");
-                }
-            } catch (RateLimitConfigurationException e) {
-                mistakes.add(e);
-            }
-        });
-        if (!mistakes.isEmpty()) {
-            RateLimitConfigurationException first = mistakes.get(0);
-            mistakes.subList(1, mistakes.size()).forEach(first::addSuppressed);
-            throw first;
-        }
+        Mistakes mistakes = new Mistakes();
+        properties.policies().forEach((name, policy) -> mistakes.collect(() -> parseRules(name, policy)));
+        mistakes.report();
         rules.sort(Comparator.comparingInt((Rule rule) -> rule.key().parts().size())
                 .reversed());
+    }
+
+    private void parseRules(String name, PolicyProperties policy) {
+        List<Rule> own = new PolicyParser(name, policy, context).parse();
+        all.addAll(own);
+        own.stream().filter(rule -> modeOf(rule.policy().name()) != Mode.OFF).forEach(rules::add);
+        if (own.size() > 1 && properties.policies().containsKey(Rule.concurrencyOf(name))) {
+            throw Section.ofPolicy(Rule.concurrencyOf(name))
+                    .mistake(
+                            "",
+                            null,
+                            "this is also the name of the concurrency limit of policy " + Quotation.of(name)
+                                    + "; rename one of the two");
+        }
     }
 
     /** Whether the policy is applied; {@code null} if it is not configured. */
@@ -120,7 +158,7 @@ public final class PolicyRules {
         Section section = new Section("ratelimit.exempt");
         String when = exempt.when();
         return new Exemptions(
-                ranges(section, "addresses", exempt.addresses()),
+                ranges(section, "addresses", exempt.addresses(), AddressRange::parse),
                 exemptPaths(section),
                 when == null ? null : section.checked("when", when, () -> RequestExpression.condition(when, false)),
                 exempt.management());
@@ -132,9 +170,10 @@ public final class PolicyRules {
         return new PathPatterns(texts, true);
     }
 
-    private static List<AddressRange> ranges(Section section, String property, List<String> texts) {
+    private static List<AddressRange> ranges(
+            Section section, String property, List<String> texts, Function<String, AddressRange> reader) {
         return texts.stream()
-                .map(text -> section.checked(property, text, () -> AddressRange.parse(text)))
+                .map(text -> section.checked(property, text, () -> reader.apply(text)))
                 .toList();
     }
 

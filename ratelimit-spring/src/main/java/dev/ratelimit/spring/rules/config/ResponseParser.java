@@ -49,7 +49,8 @@ public final class ResponseParser {
             String other = written.body() != null ? "body" : "detail";
             throw section.mistake(other, null, "content is the whole body; write either content or " + other);
         }
-        return new RefusalFormat.Content(type(section, written.contentType(), text), text);
+        String type = type(section, written.contentType(), text);
+        return section.checked("content", text, () -> new RefusalFormat.Content(type, text));
     }
 
     private static String type(Section section, @Nullable String written, String text) {

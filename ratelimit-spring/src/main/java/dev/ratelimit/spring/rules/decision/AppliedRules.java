@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules.decision;
 
 import dev.ratelimit.Charge;
+import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
@@ -101,6 +102,9 @@ public final class AppliedRules {
 
     private @Nullable Lack lack;
 
+    /** How long the request will be blocked. */
+    private long blockedNanos;
+
     /** Whether stores may be asked about limits that are not enforced. */
     private boolean asksMore;
 
@@ -130,14 +134,20 @@ public final class AppliedRules {
             return;
         }
         String key = live == null ? null : rule.key().of(context);
-        LimitOverride own = live == null ? null : live.of(key, context);
-        LimitOverride override = own == null ? rule.override(context) : own;
-        if (override instanceof LimitOverride.Limited limited) {
+        LiveOverrides.Entry own = live == null ? null : live.entry(key, context);
+        LimitOverride override = own == null ? rule.override(context) : own.override();
+        if (own == null && override instanceof LimitOverride.Fixed && isRejectedByPlan(rule, context)) {
+            addLacking(rule, context);
+        } else if (override instanceof LimitOverride.Limited limited) {
             Charge charge = charge(rule, limited, live == null ? rule.key().of(context) : key, context);
             if (trial != null && charge != null && isOwn(limited, rule)) {
                 add(new Tried(rule, trial, charge));
             }
         } else if (override == LimitOverride.Fixed.BLOCKED) {
+            if (!rule.shadow()) {
+                blockedNanos =
+                        Math.max(blockedNanos, live == null || own == null ? LiveOverrides.NEVER : live.restNanos(own));
+            }
             addRefused(rule, live == null ? rule.key().of(context) : key);
         } else {
             Outcome outcome = override == LimitOverride.Fixed.EXEMPT ? Outcome.EXEMPT : Outcome.UNLIMITED;
@@ -159,13 +169,24 @@ public final class AppliedRules {
             return charge;
         }
         if (rule.key().missing() == MissingKey.REJECT) {
-            if (lack == null && !rule.shadow()) {
-                KeyPart part = rule.key().missingPart(context);
-                lack = part == null ? null : new Lack(rule, part);
-            }
-            addRefused(rule, null);
+            addLacking(rule, context);
         }
         return null;
+    }
+
+    /** Whether the request has no key, and so no plan, not even that of all others. Overrides by address need no key. */
+    private static boolean isRejectedByPlan(Rule rule, RequestContext context) {
+        return rule.key().missing() == MissingKey.REJECT
+                && rule.key().of(context) == null
+                && !rule.overrides().areByHand(context);
+    }
+
+    private void addLacking(Rule rule, RequestContext context) {
+        if (lack == null && !rule.shadow()) {
+            KeyPart part = rule.key().missingPart(context);
+            lack = part == null ? null : new Lack(rule, part);
+        }
+        addRefused(rule, null);
     }
 
     /** Few policies have a trial. */
@@ -338,6 +359,11 @@ public final class AppliedRules {
                         .map(one -> one.rule().policy().name())
                         .distinct()
                         .toList();
+    }
+
+    /** How long the request will be blocked, if policies block it; {@link LimitAlgorithm#NEVER} if no wait helps. */
+    long blockedNanos() {
+        return blockedNanos == LiveOverrides.NEVER ? LimitAlgorithm.NEVER : blockedNanos;
     }
 
     /** Whether the request can wait for permits instead of being refused. */

@@ -263,6 +263,7 @@ public final class CallLimiter {
             }
             try {
                 charges.countAdmitted(outcomes, context);
+                charges.countHeld(outcomes);
             } catch (RuntimeException | Error e) {
                 charges.release();
                 throw e;

@@ -144,6 +144,8 @@ public final class ChargedRequest {
             }
             late = released;
         }
+        // not when the request is counted, which may be at its end
+        charges.countHeld(outcomes);
         if (late) {
             charges.release();
         }
@@ -181,7 +183,12 @@ public final class ChargedRequest {
      * @return completed when the limits are known that its answer shows
      */
     CompletableFuture<?> passCall(StageCharges charges, boolean admitted, boolean fallback) {
-        if (!fallback || isGone()) {
+        return fallback ? passAnswered(charges, admitted) : pass(charges, admitted);
+    }
+
+    /** Lets a request pass that somebody answers whatever the limits say, so that it stays charged if they refuse. */
+    CompletableFuture<?> passAnswered(StageCharges charges, boolean admitted) {
+        if (isGone()) {
             return pass(charges, admitted);
         }
         if (admitted) {
@@ -294,6 +301,11 @@ public final class ChargedRequest {
             waiting.charges().refundLate(waiting.over());
         }
         release();
+    }
+
+    /** Whether it has ended without an answer: whoever goes on with the request all the same has to charge it anew. */
+    public synchronized boolean hasLeft() {
+        return left;
     }
 
     /** Writes the caller's budgets to response headers; returns the names of those that it has now, or may get later. */

@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -84,6 +85,18 @@ record ParsedRules(
     private Mode modeOf(String policy) {
         Mode inline = annotated.modeOf(policy);
         return inline == null ? Objects.requireNonNullElse(configured.modeOf(policy), Mode.ENFORCE) : inline;
+    }
+
+    /** The policies that only calls of methods charge, which handle no requests. */
+    Set<String> chargedAtCallsOnly() {
+        Set<String> names = byMethod.ofBeans().stream()
+                .flatMap(called -> called.rules().stream())
+                .map(rule -> rule.policy().name())
+                .collect(Collectors.toSet());
+        byEndpoint.values().stream()
+                .flatMap(own -> Stream.concat(own.rules().stream(), own.call().stream()))
+                .forEach(rule -> names.remove(rule.policy().name()));
+        return names;
     }
 
     /** The rules that are off everywhere. */

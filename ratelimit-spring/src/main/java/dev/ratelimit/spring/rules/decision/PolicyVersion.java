@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * What operators can change of a policy, as it is in force. Instances on which it is the same have the same version.
  * Immutable.
  *
- * @param limits the limits of keys without an override or a plan
+ * @param limits the limits of keys without an override or a plan; empty if they are unlimited or blocked
+ * @param limit the same for people
  * @param mode whether the policy is applied
  * @param more what else there is of it, for people, such as {@code , waits up to 4s (at most 100 requests), plan pro
  *     600/minute}; empty for nothing
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record PolicyVersion(
         List<Limit> limits,
+        String limit,
         Mode mode,
         String more,
         @Nullable RateLimitChange change) {
@@ -46,7 +48,12 @@ public record PolicyVersion(
         if (paths != null) {
             more.append(", on ").append(String.join(", ", paths));
         }
-        return new PolicyVersion(rule.policy().limits(), mode, more.toString(), change);
+        return new PolicyVersion(
+                rule.fixed() == null ? rule.policy().limits() : List.of(),
+                String.join("; ", rule.limits()),
+                mode,
+                more.toString(),
+                change);
     }
 
     private static String text(List<Limit> limits) {
@@ -75,6 +82,6 @@ public record PolicyVersion(
     /** For people: {@code 100/minute (token-bucket), mode enforce}. */
     @Override
     public String toString() {
-        return text(limits) + ", mode " + PropertyName.of(mode) + more;
+        return limit + ", mode " + PropertyName.of(mode) + more;
     }
 }

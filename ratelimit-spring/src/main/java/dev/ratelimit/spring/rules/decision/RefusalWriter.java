@@ -15,6 +15,7 @@ import dev.ratelimit.spring.rules.refusal.BodyWriter;
 import dev.ratelimit.spring.rules.refusal.RefusalFormat;
 import dev.ratelimit.spring.rules.refusal.RefusalTexts;
 import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.rule.Rule;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -181,8 +182,7 @@ final class RefusalWriter {
         List<LimitStatus> violated = refusing.answer().violated();
         List<String> policies = refusing.answer().violatedPolicies();
         if (violated.isEmpty()) {
-            RefusalFormat as = refusing.rules().ruleOf(policies.get(0)).format();
-            return rendered(exceeded(policies, null, neverBy("'" + policies.get(0) + "'"), as), as);
+            return blocked(refusing, policies);
         }
         LimitStatus worst = violated.get(0);
         RefusalFormat as = refusing.rules().ruleOf(worst.charge()).format();
@@ -200,6 +200,19 @@ final class RefusalWriter {
             texts.keep(cause, text);
         }
         return new Refusal(new Rejection(Rejection.Reason.EXCEEDED, as.status(), policies, exact, text.detail()), text);
+    }
+
+    /** Refused without regard to budgets. */
+    private Refusal blocked(StageCharges refusing, List<String> policies) {
+        Rule rule = refusing.rules().ruleOf(policies.get(0));
+        String limit = "'" + policies.get(0) + "'";
+        long blocked = refusing.rules().blockedNanos();
+        if (blocked == LimitAlgorithm.NEVER) {
+            return rendered(exceeded(policies, null, neverBy(limit), rule.format()), rule.format());
+        }
+        long wait = rule.jitter().addTo(blocked);
+        String text = "Limit " + limit + " blocks this request. " + retryAfter(wait);
+        return rendered(exceeded(policies, Duration.ofNanos(wait), text, rule.format()), rule.format());
     }
 
     private static Rejection exceeded(List<String> policies, @Nullable Duration wait, String text, RefusalFormat as) {

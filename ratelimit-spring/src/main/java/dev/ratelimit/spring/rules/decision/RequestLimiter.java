@@ -36,8 +36,15 @@ public final class RequestLimiter {
      *
      * @param stage of the rules; {@code null} for all rules
      * @param named the policies that a route names, which are charged there; {@code null} for those of the stage
+     * @param afterGuess whether only what earlier stages have left is charged
+     * @param answered whether the request has been answered before, so that it can neither wait nor be refused
      */
-    record Place(@Nullable Stage stage, @Nullable List<String> named) {}
+    record Place(@Nullable Stage stage, @Nullable List<String> named, boolean afterGuess, boolean answered) {
+
+        static Place at(@Nullable Stage stage) {
+            return new Place(stage, null, false, false);
+        }
+    }
 
     private final Place place;
 
@@ -69,7 +76,7 @@ public final class RequestLimiter {
                 waiting,
                 new OutcomeLog(outcomes, ticker, waiting.scheduler()),
                 RefusalWriter.of(properties, handler),
-                new Place(null, null),
+                Place.at(null),
                 true);
     }
 
@@ -91,12 +98,28 @@ public final class RequestLimiter {
 
     /** Returns a limiter with the same rules that charges only those before Spring Security. */
     public RequestLimiter beforeSecurity() {
-        return new RequestLimiter(rules, waiting, outcomes, refusals, new Place(Stage.BEFORE_SECURITY, null), blocking);
+        return new RequestLimiter(rules, waiting, outcomes, refusals, Place.at(Stage.BEFORE_SECURITY), blocking);
     }
 
     /** Returns a limiter with the same rules that charges only those after Spring Security. */
     public RequestLimiter afterSecurity() {
-        return new RequestLimiter(rules, waiting, outcomes, refusals, new Place(Stage.AFTER_SECURITY, null), blocking);
+        return new RequestLimiter(rules, waiting, outcomes, refusals, Place.at(Stage.AFTER_SECURITY), blocking);
+    }
+
+    /**
+     * Returns a limiter with the same rules that charges only what depends on the endpoint, and was left by all stages because they
+     * could only guess it.
+     */
+    public RequestLimiter afterGuess() {
+        return new RequestLimiter(rules, waiting, outcomes, refusals, new Place(null, null, true, false), blocking);
+    }
+
+    /**
+     * Like {@link #afterGuess}, for requests that somebody has answered before the endpoint was known: they do not wait, and a limit
+     * that would refuse them charges nothing and lets others keep what they have charged.
+     */
+    public RequestLimiter afterAnswer() {
+        return new RequestLimiter(rules, waiting, outcomes, refusals, new Place(null, null, true, true), blocking);
     }
 
     /**
@@ -112,7 +135,7 @@ public final class RequestLimiter {
     public RequestLimiter forRoute(String route, List<String> policies) {
         rules.nameAtRoute(route, policies);
         List<String> named = policies.stream().distinct().toList();
-        return new RequestLimiter(rules, waiting, outcomes, refusals, new Place(null, named), blocking);
+        return new RequestLimiter(rules, waiting, outcomes, refusals, new Place(null, named, false, false), blocking);
     }
 
     /**
@@ -181,7 +204,7 @@ public final class RequestLimiter {
             charged.enter(charged.context().at(request));
         }
         try {
-            chargeAtStage(charged, canWait);
+            chargeAtStage(charged, canWait && !place.answered());
         } catch (RuntimeException | Error e) {
             // the web stack may not know the request yet, and what it has waited for may be there
             charged.leave();
@@ -200,9 +223,7 @@ public final class RequestLimiter {
             // now, as the request may be gone when it is counted
             Endpoint unused = charged.context().endpoint();
         }
-        StageCharges charges = place.named() == null
-                ? charged.rules().applyTo(charged.context(), place.stage(), store())
-                : charged.rules().applyNamed(charged.context(), charged.notMet(place.named()), store());
+        StageCharges charges = applyRules(charged);
         boolean mayWait = canWait && charges.rules().mayWait();
         if (!blocking) {
             chargeAsync(charged, charges.withoutBlocking(), canWait);
@@ -211,6 +232,15 @@ public final class RequestLimiter {
         } else {
             decided(charged, charges, charges.charge(), canWait);
         }
+    }
+
+    private StageCharges applyRules(ChargedRequest charged) {
+        if (place.named() != null) {
+            return charged.rules().applyNamed(charged.context(), charged.notMet(place.named()), store());
+        }
+        return place.afterGuess()
+                ? charged.rules().applyLeft(charged.context(), store())
+                : charged.rules().applyTo(charged.context(), place.stage(), store());
     }
 
     private RateLimitStore store() {
@@ -258,7 +288,8 @@ public final class RequestLimiter {
         if (delay != null) {
             charges.delay();
         }
-        CompletableFuture<?> shown = charged.pass(charges, admitted);
+        CompletableFuture<?> shown =
+                place.answered() ? charged.passAnswered(charges, admitted) : charged.pass(charges, admitted);
         if (delay != null) {
             charged.goOn(place, charges, delay, () -> refuseLate(charged, charges, shown));
         } else if (!admitted && charges.hasWaited()) {

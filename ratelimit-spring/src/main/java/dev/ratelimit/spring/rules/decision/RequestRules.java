@@ -340,7 +340,7 @@ public final class RequestRules {
     public void report(boolean stages, String contextPath, String servletPath) {
         this.stages = stages;
         UnintendedPatterns unintended = new UnintendedPatterns(contextPath, servletPath);
-        StartupReport report = new StartupReport(properties, stages, unintended);
+        StartupReport report = new StartupReport(properties, stages, unintended, parsed.chargedAtCallsOnly());
         report.policies(parsed.configured(), namedPolicies());
         parsed.annotated().inline().forEach(report::active);
         parsed.off().forEach(StartupReport::off);

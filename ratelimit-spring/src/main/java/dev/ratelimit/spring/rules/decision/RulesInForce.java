@@ -231,6 +231,11 @@ public record RulesInForce(
         return stages;
     }
 
+    /** Those of this stage and, where the endpoint turns out that was a guess, what earlier stages have left to it. */
+    private StageRules at(@Nullable Stage stage, RequestContext context) {
+        return at(context.isAfterGuess() ? null : stage);
+    }
+
     private StageRules at(@Nullable Stage stage) {
         return stages.getOrDefault(stage == null ? Stage.AUTO : stage, StageRules.NONE);
     }
@@ -257,14 +262,10 @@ public record RulesInForce(
 
     /** What has to be fetched for the rules of this stage that apply to the path and the method of the request. */
     Reads toFetch(RequestContext context, @Nullable Stage stage) {
-        StageRules all = at(stage);
+        StageRules all = at(stage, context);
         return all.fetch().isEmpty()
                 ? all.exemptionsFetch()
-                : toFetch(
-                        context,
-                        all.exemptionsFetch(),
-                        (all.byEndpoint() ? of(context) : anywhere).rules(),
-                        all.fetch());
+                : toFetch(context, all.exemptionsFetch(), known(context, all).rules(), all.fetch());
     }
 
     /** The same for these policies where a route names them. */
@@ -302,26 +303,71 @@ public record RulesInForce(
         return StageRules.withAddress(reads, sources.addresses().headers());
     }
 
-    /** The rules of this stage, or of all stages, that apply to the request. */
+    /** The rules of the request's endpoint, as far as it is certain. */
+    private EndpointRules known(RequestContext context, StageRules all) {
+        // looking up an endpoint is expensive, and may be impossible this early
+        return all.byEndpoint() && !context.isGuess() ? of(context) : anywhere;
+    }
+
+    /**
+     * The rules of this stage, or of all stages, that apply to the request. What depends on an endpoint that is only a guess is
+     * left to the stage that knows it.
+     */
     public StageCharges applyTo(RequestContext context, @Nullable Stage stage, RateLimitStore store) {
-        StageRules all = at(stage);
+        StageRules all = at(stage, context);
         if (stage == Stage.BEFORE_SECURITY && !all.any()) {
             return new StageCharges(store, new AppliedRules(Exemption.NONE, Next.STAGE), byPolicy);
         }
-        // looking up an endpoint is expensive, and may be impossible this early
-        EndpointRules rules = all.byEndpoint() ? of(context) : anywhere;
-        Next last = sources.endpoints().haveRoutes() ? Next.STAGE : Next.NOTHING;
-        Next next = rules.call().isEmpty() ? last : Next.CALL;
-        AppliedRules applied =
-                new AppliedRules(exemptions(rules, context, stage), stage == Stage.BEFORE_SECURITY ? Next.STAGE : next);
+        EndpointRules rules = known(context, all);
+        boolean guess = context.isGuess();
+        boolean afterGuess = context.isAfterGuess();
+        Next next = guess || stage == Stage.BEFORE_SECURITY ? Next.STAGE : afterStages(rules);
+        AppliedRules applied = new AppliedRules(exemptions(rules, context, stage), next);
         List<Rule> before = rules.rules();
         for (int i = 0; i < before.size(); i++) {
             Rule rule = before.get(i);
-            if ((stage == null || rule.stage() == stage) && rule.match().matches(context)) {
+            boolean here = (stage == null || rule.stage() == stage)
+                    ? !(guess && isLeft(rule, context))
+                    : afterGuess && wasLeft(rule, context);
+            if (here && rule.match().matches(context)) {
                 add(rule, context, applied);
             }
         }
         return new StageCharges(store, applied, byPolicy);
+    }
+
+    /** The rules that all stages have left to the one that knows the endpoint, which each of them could only guess. */
+    StageCharges applyLeft(RequestContext context, RateLimitStore store) {
+        EndpointRules rules = known(context, at(null));
+        AppliedRules applied = new AppliedRules(exemptions(rules, context, null), afterStages(rules));
+        for (Rule rule : rules.rules()) {
+            if (wasLeft(rule, context) && rule.match().matches(context)) {
+                add(rule, context, applied);
+            }
+        }
+        return new StageCharges(store, applied, byPolicy);
+    }
+
+    private Next afterStages(EndpointRules rules) {
+        if (!rules.call().isEmpty()) {
+            return Next.CALL;
+        }
+        return sources.endpoints().haveRoutes() ? Next.STAGE : Next.NOTHING;
+    }
+
+    /** Whether a guess does not tell what the rule charges: the endpoint's annotation may name the policy at another cost. */
+    private boolean isLeft(Rule rule, RequestContext context) {
+        return rule.reads().includeEndpoint()
+                || (at(null).annotated().contains(rule.policy().name()) && context.mayLeadToAnnotated());
+    }
+
+    /** Whether the stage of the rule has left it to the one that knows the endpoint, and charged no other of its policy. */
+    private boolean wasLeft(Rule rule, RequestContext context) {
+        return anywhere.rules().stream()
+                .noneMatch(other -> other.stage() == rule.stage()
+                        && other.policy().name().equals(rule.policy().name())
+                        && !isLeft(other, context)
+                        && other.match().matches(context));
     }
 
     /** The rules of these policies that apply to the request where a route names them. */

@@ -15,9 +15,11 @@ import dev.ratelimit.spring.rules.rule.Rule;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** What a request was charged at one stage, by each of the rules that apply. Not thread-safe. */
@@ -48,7 +50,7 @@ public final class StageCharges {
     private boolean delayed;
 
     /** Tells that held permits come back. */
-    private List<Runnable> returns = List.of();
+    private Map<Charge, Runnable> returns = Map.of();
 
     /** Whether held permits have come back. */
     private boolean released;
@@ -171,7 +173,11 @@ public final class StageCharges {
         if (taken == null) {
             return DONE;
         }
-        reservation(taken).refund();
+        try {
+            reservation(taken).refund();
+        } finally {
+            countReturned();
+        }
         return peek(answer::show);
     }
 
@@ -198,6 +204,7 @@ public final class StageCharges {
         List<Charge> exempted = rules.takeOut(exemption);
         if (!exempted.isEmpty()) {
             refund(exempted::contains);
+            countReturned(exempted);
         }
     }
 
@@ -240,19 +247,27 @@ public final class StageCharges {
     }
 
     private void countReturned() {
-        List<Runnable> all;
+        Map<Charge, Runnable> all;
         synchronized (this) {
             released = true;
             all = returns;
         }
-        all.forEach(Runnable::run);
+        all.values().forEach(Runnable::run);
     }
 
-    private void countHeld(OutcomeCounter outcomes) {
-        List<Runnable> held = rules.charged().stream()
+    private synchronized void countReturned(List<Charge> part) {
+        part.stream().map(returns::get).filter(Objects::nonNull).forEach(Runnable::run);
+    }
+
+    /** Counts the permits that the request holds from now on, if any, until it {@linkplain #release returns} them. */
+    void countHeld(OutcomeCounter outcomes) {
+        if (!holds()) {
+            return;
+        }
+        Map<Charge, Runnable> held = rules.charged().stream()
                 .filter(one -> one.rule().holds())
-                .map(one -> outcomes.held(one.charge()))
-                .toList();
+                .map(AppliedRules.Charged::charge)
+                .collect(Collectors.toMap(charge -> charge, outcomes::held));
         boolean late;
         synchronized (this) {
             returns = held;
@@ -328,9 +343,6 @@ public final class StageCharges {
             if (one.outcome() == Outcome.SHADOW_REFUSED) {
                 outcomes.refused(policy, one.key(), one.outcome(), request);
             }
-        }
-        if (holds()) {
-            countHeld(outcomes);
         }
         if (outcomes.readsLimits()) {
             outcomes.decided(asked());

@@ -12,6 +12,7 @@ import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.rule.EndpointRules;
 import dev.ratelimit.spring.rules.rule.RequestMatcher;
 import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.rule.Stage;
 import dev.ratelimit.spring.rules.text.Spelling;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -98,11 +99,14 @@ final class UnansweredPatterns {
         if (unintended.reason(match.paths(), match.exceptPaths()) != null) {
             return;
         }
-        paths.forEach(path -> warn(
-                "Rate limit '" + rule.policy().name() + "' is for " + path,
-                path,
-                false,
-                "it limits only requests that nothing answers"));
+        paths.forEach(path -> {
+            String what = "Rate limit '" + rule.policy().name() + "' is for " + path;
+            if (rule.stage() == Stage.AFTER_SECURITY && isLogin(path) && !routes.mayAnswer(path, false)) {
+                warnOfLogin(what, rule);
+            } else {
+                warn(what, path, false, "it limits only requests that nothing answers");
+            }
+        });
         match.exceptPaths()
                 .texts()
                 .forEach(path -> warn(
@@ -147,11 +151,24 @@ final class UnansweredPatterns {
                 || routes.matching(path, false).findAny().isEmpty();
     }
 
+    /** What a filter of Spring Security answers never gets to a rule after it. */
+    private static void warnOfLogin(String what, Rule rule) {
+        String remedy = rule.reads().includeCaller()
+                ? "It needs the caller, whom nobody knows before Spring Security: write another key"
+                : "Write stage: before-security";
+        log.warn(
+                "{}: {} has such a path, and where a filter of Spring Security answers it, the limit never applies, because it"
+                        + " comes after Spring Security. {}",
+                what,
+                NOBODY,
+                remedy);
+    }
+
     private void warn(String what, String path, boolean caseSensitive, String consequence) {
         if (routes.mayAnswer(path, caseSensitive)) {
             return;
         }
-        String meant = new MeantPath(routes, caseSensitive).of(path);
+        String meant = isLogin(path) ? null : new MeantPath(routes, caseSensitive).of(path);
         if (meant != null) {
             log.warn("{}, but {} has such a path, so {}. Did you mean {}?", what, NOBODY, consequence, meant);
         } else if (isLogin(path)) {

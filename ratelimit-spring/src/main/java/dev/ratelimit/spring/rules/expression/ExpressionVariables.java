@@ -26,7 +26,7 @@ public final class ExpressionVariables {
     /** The value of a variable; {@code null} if it has none or does not exist. */
     static @Nullable Object valueOf(String name, RequestContext context) {
         return switch (name) {
-            case "request" -> new Request(context.request());
+            case "request" -> new Request(context);
             case "principal" -> context.request().principal();
             case "ip" -> context.addressText();
             default -> context.argument(name);
@@ -40,9 +40,11 @@ public final class ExpressionVariables {
     public static final class Request {
 
         private final WebRequest request;
+        private final RequestContext context;
 
-        Request(WebRequest request) {
-            this.request = request;
+        Request(RequestContext context) {
+            this.request = context.request();
+            this.context = context;
         }
 
         /** The method. */
@@ -51,23 +53,23 @@ public final class ExpressionVariables {
             return request.method();
         }
 
-        /** The URL without the query. */
+        /** The URL without the query, as the client has sent it. */
         @ReadsFact(Fact.URL)
         public String getRequestURL() {
-            return request.url();
+            return context.url();
         }
 
         /** The path including the context path, not decoded. */
         @ReadsFact(Fact.URL)
         public String getRequestURI() {
-            int path = request.url().indexOf('/', hostStart());
-            return path < 0 ? "" : request.url().substring(path);
+            int path = context.url().indexOf('/', hostStart());
+            return path < 0 ? "" : context.url().substring(path);
         }
 
         /** The scheme, such as {@code https}. */
         @ReadsFact(Fact.URL)
         public String getScheme() {
-            return request.url().substring(0, Math.max(0, request.url().indexOf(':')));
+            return context.url().substring(0, Math.max(0, context.url().indexOf(':')));
         }
 
         /** Whether the connection is encrypted. */
@@ -79,7 +81,7 @@ public final class ExpressionVariables {
         /** The host in the request, without the port. */
         @ReadsFact(Fact.URL)
         public String getServerName() {
-            String url = request.url();
+            String url = context.url();
             int from = hostStart();
             int to = url.startsWith("[", from) ? url.indexOf(']', from) + 1 : from;
             while (to < url.length() && url.charAt(to) != ':' && url.charAt(to) != '/') {
@@ -89,7 +91,7 @@ public final class ExpressionVariables {
         }
 
         private int hostStart() {
-            int scheme = request.url().indexOf("://");
+            int scheme = context.url().indexOf("://");
             return scheme < 0 ? 0 : scheme + 3;
         }
 

@@ -6,6 +6,7 @@ import dev.ratelimit.spring.rules.request.HttpMethods;
 import dev.ratelimit.spring.rules.request.Parameters;
 import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.request.UncertainParameterException;
 import dev.ratelimit.spring.rules.text.NumberText;
 import dev.ratelimit.spring.rules.text.Operands;
 import dev.ratelimit.spring.rules.text.Quotation;
@@ -32,6 +33,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.BeanUtils;
 import org.springframework.core.NativeDetector;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ExpressionException;
@@ -202,7 +204,8 @@ public final class RequestExpression {
         }
         if (!parameters.include(name)) {
             throw new IllegalArgumentException("there is no #" + Quotation.message(name) + "; use #request, #principal"
-                    + (parameters.toString().isEmpty() ? " or #ip" : ", #ip or a parameter: " + parameters));
+                    + (parameters.toString().isEmpty() ? " or #ip" : ", #ip or a parameter: " + parameters)
+                    + parameters.remedy());
         }
     }
 
@@ -337,18 +340,22 @@ public final class RequestExpression {
 
     /**
      * A cost, rounded up; 1 if the expression fails or its value is not a cost; more than any limit if a number is too long
-     * to calculate with.
+     * to calculate with, or if a parameter is uncertain: whoever answers may read the larger one.
      */
     public static Cost cost(String text, Parameters parameters) {
         RequestExpression expression = ofRequest(text, parameters);
-        return new Cost(
-                expression.shown,
-                expression.reads,
-                context -> expression.operands.areTooLong(new ExpressionContext(context))
-                        ? Long.MAX_VALUE
-                        : expression
-                                .evaluate(context, "a number of 0 or more", RequestExpression::permits)
-                                .orElse(1L));
+        return new Cost(expression.shown, expression.reads, context -> expression.cost(context));
+    }
+
+    private long cost(RequestContext context) {
+        try {
+            return operands.areTooLong(new ExpressionContext(context))
+                    ? Long.MAX_VALUE
+                    : evaluateOrThrow(context, "a number of 0 or more", RequestExpression::permits)
+                            .orElse(1L);
+        } catch (UncertainParameterException e) {
+            return Long.MAX_VALUE;
+        }
     }
 
     private static @Nullable Long permits(@Nullable Object value) {
@@ -398,6 +405,20 @@ public final class RequestExpression {
     private <T> Optional<T> evaluate(
             RequestContext context, String wanted, Function<@Nullable Object, @Nullable T> convert) {
         try {
+            return evaluateOrThrow(context, wanted, convert);
+        } catch (UncertainParameterException e) {
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Evaluates and converts the expression, likewise.
+     *
+     * @throws UncertainParameterException if it reads a parameter that has no certain value: a client's doing, not logged
+     */
+    private <T> Optional<T> evaluateOrThrow(
+            RequestContext context, String wanted, Function<@Nullable Object, @Nullable T> convert) {
+        try {
             EvaluationContext variables = new ExpressionContext(context);
             if (operands.areTooLong(variables)) {
                 throw new ArithmeticException("a number has too many digits");
@@ -413,6 +434,9 @@ public final class RequestExpression {
             }
             return Optional.ofNullable(converted);
         } catch (RuntimeException e) {
+            if (NestedExceptionUtils.getMostSpecificCause(e) instanceof UncertainParameterException uncertain) {
+                throw uncertain;
+            }
             if (failed.compareAndSet(false, true)) {
                 // the message of the exception may contain what a client sent
                 log.warn(

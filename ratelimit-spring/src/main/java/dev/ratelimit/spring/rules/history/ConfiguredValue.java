@@ -29,8 +29,8 @@ public final class ConfiguredValue {
         }
         List<Limit> limits = rule.policy().limits();
         return switch (property) {
-            case "limit" -> of(limits, false);
-            case "burst" -> of(limits, true);
+            case "limit" -> limit(rule);
+            case "burst" -> rule.fixed() == null ? of(limits, true) : limit(rule);
             case "mode" -> PropertyName.of(configured.mode(policy));
             case "penalty" -> {
                 Penalty penalty = rule.policy().penalty();
@@ -59,6 +59,12 @@ public final class ConfiguredValue {
         return burst
                 ? limits.stream().map(limit -> Long.toString(limit.capacity())).collect(Collectors.joining("; "))
                 : rates(limits);
+    }
+
+    /** The limit of callers without a plan, as in the configuration. */
+    public static String limit(Rule rule) {
+        LimitOverride.Fixed fixed = rule.fixed();
+        return fixed == null ? rates(rule.policy().limits()) : PropertyName.of(fixed);
     }
 
     /** Limits as in the configuration: {@code 10/second; 100/hour}, or a number of requests at once. */

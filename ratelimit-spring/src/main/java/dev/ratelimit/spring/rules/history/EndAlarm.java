@@ -2,15 +2,18 @@ package dev.ratelimit.spring.rules.history;
 
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs a task when something ends by the wall clock, on a thread that may block. It looks at the clock at least once a
  * minute until then, since clocks are set. Thread-safe.
  */
 public final class EndAlarm implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(EndAlarm.class);
 
     private static final long MAX_WAIT_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -65,12 +68,25 @@ public final class EndAlarm implements AutoCloseable {
             }
         }
         try {
-            scheduler.blockingExecutor().execute(task);
-        } catch (RejectedExecutionException e) {
-            synchronized (this) {
-                arm(RETRY_NANOS);
-            }
+            scheduler.blockingExecutor().execute(this::run);
+        } catch (RuntimeException | Error e) {
+            // it was rejected, or no thread could be started
+            retry();
         }
+    }
+
+    /** Whatever the task calls, such as a listener of the application, ends this round at most. */
+    private void run() {
+        try {
+            task.run();
+        } catch (RuntimeException | Error e) {
+            retry();
+            log.warn("Changes or overrides of rate limits could not be ended; this is tried again in a second", e);
+        }
+    }
+
+    private synchronized void retry() {
+        arm(RETRY_NANOS);
     }
 
     private void cancel() {

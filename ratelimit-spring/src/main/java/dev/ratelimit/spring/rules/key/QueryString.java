@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /** Reads parameters of a query without touching the body of the request. */
-final class QueryString {
+public final class QueryString {
 
     private QueryString() {}
 
@@ -29,6 +29,19 @@ final class QueryString {
             from = to + 1;
         }
         return value;
+    }
+
+    /** How often the parameter occurs. */
+    public static int count(@Nullable CharSequence query, String name) {
+        int count = 0;
+        for (int from = 0; query != null && from <= query.length(); ) {
+            int ampersand = Tokens.indexOf(query, '&', from, query.length());
+            int to = ampersand < 0 ? query.length() : ampersand;
+            int equals = Tokens.indexOf(query, '=', from, to);
+            count += isName(query, from, equals < 0 ? to : equals, name) ? 1 : 0;
+            from = to + 1;
+        }
+        return count;
     }
 
     private static boolean isName(CharSequence query, int from, int to, String name) {

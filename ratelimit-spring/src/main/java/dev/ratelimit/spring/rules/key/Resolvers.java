@@ -1,16 +1,15 @@
 package dev.ratelimit.spring.rules.key;
 
+import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.KeyResolver;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -19,7 +18,8 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public final class Resolvers {
 
-    private static final Logger log = LoggerFactory.getLogger(Resolvers.class);
+    /** What the names of the types on WebFlux begin with. */
+    private static final String REACTIVE = "dev.ratelimit.spring.reactive.Reactive";
 
     private final ListableBeanFactory beans;
 
@@ -50,26 +50,33 @@ public final class Resolvers {
     private <T> Resolver named(String bean, Class<T> type, BiFunction<T, WebRequest, @Nullable String> resolve) {
         List<String> names = names(type);
         if (!names.contains(bean)) {
-            throw new IllegalArgumentException(
-                    "there is no bean " + Quotation.of(bean) + " of type " + type.getSimpleName() + "; "
-                            + (names.isEmpty() ? "declare one" : "write " + String.join(" or ", names)));
+            throw new IllegalArgumentException(missing(bean, type) + "; "
+                    + (names.isEmpty() ? "declare one" : "write " + String.join(" or ", names)));
         }
         SingletonSupplier<T> resolver = SingletonSupplier.of(() -> beans.getBean(bean, type));
-        AtomicBoolean failed = new AtomicBoolean();
+        ResolverFailures failures =
+                new ResolverFailures(bean, beans.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system));
         return new Resolver(bean, context -> {
             try {
                 return resolve.apply(resolver.obtain(), context.request());
             } catch (RuntimeException e) {
-                if (failed.compareAndSet(false, true)) {
-                    log.warn(
-                            "The {} '{}' failed, so its result counts as null; this is logged once",
-                            type.getSimpleName(),
-                            bean,
-                            e);
-                }
+                failures.add(e);
                 return null;
             }
         });
+    }
+
+    /** Types of other libraries have the same simple names. */
+    private String missing(String bean, Class<?> type) {
+        Class<?> other = beans.containsBean(bean) && !beans.isTypeMatch(bean, type) ? beans.getType(bean, false) : null;
+        if (other == null) {
+            return "there is no bean " + Quotation.of(bean) + " of type " + type.getSimpleName();
+        }
+        Class<?> shown = other.isHidden() && other.getInterfaces().length > 0 ? other.getInterfaces()[0] : other;
+        String later = REACTIVE + type.getSimpleName();
+        return "bean " + Quotation.of(bean) + " is of type " + ClassUtils.getQualifiedName(shown) + ", not of type "
+                + type.getName()
+                + (ClassUtils.isPresent(later, Resolvers.class.getClassLoader()) ? " or " + later : "");
     }
 
     private List<String> names(Class<?> type) {

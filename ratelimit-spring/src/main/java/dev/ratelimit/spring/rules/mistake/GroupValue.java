@@ -31,7 +31,7 @@ final class GroupValue {
         }
     }
 
-    private static boolean isGroup(Class<?> type) {
+    static boolean isGroup(Class<?> type) {
         return type == Map.class
                 || (type.isRecord() && type != PolicyProperties.class && type != PolicyProperties.Plan.class);
     }

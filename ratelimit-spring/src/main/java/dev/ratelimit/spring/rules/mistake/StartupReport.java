@@ -17,6 +17,7 @@ import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,17 +30,21 @@ public final class StartupReport {
     private final RateLimitProperties properties;
     private final boolean stages;
     private final UnintendedPatterns unintended;
+    private final Set<String> calls;
 
     /**
      * Creates a report.
      *
      * @param stages whether Spring Security runs between the stages
      * @param unintended recognizes patterns that match other paths than intended
+     * @param calls the policies that have no stage where annotations name them, because they limit calls of methods
      */
-    public StartupReport(RateLimitProperties properties, boolean stages, UnintendedPatterns unintended) {
+    public StartupReport(
+            RateLimitProperties properties, boolean stages, UnintendedPatterns unintended, Set<String> calls) {
         this.properties = properties;
         this.stages = stages;
         this.unintended = unintended;
+        this.calls = calls;
     }
 
     public void nothing() {
@@ -63,7 +68,8 @@ public final class StartupReport {
     /** Logs a rule in force. */
     public void active(Rule rule) {
         String stage = rule.stage() == Stage.BEFORE_SECURITY ? "before" : "after";
-        log.info("Rate limit {}{}", rule.describe(), stages ? ", " + stage + " Spring Security" : "");
+        boolean call = rule.match().annotated() && calls.contains(rule.policy().name());
+        log.info("Rate limit {}{}", rule.describe(), stages && !call ? ", " + stage + " Spring Security" : "");
     }
 
     /** Logs a rule that is off. */
@@ -78,15 +84,23 @@ public final class StartupReport {
                 .distinct()
                 .mapToLong(store::maxBytes)
                 .sum();
-        boolean logs = rules.stream()
-                .flatMap(rule -> rule.policy().algorithms().stream())
-                .anyMatch(LimitAlgorithm::grows);
+        String growing = Stream.of(
+                        grow(rules, false) ? "; sliding logs add 8 bytes per remembered permit" : "",
+                        grow(rules, true) ? "; concurrency limits add 8 bytes per permit in use" : "")
+                .collect(Collectors.joining());
         if (bytes > 0) {
             log.info(
                     "Rate limits use at most {} of memory if every limit reaches max-keys{}",
                     (bytes >> 20) + 1 + " MB",
-                    logs ? "; sliding logs add 8 bytes per remembered permit" : "");
+                    growing);
         }
+    }
+
+    private static boolean grow(List<Rule> rules, boolean concurrency) {
+        return rules.stream()
+                .filter(rule -> rule.holds() == concurrency)
+                .flatMap(rule -> rule.policy().algorithms().stream())
+                .anyMatch(LimitAlgorithm::grows);
     }
 
     private void policy(Rule rule, boolean named) {
@@ -198,9 +212,8 @@ public final class StartupReport {
         warnOfEverything(
                 "ratelimit.exempt.addresses",
                 "so nobody is limited",
-                properties.exempt().addresses());
-        List<AddressRange> proxies =
-                properties.trustedProxies().stream().map(AddressRange::parse).toList();
+                properties.exempt().addresses().stream().map(AddressRange::parse));
+        List<AddressRange> proxies = proxies().toList();
         properties.exempt().addresses().stream()
                 .map(AddressRange::parse)
                 .filter(exempt -> proxies.stream().anyMatch(exempt::overlaps))
@@ -210,14 +223,17 @@ public final class StartupReport {
                         exempt));
     }
 
-    private static void warnOfEverything(String property, String consequence, List<String> ranges) {
-        AddressRange.everything(ranges.stream().map(AddressRange::parse).toList())
+    private Stream<AddressRange> proxies() {
+        return properties.trustedProxies().stream().map(AddressRange::parseProxy);
+    }
+
+    private static void warnOfEverything(String property, String consequence, Stream<AddressRange> ranges) {
+        AddressRange.everything(ranges.toList())
                 .forEach(everything -> log.warn("{}: {}, {}", property, everything, consequence));
     }
 
     private void warnOfForwarding() {
-        warnOfEverything(
-                "ratelimit.trusted-proxies", "so anyone can choose their client address", properties.trustedProxies());
+        warnOfEverything("ratelimit.trusted-proxies", "so anyone can choose their client address", proxies());
         if (properties.trustedProxies().isEmpty() && properties.forwardedHeader() != ForwardedHeader.ANY) {
             log.warn(
                     "ratelimit.forwarded-header has no effect without ratelimit.trusted-proxies: all clients behind a proxy"

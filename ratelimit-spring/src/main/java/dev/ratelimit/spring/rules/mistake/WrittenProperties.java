@@ -153,10 +153,9 @@ public final class WrittenProperties {
                 : null;
     }
 
-    /** Nobody who writes a policy means milliseconds, as Spring Boot does. */
+    /** Nobody who writes a number means milliseconds, as Spring Boot does. */
     private static void checkUnit(ConfigurationPropertyName name, String value) {
-        if (POLICIES.isAncestorOf(name)
-                && KnownProperties.typeOf(name) == Duration.class
+        if (KnownProperties.typeOf(name) == Duration.class
                 && NUMBER.matcher(value).matches()) {
             throw new RateLimitConfigurationException(
                     name.toString(),
@@ -215,6 +214,10 @@ public final class WrittenProperties {
         }
         if (POLICIES.isParentOf(name)) {
             return what + "write a limit, such as 5/minute, or indent the policy's properties below its name";
+        }
+        Class<?> type = KnownProperties.typeOf(name);
+        if (type != null && GroupValue.isGroup(type)) {
+            return what + "indent its properties below it, or remove it";
         }
         String property = name.getLastElement(Form.DASHED);
         boolean listed = name.isLastElementIndexed() && name.getNumberOfElements() > 1;

@@ -117,7 +117,7 @@ final class CallerReport {
         String name = rule.policy().name();
         map.put("policy", name);
         map.put("mode", PropertyName.of(rules.mode(name)));
-        map.put("limit", ConfiguredValue.rates(rule.policy().limits()));
+        map.put("limit", ConfiguredValue.limit(rule));
         map.put("parts", rule.key().parts().stream().map(Object::toString).toList());
         List<@Nullable String> values = new ArrayList<>();
         rule.key()

@@ -46,10 +46,13 @@ record ChangeReport(
 
     private List<String> remarks() {
         List<String> remarks = new ArrayList<>();
-        List<Limit> limits = after.rule(policy).policy().limits();
-        add(remarks, "", burst(limits, change.limit(), change.burst()));
+        List<Limit> limits = after.version(policy).limits();
+        if (!limits.isEmpty()) {
+            add(remarks, "", burst(limits, change.limit(), change.burst()));
+        }
         boolean comesOrGoes = (before.mode() == Mode.OFF) != (after.mode(policy) == Mode.OFF);
-        if (!comesOrGoes && !limits.equals(before.limits())) {
+        boolean comparable = !limits.isEmpty() && !before.limits().isEmpty();
+        if (comparable && !comesOrGoes && !limits.equals(before.limits())) {
             add(remarks, "", atOnce(limits));
             add(remarks, "", ranks(limits));
         }

@@ -11,7 +11,9 @@ import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.StageCharges;
+import dev.ratelimit.spring.rules.key.MissingKey;
 import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.rule.Stage;
@@ -21,6 +23,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,24 +32,28 @@ import org.jspecify.annotations.Nullable;
  */
 final class Explanation {
 
-    /** What one policy does with the request. */
+    /**
+     * What one policy does with the request.
+     *
+     * @param met as the policy sees the request; {@code null} if it does not look at it
+     */
     private record Step(
             Rule rule,
             String outcome,
             @Nullable Charge charge,
             List<LimitStatus> limits,
-            LiveOverrides.@Nullable Entry override) {
+            @Nullable RequestContext met) {
 
         Step(Rule rule, String outcome) {
             this(rule, outcome, null, List.of(), null);
         }
 
         Step because(String other) {
-            return new Step(rule, other, charge, limits, override);
+            return new Step(rule, other, charge, limits, met);
         }
 
-        Step by(LiveOverrides.@Nullable Entry other) {
-            return new Step(rule, outcome, charge, limits, other);
+        Step by(RequestContext context) {
+            return new Step(rule, outcome, charge, limits, context);
         }
     }
 
@@ -172,9 +179,8 @@ final class Explanation {
         outcomes.forEach(
                 (policy, outcome) -> found.computeIfAbsent(policy, name -> new Step(rules.rule(name), outcome.tag())));
         refused |= !admitted;
-        found.replaceAll((policy, step) -> stage.rules().exemption().from().test(step.rule())
-                ? step
-                : step.by(rules.liveOverride(step.rule(), context)));
+        found.replaceAll(
+                (policy, step) -> stage.rules().exemption().from().test(step.rule()) ? step : step.by(context));
         steps.addAll(inOrder(found, context));
     }
 
@@ -242,14 +248,44 @@ final class Explanation {
         }
         map.put("outcome", step.outcome());
         Charge charge = step.charge();
+        RequestContext request = step.met();
+        String key = charge != null
+                ? charge.key()
+                : request == null ? "" : step.rule().key().of(request);
+        if (key != null && !key.isEmpty()) {
+            map.put("key", keys.show(step.rule(), key, plain));
+        }
+        if (request != null) {
+            addLimits(map, step.rule(), key, request);
+        }
         if (charge != null) {
-            if (!charge.key().isEmpty()) {
-                map.put("key", keys.show(step.rule(), charge.key(), plain));
-            }
             map.put("permits", charge.permits());
             map.put("limits", step.limits().stream().map(PolicyReport::status).toList());
         }
-        met.addTo(map, step.rule(), step.override());
         return map;
+    }
+
+    /** Adds whose limits these are, and what is there in place of limits. */
+    private void addLimits(Map<String, Object> map, Rule rule, @Nullable String key, RequestContext request) {
+        LiveOverrides.Entry live = rules.liveOverride(rule, request);
+        LimitOverride override = live == null ? rule.override(request) : live.override();
+        boolean byHand = live != null || rule.overrides().areByHand(request);
+        if (key == null
+                && rule.key().missing() == MissingKey.REJECT
+                && !(byHand && override instanceof LimitOverride.Fixed)) {
+            map.put("missing", Objects.toString(rule.key().missingPart(request)));
+            map.put(
+                    "remark",
+                    "a request without this part of the key, or with several values of it, is answered with 400");
+            return;
+        }
+        String plan = live == null ? rule.overrides().planOf(request) : null;
+        if (plan != null) {
+            map.put("plan", plan);
+        }
+        if (override instanceof LimitOverride.Fixed fixed) {
+            map.put("override", PropertyName.of(fixed));
+        }
+        met.addTo(map, rule, live);
     }
 }

@@ -46,17 +46,17 @@ record PolicyReport(
         RateLimitChange change = version.change();
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("name", name);
-        map.put("limit", ConfiguredValue.rates(rule.policy().limits()));
-        Long burst = burst(rule.policy().limits());
+        map.put("limit", ConfiguredValue.limit(rule));
+        Long burst = rule.fixed() == null ? burst(rule.policy().limits()) : null;
         if (burst != null) {
             map.put("burst", burst);
         }
-        map.put("limits", rule.policy().limits().stream().map(Object::toString).toList());
+        map.put("limits", rule.limits());
         Penalty penalty = rule.policy().penalty();
         if (penalty != null) {
             map.put("penalty", seconds(penalty.duration()));
         }
-        map.putAll(plans(rule.overrides().plans()));
+        map.putAll(plans(rule.overrides().allPlans()));
         map.put("key", rule.key().parts().stream().map(Object::toString).toList());
         map.put("applies", rule.match().toString() + rule.overrides());
         map.put("permits", rule.cost().written());

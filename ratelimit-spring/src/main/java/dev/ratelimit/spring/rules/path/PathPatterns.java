@@ -112,16 +112,32 @@ public final class PathPatterns {
         return false;
     }
 
-    /** Whether one of the patterns matches the request's path as written, or as the server normalized it. */
+    /**
+     * Whether one of the patterns matches the request's path as written, or as the server normalized it; also without its last
+     * slash, which an application may take for nothing.
+     */
     public boolean matchAnyForm(RequestContext context) {
-        PathContainer read = context.normalizedPath();
-        return matchAny(context.path()) || (read != null && matchAny(read));
+        return matchAnyForm(patterns, context);
     }
 
     /** Like {@link #matchAnyForm}, but by a pattern that has more than wildcards and variables. */
     public boolean nameAnyForm(RequestContext context) {
+        return matchAnyForm(naming, context);
+    }
+
+    private static boolean matchAnyForm(List<Written> patterns, RequestContext context) {
         PathContainer read = context.normalizedPath();
-        return matchAny(naming, context.path()) || (read != null && matchAny(naming, read));
+        return matchWithoutSlash(patterns, context.path()) || (read != null && matchWithoutSlash(patterns, read));
+    }
+
+    private static boolean matchWithoutSlash(List<Written> patterns, PathContainer path) {
+        if (matchAny(patterns, path)) {
+            return true;
+        }
+        int last = path.elements().size() - 1;
+        return last > 0
+                && path.elements().get(last) instanceof PathContainer.Separator
+                && matchAny(patterns, path.subPath(0, last));
     }
 
     /** Whether the patterns match the request's path both as written and as the server normalized it. */

@@ -44,7 +44,7 @@ public final class BodyWriter {
     public static Body render(Rejection rejection, RefusalFormat format) {
         RefusalFormat.Content content = format.content();
         if (content != null && rejection.reason() == Rejection.Reason.EXCEEDED) {
-            return body(content.type(), filled(content.text(), rejection));
+            return body(content.type(), filled(content, rejection));
         }
         return switch (format.body()) {
             case PROBLEM -> body("application/problem+json", problem(rejection));
@@ -58,9 +58,9 @@ public final class BodyWriter {
     }
 
     /** Names of policies have no quotes and backslashes, so they may stand in JSON. */
-    private static String filled(String content, Rejection rejection) {
-        return content.replace("{retry-after}", String.valueOf(rejection.retryAfterSeconds()))
-                .replace("{policies}", String.join(", ", rejection.violatedPolicies()));
+    private static String filled(RefusalFormat.Content content, Rejection rejection) {
+        return content.filled(
+                String.valueOf(rejection.retryAfterSeconds()), String.join(", ", rejection.violatedPolicies()));
     }
 
     private static String problem(Rejection rejection) {

@@ -40,7 +40,18 @@ public final class Endpoint {
      * @param methods such as {@code GET}, without {@code HEAD}; empty for all methods
      */
     public static Endpoint of(List<String> methods, PathPattern pattern) {
-        return new Endpoint(id(methods, pattern), pattern, false);
+        return of(methods, pattern.getPatternString(), pattern);
+    }
+
+    /**
+     * The endpoint of a handler.
+     *
+     * @param methods such as {@code GET}, without {@code HEAD}; empty for all methods
+     * @param written the pattern as it is written, which an {@code AntPathMatcher} may have read
+     * @param pattern of its paths, and perhaps of others
+     */
+    public static Endpoint of(List<String> methods, String written, PathPattern pattern) {
+        return new Endpoint(id(methods, written), pattern, false);
     }
 
     /**
@@ -49,11 +60,11 @@ public final class Endpoint {
      * @param methods such as {@code GET}, without {@code HEAD}; empty for all methods
      */
     public static Endpoint ofManagement(List<String> methods, PathPattern pattern) {
-        return new Endpoint(id(methods, pattern), pattern, true);
+        return new Endpoint(id(methods, pattern.getPatternString()), pattern, true);
     }
 
-    private static String id(List<String> methods, PathPattern pattern) {
-        return (methods.isEmpty() ? "ANY" : String.join(",", methods)) + " " + pattern.getPatternString();
+    private static String id(List<String> methods, String pattern) {
+        return (methods.isEmpty() ? "ANY" : String.join(",", methods)) + " " + pattern;
     }
 
     /** A method that is not called by a request. */

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules.request;
 
 import dev.ratelimit.spring.WebRequest;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the endpoints of requests, as the web stack will. Called by many threads at once. */
@@ -15,6 +16,19 @@ public interface EndpointResolver {
     /** The endpoint, if the web stack has looked it up already; {@code null} otherwise. Does not look it up. */
     default @Nullable Endpoint known(WebRequest request) {
         return null;
+    }
+
+    /**
+     * The variables in the path of a request, after its endpoint was looked up, as the web stack has found them; {@code null} if
+     * the pattern of the endpoint tells them.
+     */
+    default @Nullable Map<String, String> variables(WebRequest request) {
+        return null;
+    }
+
+    /** Whether the endpoint is only a guess at this stage, and the web stack finds it at a later one. */
+    default boolean isGuess(WebRequest request) {
+        return false;
     }
 
     /** Whether its path may lead the request to an endpoint with annotations. Does not look up the endpoint. */

@@ -22,6 +22,9 @@ public final class Parameters {
     /** Those of methods that are not known yet; an expression may use any name. */
     public static final Parameters ANY = new Parameters(Map.of(), List.of(), "");
 
+    /** No parameters either: expressions about requests of a policy that no annotation has to name. */
+    public static final Parameters NOT_ANNOTATED = new Parameters(Map.of(), List.of(), "");
+
     private final Map<String, Integer> positions;
     private final List<Class<?>> types;
     private final String shown;
@@ -44,7 +47,8 @@ public final class Parameters {
             types.add(ResolvableType.forMethodParameter(method, i, type).toClass());
         }
         for (int i = 0; i < method.getParameterCount(); i++) {
-            String name = names == null ? null : names[i];
+            // the last parameter of a Kotlin function that suspends has none
+            String name = names == null || i >= names.length ? null : names[i];
             if (name != null) {
                 positions.put(name, i);
             }
@@ -69,6 +73,13 @@ public final class Parameters {
     Object valueOf(String name, @Nullable Object[] arguments) {
         Integer position = positions.get(name);
         return position == null || position >= arguments.length ? null : arguments[position];
+    }
+
+    /** How an expression could refer to parameters, for error messages; empty if it cannot, or does. */
+    public String remedy() {
+        return this == NOT_ANNOTATED
+                ? ". Is it an argument of a handler? Then write match.annotated: true as well"
+                : "";
     }
 
     /** The parameters for error messages, such as {@code #login, #a1}; empty if there are none. */

@@ -39,6 +39,13 @@ public final class RequestContext {
 
     private @Nullable IpAddress address;
     private @Nullable Endpoint endpoint;
+
+    /** Whether the endpoint is only a guess, as far as that was asked. */
+    private boolean guess;
+
+    /** Whether it was at an earlier stage. */
+    private boolean afterGuess;
+
     private @Nullable Map<String, String> pathVariables;
 
     /** Of the called method, and what it was called with. */
@@ -59,11 +66,17 @@ public final class RequestContext {
         this.key = before.key;
         this.address = before.address;
         this.looked = before.looked;
-        this.endpoint = before.endpoint;
-        this.pathVariables = before.pathVariables;
+        this.afterGuess = before.afterGuess || before.guess;
+        if (!before.guess) {
+            this.endpoint = before.endpoint;
+            this.pathVariables = before.pathVariables;
+        }
     }
 
-    /** The same request at a later stage, where the user is known. Path, address and endpoint remain the same. */
+    /**
+     * The same request at a later stage, where the user is known. Path, address and endpoint remain the same, but for an
+     * endpoint that was a guess.
+     */
     public RequestContext at(WebRequest later) {
         return new RequestContext(later, this);
     }
@@ -89,6 +102,11 @@ public final class RequestContext {
         return request;
     }
 
+    /** The URL without the query. */
+    public String url() {
+        return first.url();
+    }
+
     /** The parsed path relative to the application's context path. */
     public PathContainer path() {
         return first.path();
@@ -107,6 +125,17 @@ public final class RequestContext {
             endpoint = known;
         }
         return known;
+    }
+
+    /** Whether the endpoint is only a guess, so that what depends on it has to wait for a later stage. */
+    public boolean isGuess() {
+        guess = sources.endpoints().isGuess(request);
+        return guess;
+    }
+
+    /** Whether this is the stage that knows an endpoint at which earlier ones could only guess. */
+    public boolean isAfterGuess() {
+        return afterGuess && !isGuess();
     }
 
     /** The endpoint, if it was looked up already; otherwise {@code null}. Does not look it up. */
@@ -128,7 +157,11 @@ public final class RequestContext {
     public @Nullable String pathVariable(String name) {
         Map<String, String> known = pathVariables;
         if (known == null) {
-            known = endpoint().variables(path());
+            Endpoint leading = endpoint();
+            known = sources.endpoints().variables(request);
+            if (known == null) {
+                known = leading.variables(path());
+            }
             pathVariables = known;
         }
         return known.get(name);

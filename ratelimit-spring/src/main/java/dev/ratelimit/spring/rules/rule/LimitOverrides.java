@@ -121,6 +121,29 @@ public final class LimitOverrides {
         return new TreeMap<>(plans);
     }
 
+    /** The limits of plans, with those of callers without one; in alphabetical order, empty without plans. */
+    public SortedMap<String, LimitOverride> allPlans() {
+        SortedMap<String, LimitOverride> all = plans();
+        if (!all.isEmpty()) {
+            all.put(NO_PLAN, otherwise);
+        }
+        return all;
+    }
+
+    /** The limits of callers without a plan and an override. */
+    LimitOverride otherwise() {
+        return otherwise;
+    }
+
+    /** The plan that decides the limits of a request; {@code null} without plans, or if it has limits by hand. */
+    public @Nullable String planOf(RequestContext context) {
+        if (plan == null || areByHand(context)) {
+            return null;
+        }
+        String name = plan.valueOf(context);
+        return name != null && plans.containsKey(name) ? name : NO_PLAN;
+    }
+
     /** The networks without a limit; none if another one has a limit, which may lie within them. */
     public List<AddressRange> unlimitedNetworks() {
         boolean all = networks.stream()
@@ -143,6 +166,11 @@ public final class LimitOverrides {
         }
         String name = plan == null ? null : plan.valueOf(context);
         return name == null ? otherwise : plans.getOrDefault(name, otherwise);
+    }
+
+    /** Whether the request has limits of its own, whatever its plan is. */
+    public boolean areByHand(RequestContext context) {
+        return byHand(context) != null;
     }
 
     private @Nullable LimitOverride byHand(RequestContext context) {
@@ -179,12 +207,7 @@ public final class LimitOverrides {
 
     /** The limits of a key by each plan that its owner may have, and without one; by plan. */
     public Map<String, LimitOverride> ofKeyByPlan(PlainKey key) {
-        Map<String, LimitOverride> byPlan = new TreeMap<>();
-        if (byHand(key) == null && !plans.isEmpty()) {
-            byPlan.put(NO_PLAN, otherwise);
-            byPlan.putAll(plans);
-        }
-        return byPlan;
+        return byHand(key) == null ? allPlans() : Map.of();
     }
 
     private @Nullable LimitOverride byHand(PlainKey key) {

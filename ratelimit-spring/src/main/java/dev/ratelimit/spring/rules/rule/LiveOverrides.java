@@ -70,17 +70,16 @@ public final class LiveOverrides {
         return new LiveOverrides(ticker, rule, entries);
     }
 
+    /** How long the override of a request still applies; {@link #NEVER} if it has no end. */
+    public long restNanos(Entry entry) {
+        return entry.untilNanos() == NEVER ? NEVER : entry.untilNanos() - ticker.epochNanos();
+    }
+
     /**
-     * The limits of a request; {@code null} if those of the configuration apply.
+     * The override of a request; {@code null} if the limits of the configuration apply.
      *
      * @param key of the request; {@code null} if it lacks a part
      */
-    public @Nullable LimitOverride of(@Nullable String key, RequestContext context) {
-        Entry entry = entry(key, context);
-        return entry == null ? null : entry.override();
-    }
-
-    /** The override of a request, like {@link #of(String, RequestContext)}. */
     public @Nullable Entry entry(@Nullable String key, RequestContext context) {
         Entry entry = byKey.isEmpty() || key == null ? null : byKey.get(subject == null ? key : part(subject, context));
         if (entry != null && isInForce(entry)) {

@@ -8,7 +8,9 @@ import dev.ratelimit.spring.rules.request.Condition;
 import dev.ratelimit.spring.rules.request.Cost;
 import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -134,6 +136,19 @@ public record Rule(
         return when == null ? reads : reads.and(when.reads());
     }
 
+    /** What callers without a plan have in place of the limits of the policy; {@code null} if they have those. */
+    public LimitOverride.@Nullable Fixed fixed() {
+        return overrides.otherwise() instanceof LimitOverride.Fixed fixed ? fixed : null;
+    }
+
+    /** For people, the limits of callers without a plan: those of the policy, unless they are unlimited or blocked. */
+    public List<String> limits() {
+        LimitOverride.Fixed fixed = fixed();
+        return fixed == null
+                ? policy.limits().stream().map(Object::toString).toList()
+                : List.of(PropertyName.of(fixed));
+    }
+
     /** The limits of the request. */
     public LimitOverride override(RequestContext context) {
         return overrides.of(context);
@@ -146,8 +161,7 @@ public record Rule(
 
     /** One line for logs. */
     public String describe() {
-        String limits =
-                String.join("; ", policy.limits().stream().map(Object::toString).toList());
+        String limits = String.join("; ", limits()) + (fixed() == null ? "" : " without a plan,");
         String each = cost.written().equals("1") ? "" : ", " + cost.written() + " permits each";
         String only = free == null ? "" : ", " + free;
         return "'" + policy.name() + "'" + (shadow ? " (shadow)" : "") + ": " + limits + " " + key + ", " + match

@@ -5,6 +5,8 @@ import dev.ratelimit.spring.rules.request.Reads.Fact;
 import java.util.Collection;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -16,13 +18,19 @@ import org.jspecify.annotations.Nullable;
  * @param reads what they and the exemptions depend on
  * @param exemptionsFetch what of that the exemptions read and a web stack may have to fetch
  * @param fetch the same of those rules that read something of the kind; by identity
+ * @param annotated the names of the policies that some endpoint has a rule of its own of
  */
 public record StageRules(
-        boolean any, boolean byEndpoint, Reads reads, Reads exemptionsFetch, IdentityHashMap<Rule, Reads> fetch) {
+        boolean any,
+        boolean byEndpoint,
+        Reads reads,
+        Reads exemptionsFetch,
+        IdentityHashMap<Rule, Reads> fetch,
+        Set<String> annotated) {
 
     /** No rules. */
     public static final StageRules NONE =
-            new StageRules(false, false, Reads.NOTHING, Reads.NOTHING, new IdentityHashMap<>());
+            new StageRules(false, false, Reads.NOTHING, Reads.NOTHING, new IdentityHashMap<>(), Set.of());
 
     /**
      * Compares the rules of endpoints at a stage.
@@ -52,8 +60,17 @@ public record StageRules(
         for (Rule rule : all) {
             reads = reads.and(rule.reads());
         }
+        Set<String> annotated = all.stream()
+                .filter(rule -> !common.contains(rule))
+                .map(rule -> rule.policy().name())
+                .collect(Collectors.toUnmodifiableSet());
         return new StageRules(
-                !all.isEmpty(), byEndpoint, withAddress(reads, addressHeaders), exemptionsFetch, fetchOf(all));
+                !all.isEmpty(),
+                byEndpoint,
+                withAddress(reads, addressHeaders),
+                exemptionsFetch,
+                fetchOf(all),
+                annotated);
     }
 
     /** What a web stack may have to fetch for each of these rules, by identity, without those that need nothing of the kind. */

@@ -76,11 +76,12 @@ public final class Traffic implements OutcomeCounter, TrafficCounts, AutoCloseab
 
     private synchronized void endMinute() {
         if (alarm != null) {
-            minute++;
+            // first: whatever fails ends this minute, and not all of them
             long millis = now().millis();
+            alarm = scheduler.schedule(this::endMinute, nanosLeft(millis));
+            minute++;
             clockMinute = minuteOf(millis);
             policies.values().forEach(policy -> policy.note(minute));
-            alarm = scheduler.schedule(this::endMinute, nanosLeft(millis));
         }
     }
 

@@ -306,6 +306,26 @@ class ClientAddressTest {
                 .isEqualTo(client);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "none",
+            value = {"203.0.113.1, 203.0.113.1", "'203.0.113.1, 10.0.0.1', 203.0.113.1", "x, none", "none, none"})
+    void find_peerWithoutAnAddress_thatIsATrustedProxy_isWhomItNames(
+            @Nullable String forwardedFor, @Nullable String client) {
+        ClientAddress behind = new ClientAddress(
+                List.of(AddressRange.parseProxy("unix"), AddressRange.parse("10.0.0.0/8")), ForwardedHeader.ANY);
+        RecordedRequest request = new RecordedRequest().from("");
+        if (forwardedFor != null) {
+            request.with("X-Forwarded-For", forwardedFor);
+        }
+        IpAddress address = new IpAddress();
+
+        assertThat(behind.find(request, address) ? address.toString() : null).isEqualTo(client);
+        assertThat(behind)
+                .hasToString("the remote address of the connection; behind unix, 10.0.0.0/8, by the one in Forwarded"
+                        + " or X-Forwarded-For");
+    }
+
     @Test
     void find_wrappedRequest_isThePeerOfTheOneReceived() {
         RecordedRequest received = new RecordedRequest().from("192.0.2.1");

@@ -80,6 +80,14 @@ class ClientAddressWarningTest {
     }
 
     @Test
+    void find_forwardedByAPeerWithoutAnAddress_warns(CapturedOutput output) {
+        RecordedRequest request = new RecordedRequest().from("").with("X-Forwarded-For", "203.0.113.1");
+
+        assertThat(untrusting.find(request, new IpAddress())).isFalse();
+        assertThat(output).containsOnlyOnce("add unix to ratelimit.trusted-proxies");
+    }
+
+    @Test
     void find_nothingForwardedOrATrustedProxy_doesNotWarn(CapturedOutput output) {
         find(untrusting, "10.0.0.1", null);
         find(new ClientAddress(PROXIES, ForwardedHeader.ANY), "10.0.0.1", "203.0.113.1");

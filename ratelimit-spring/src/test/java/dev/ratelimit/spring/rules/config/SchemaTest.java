@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.algorithm.Algorithm;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
@@ -13,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -139,5 +141,13 @@ class SchemaTest {
                         + " the file with the change")
                 .hasContent(schema);
         assertThat(schema).doesNotContain("\"description\" : null");
+    }
+
+    /** For editors of those who have only the jar. */
+    @Test
+    void schema_isInTheJar() throws IOException {
+        try (InputStream in = SchemaTest.class.getResourceAsStream("/META-INF/ratelimit.schema.json")) {
+            assertThat(Objects.requireNonNull(in).readAllBytes()).isEqualTo(Files.readAllBytes(FILE));
+        }
     }
 }

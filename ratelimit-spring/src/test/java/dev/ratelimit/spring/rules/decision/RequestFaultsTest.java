@@ -47,36 +47,38 @@ import org.springframework.web.util.pattern.PathPatternParser;
  */
 class RequestFaultsTest {
 
-    private static final Map<String, String> PROPERTIES = Map.ofEntries(
-            Map.entry("ratelimit.policies.slots.concurrency", "2"),
-            Map.entry("ratelimit.policies.slots.key", "header:X-Key"),
-            Map.entry("ratelimit.policies.failures.limit", "10/hour"),
-            Map.entry("ratelimit.policies.failures.key", "query:q"),
-            Map.entry("ratelimit.policies.failures.free", "2xx"),
-            Map.entry("ratelimit.policies.tried.limit", "1/hour"),
-            Map.entry("ratelimit.policies.tried.mode", "shadow"),
-            Map.entry("ratelimit.policies.plans.key", "bean:tenant"),
-            Map.entry("ratelimit.policies.plans.plan-resolver", "plans"),
-            Map.entry("ratelimit.policies.plans.plans.default", "10/hour"),
-            Map.entry("ratelimit.policies.late-slots.concurrency", "2"),
-            Map.entry("ratelimit.policies.late-slots.key", "user"),
-            Map.entry("ratelimit.policies.tokens.limit", "100/hour"),
-            Map.entry("ratelimit.policies.tokens.key", "user"),
-            Map.entry("ratelimit.policies.tokens.permits", "#request.contentLengthLong"),
-            Map.entry("ratelimit.policies.few.limit", "1/hour"),
-            Map.entry("ratelimit.policies.few.key", "header:X-Few"),
-            Map.entry("ratelimit.policies.few.missing-key", "skip"),
-            Map.entry("ratelimit.policies.few.stage", "after-security"),
-            Map.entry("ratelimit.policies.waits.limit", "1/minute"),
-            Map.entry("ratelimit.policies.waits.key", "header:X-Waits"),
-            Map.entry("ratelimit.policies.waits.missing-key", "skip"),
-            Map.entry("ratelimit.policies.waits.on-exceeded.action", "wait"),
-            Map.entry("ratelimit.policies.waits.on-exceeded.max-wait", "1m"),
-            Map.entry("ratelimit.policies.delays.limit", "1/minute"),
-            Map.entry("ratelimit.policies.delays.key", "header:X-Delays"),
-            Map.entry("ratelimit.policies.delays.missing-key", "skip"),
-            Map.entry("ratelimit.policies.delays.on-exceeded.action", "delay"),
-            Map.entry("ratelimit.policies.delays.on-exceeded.delay", "10s"));
+    private static final RateLimitProperties PROPERTIES = new Binder(new MapConfigurationPropertySource(Map.ofEntries(
+                    Map.entry("ratelimit.policies.slots.concurrency", "2"),
+                    Map.entry("ratelimit.policies.slots.key", "header:X-Key"),
+                    Map.entry("ratelimit.policies.failures.limit", "10/hour"),
+                    Map.entry("ratelimit.policies.failures.key", "query:q"),
+                    Map.entry("ratelimit.policies.failures.free", "2xx"),
+                    Map.entry("ratelimit.policies.tried.limit", "1/hour"),
+                    Map.entry("ratelimit.policies.tried.mode", "shadow"),
+                    Map.entry("ratelimit.policies.plans.key", "bean:tenant"),
+                    Map.entry("ratelimit.policies.plans.plan-resolver", "plans"),
+                    Map.entry("ratelimit.policies.plans.plans.default", "10/hour"),
+                    Map.entry("ratelimit.policies.late-slots.concurrency", "2"),
+                    Map.entry("ratelimit.policies.late-slots.key", "user"),
+                    Map.entry("ratelimit.policies.tokens.limit", "100/hour"),
+                    Map.entry("ratelimit.policies.tokens.key", "user"),
+                    Map.entry("ratelimit.policies.tokens.permits", "#request.contentLengthLong"),
+                    Map.entry("ratelimit.policies.few.limit", "1/hour"),
+                    Map.entry("ratelimit.policies.few.key", "header:X-Few"),
+                    Map.entry("ratelimit.policies.few.missing-key", "skip"),
+                    Map.entry("ratelimit.policies.few.stage", "after-security"),
+                    Map.entry("ratelimit.policies.waits.limit", "1/minute"),
+                    Map.entry("ratelimit.policies.waits.key", "header:X-Waits"),
+                    Map.entry("ratelimit.policies.waits.missing-key", "skip"),
+                    Map.entry("ratelimit.policies.waits.on-exceeded.action", "wait"),
+                    Map.entry("ratelimit.policies.waits.on-exceeded.max-wait", "1m"),
+                    Map.entry("ratelimit.policies.delays.limit", "1/minute"),
+                    Map.entry("ratelimit.policies.delays.key", "header:X-Delays"),
+                    Map.entry("ratelimit.policies.delays.missing-key", "skip"),
+                    Map.entry("ratelimit.policies.delays.on-exceeded.action", "delay"),
+                    Map.entry("ratelimit.policies.delays.on-exceeded.delay", "10s"))))
+            .bind("ratelimit", RateLimitProperties.class)
+            .get();
 
     /** A bean whose method is limited. */
     static class Limited {
@@ -105,10 +107,7 @@ class RequestFaultsTest {
             DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
             beans.registerSingleton("tenant", faults.in(KeyResolver.class, request -> request.header("X-Key")));
             beans.registerSingleton("plans", faults.in(PlanResolver.class, request -> "default"));
-            RateLimitProperties properties = new Binder(new MapConfigurationPropertySource(PROPERTIES))
-                    .bind("ratelimit", RateLimitProperties.class)
-                    .get();
-            rules = new RequestRules(properties, beans, text -> text, limit -> {});
+            rules = new RequestRules(PROPERTIES, beans, text -> text, limit -> {});
             rules.addCall(Limited.class, Limited.METHOD);
             Endpoint endpoint = Endpoint.of(List.of("GET"), PathPatternParser.defaultInstance.parse("/orders/{id}"));
             rules.enforce(faults.in(EndpointResolver.class, RecordedRequest.leadingTo(endpoint)));
@@ -126,7 +125,7 @@ class RequestFaultsTest {
             });
             RejectionHandler handler = faults.in(
                     RejectionHandler.class, (request, response, rejection) -> response.write("text/plain", "no"));
-            limiter = new RequestLimiter(rules, properties, waiting, byEndpoint(outcomes), ticker, handler);
+            limiter = new RequestLimiter(rules, PROPERTIES, waiting, byEndpoint(outcomes), ticker, handler);
             before = limiter.beforeSecurity();
             after = limiter.afterSecurity();
         }

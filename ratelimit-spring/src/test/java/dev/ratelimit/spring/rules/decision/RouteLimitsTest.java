@@ -3,6 +3,7 @@ package dev.ratelimit.spring.rules.decision;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.Charge;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.memory.InMemoryStore;
@@ -38,6 +39,7 @@ class RouteLimitsTest {
     private final FakeTicker ticker = new FakeTicker().advanceOnRead(Duration.ofNanos(1));
     private final RateLimitStore store = InMemoryStore.builder().ticker(ticker).build();
     private final List<String> outcomes = new ArrayList<>();
+    private final List<Charge> held = new ArrayList<>();
     private RequestRules rules;
     private RequestLimiter limiter;
 
@@ -79,7 +81,18 @@ class RouteLimitsTest {
                 rules,
                 bound,
                 new WaitingRequests(rules, store, ticker, ticker),
-                (policy, outcome) -> outcomes.add(policy + " " + outcome),
+                new OutcomeCounter() {
+                    @Override
+                    public void count(String policy, Outcome outcome) {
+                        outcomes.add(policy + " " + outcome);
+                    }
+
+                    @Override
+                    public Runnable held(Charge charge) {
+                        held.add(charge);
+                        return () -> held.remove(charge);
+                    }
+                },
                 ticker,
                 null);
     }
@@ -98,6 +111,32 @@ class RouteLimitsTest {
     private long left(String policy, String key) {
         Policy limits = rules.inForce().rule(policy).policy();
         return store.peek(List.of(limits.charge(key))).limits().get(0).remaining();
+    }
+
+    @Test
+    void heldPermits_areCountedFromTheDecisionOn_notWhenTheRequestIsCounted() {
+        read("slots.concurrency=3");
+        ChargedRequest charged = limiter.beforeSecurity().charge(null, request("one"));
+        limiter.afterSecurity().charge(charged, request("one"));
+        assertThat(outcomes).isEmpty();
+        assertThat(held).hasSize(1);
+
+        charged.release();
+
+        assertThat(held).isEmpty();
+    }
+
+    @Test
+    void heldPermits_comeBackWhenALimitOfTheRouteRefuses() {
+        read("slots.concurrency=3", "route.limit=1/hour", "route.match.annotated=true");
+        ChargedRequest first = charge("route");
+
+        ChargedRequest refused = charge("route");
+
+        assertThat(refused.isRefused()).isTrue();
+        assertThat(held).hasSize(1);
+        first.release();
+        assertThat(held).isEmpty();
     }
 
     @Test

@@ -36,6 +36,20 @@ class WaitingRequestsTest {
     private final FakeTicker ticker = new FakeTicker();
     private final FailingScheduler failing = new FailingScheduler(ticker, Runnable::run);
 
+    private static RateLimitProperties properties(String action) {
+        return new Binder(new MapConfigurationPropertySource(Map.of(
+                        "ratelimit.policies.one.limit",
+                        "1/hour",
+                        "ratelimit.policies.one.on-exceeded.action",
+                        action,
+                        "ratelimit.policies.one.on-exceeded." + (action.equals("wait") ? "max-wait" : "delay"),
+                        "1h",
+                        "ratelimit.policies.one.on-exceeded." + (action.equals("wait") ? "queue" : "delayed"),
+                        "1000")))
+                .bind("ratelimit", RateLimitProperties.class)
+                .get();
+    }
+
     /** One request per hour; what happens to the others depends on this action. */
     private final class Limits implements AutoCloseable {
 
@@ -56,17 +70,10 @@ class WaitingRequestsTest {
         };
 
         Limits(String action, Scheduler scheduler) {
-            RateLimitProperties properties = new Binder(new MapConfigurationPropertySource(Map.of(
-                            "ratelimit.policies.one.limit",
-                            "1/hour",
-                            "ratelimit.policies.one.on-exceeded.action",
-                            action,
-                            "ratelimit.policies.one.on-exceeded." + (action.equals("wait") ? "max-wait" : "delay"),
-                            "1h",
-                            "ratelimit.policies.one.on-exceeded." + (action.equals("wait") ? "queue" : "delayed"),
-                            "1000")))
-                    .bind("ratelimit", RateLimitProperties.class)
-                    .get();
+            this(properties(action), scheduler);
+        }
+
+        Limits(RateLimitProperties properties, Scheduler scheduler) {
             RequestRules rules =
                     new RequestRules(properties, new DefaultListableBeanFactory(), text -> text, limit -> {});
             rules.enforce(RecordedRequest.leadingTo(Endpoint.UNMAPPED));
@@ -137,12 +144,13 @@ class WaitingRequestsTest {
     @ParameterizedTest
     @ValueSource(strings = {"wait", "delay"})
     void closeAmongRequests_leavesNobodyWaiting(String action) throws Exception {
+        RateLimitProperties properties = properties(action);
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try {
             for (int round = 0; round < 500; round++) {
                 AtomicInteger parked = new AtomicInteger();
                 AtomicInteger over = new AtomicInteger();
-                try (Limits limits = new Limits(action, ticker)) {
+                try (Limits limits = new Limits(properties, ticker)) {
                     CountDownLatch begun = new CountDownLatch(1);
                     Future<?> asking = threads.submit(() -> {
                         for (int i = 0; i < 50; i++) {

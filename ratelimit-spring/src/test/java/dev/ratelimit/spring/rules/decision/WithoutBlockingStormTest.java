@@ -31,23 +31,25 @@ class WithoutBlockingStormTest {
     private static final int HISTORIES = 200;
     private static final int STEPS = 120;
 
-    private static final Map<String, String> PROPERTIES = Map.ofEntries(
-            Map.entry("ratelimit.policies.early.limit", "1000/day"),
-            Map.entry("ratelimit.policies.slots.concurrency", "3"),
-            Map.entry("ratelimit.policies.tried.limit", "2/day"),
-            Map.entry("ratelimit.policies.tried.mode", "shadow"),
-            Map.entry("ratelimit.policies.late.limit", "12/day"),
-            Map.entry("ratelimit.policies.late.stage", "after-security"),
-            Map.entry("ratelimit.policies.late-slots.concurrency", "2"),
-            Map.entry("ratelimit.policies.late-slots.stage", "after-security"),
-            Map.entry("ratelimit.policies.late-slots.on-exceeded.action", "wait"),
-            Map.entry("ratelimit.policies.late-slots.on-exceeded.max-wait", "5s"),
-            Map.entry("ratelimit.policies.late-slots.on-exceeded.queue", "2"),
-            Map.entry("ratelimit.policies.late-slots.key", "header:X-Waits"),
-            Map.entry("ratelimit.policies.late-slots.missing-key", "skip"),
-            Map.entry("ratelimit.policies.failed.limit", "1000/day"),
-            Map.entry("ratelimit.policies.failed.stage", "after-security"),
-            Map.entry("ratelimit.policies.failed.free", "2xx"));
+    private static final RateLimitProperties PROPERTIES = new Binder(new MapConfigurationPropertySource(Map.ofEntries(
+                    Map.entry("ratelimit.policies.early.limit", "1000/day"),
+                    Map.entry("ratelimit.policies.slots.concurrency", "3"),
+                    Map.entry("ratelimit.policies.tried.limit", "2/day"),
+                    Map.entry("ratelimit.policies.tried.mode", "shadow"),
+                    Map.entry("ratelimit.policies.late.limit", "12/day"),
+                    Map.entry("ratelimit.policies.late.stage", "after-security"),
+                    Map.entry("ratelimit.policies.late-slots.concurrency", "2"),
+                    Map.entry("ratelimit.policies.late-slots.stage", "after-security"),
+                    Map.entry("ratelimit.policies.late-slots.on-exceeded.action", "wait"),
+                    Map.entry("ratelimit.policies.late-slots.on-exceeded.max-wait", "5s"),
+                    Map.entry("ratelimit.policies.late-slots.on-exceeded.queue", "2"),
+                    Map.entry("ratelimit.policies.late-slots.key", "header:X-Waits"),
+                    Map.entry("ratelimit.policies.late-slots.missing-key", "skip"),
+                    Map.entry("ratelimit.policies.failed.limit", "1000/day"),
+                    Map.entry("ratelimit.policies.failed.stage", "after-security"),
+                    Map.entry("ratelimit.policies.failed.free", "2xx"))))
+            .bind("ratelimit", RateLimitProperties.class)
+            .get();
 
     /** A request between its first step and its last. */
     private static final class Client {
@@ -89,14 +91,11 @@ class WithoutBlockingStormTest {
 
         History(long seed) {
             random = new Random(seed);
-            RateLimitProperties properties = new Binder(new MapConfigurationPropertySource(PROPERTIES))
-                    .bind("ratelimit", RateLimitProperties.class)
-                    .get();
-            rules = new RequestRules(properties, new DefaultListableBeanFactory(), text -> text, limit -> {});
+            rules = new RequestRules(PROPERTIES, new DefaultListableBeanFactory(), text -> text, limit -> {});
             rules.enforce(RecordedRequest.leadingTo(Endpoint.UNMAPPED));
             waiting = new WaitingRequests(rules, store, ticker, store);
             RequestLimiter limiter = new RequestLimiter(
-                            rules, properties, waiting, (policy, outcome) -> {}, ticker, null)
+                            rules, PROPERTIES, waiting, (policy, outcome) -> {}, ticker, null)
                     .withoutBlocking();
             early = limiter.beforeSecurity();
             late = limiter.afterSecurity();

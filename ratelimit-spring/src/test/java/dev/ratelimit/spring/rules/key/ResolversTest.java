@@ -7,11 +7,20 @@ import dev.ratelimit.spring.KeyResolver;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
+import dev.ratelimit.test.FakeTicker;
+import java.time.Duration;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** Beans that resolve keys and plans, asked here or before by the web stack. */
+@ExtendWith(OutputCaptureExtension.class)
 class ResolversTest {
 
     private final DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
@@ -50,6 +59,59 @@ class ResolversTest {
         beans.registerSingleton("tenants", new LaterKeyResolver() {});
 
         assertThat(tenantOf(new RecordedRequest().resolved("tenants", "known"))).isEqualTo("known");
+    }
+
+    @Test
+    void failures_areLoggedOnceAMinute(CapturedOutput output) {
+        FakeTicker ticker = new FakeTicker();
+        beans.registerSingleton("ticker", ticker);
+        beans.registerSingleton("tariffs", (PlanResolver) request -> {
+            throw new IllegalStateException("no table");
+        });
+        Resolver tariffs = resolvers.onlyPlan();
+        Runnable failing = () -> assertThat(tariffs.valueOf(RecordedRequest.context(new RecordedRequest(), false)))
+                .isNull();
+
+        failing.run();
+        failing.run();
+        ticker.advance(Duration.ofSeconds(59));
+        failing.run();
+        assertThat(output).containsOnlyOnce("Bean 'tariffs' has failed, so 1 request had no value from it;");
+
+        ticker.advance(Duration.ofSeconds(1));
+        failing.run();
+        assertThat(output).containsOnlyOnce("Bean 'tariffs' has failed, so 3 requests had no value from it;");
+        assertThat(output.toString().split("IllegalStateException: no table", -1))
+                .hasSize(3);
+    }
+
+    /** Has the simple name of the type that is needed, as that of Spring Cloud Gateway has. */
+    private static final class Other {
+
+        private interface KeyResolver {}
+    }
+
+    @Test
+    void key_beanOfAnotherType_namesBothTypesInFull() {
+        beans.registerBeanDefinition("tenant", new RootBeanDefinition(Other.KeyResolver.class));
+        RootBeanDefinition declared = new RootBeanDefinition(Function.class);
+        declared.setInstanceSupplier(() -> (Function<String, String>) text -> text);
+        beans.registerBeanDefinition("function", declared);
+        beans.registerSingleton("lambda", (Supplier<String>) () -> "");
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> resolvers.key("tenant"))
+                .withMessage(
+                        "bean 'tenant' is of type dev.ratelimit.spring.rules.key.ResolversTest$Other$KeyResolver, not of type"
+                                + " dev.ratelimit.spring.KeyResolver; declare one");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> resolvers.key("function"))
+                .withMessage("bean 'function' is of type java.util.function.Function, not of type"
+                        + " dev.ratelimit.spring.KeyResolver; declare one");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> resolvers.plan("lambda"))
+                .withMessage("bean 'lambda' is of type java.util.function.Supplier, not of type"
+                        + " dev.ratelimit.spring.PlanResolver; declare one");
     }
 
     @Test

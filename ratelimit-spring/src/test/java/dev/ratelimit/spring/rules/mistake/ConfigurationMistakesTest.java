@@ -72,6 +72,9 @@ class ConfigurationMistakesTest {
                 "limit=9/s,key=#request.foo() | login.key: #request has no method foo with 0 arguments",
                 "limit=9/s,key=#request.foo( | login.key: not an expression",
                 "limit=9/s,key=bean:x | login.key: there is no bean 'x' of type KeyResolver",
+                "limit=9/s,key=#username | login.key: there is no #username; use #request, #principal or #ip. Is it an argument of a handler? Then write match.annotated: true as well",
+                "limit=9/s,response.content={retryAfter} | login.response.content: unknown placeholder 'retryAfter' (did you mean 'retry-after'?); write {retry-after} or {policies}",
+                "limit=9/s,response.content={\"for\": {retry-after}} and {policy} | login.response.content: unknown placeholder 'policy' (did you mean 'policies'?); write {retry-after} or {policies}",
                 "limit=9/s,match.when=#user == null | login.match.when: there is no #user; use #request",
                 "limit=9/s,permits=many | login.permits: permits must be a whole number or an expression; write 1, 5",
                 "limit=9/s,permits=#request.size | login.permits: #request has no property size",
@@ -253,6 +256,12 @@ class ConfigurationMistakesTest {
                 .extracting(FailureAnalysis::getDescription)
                 .asString()
                 .contains("ratelimit.");
+    }
+
+    @Test
+    void method_query_isKnown() {
+        assertThat(Start.report("ratelimit.policies.login.limit=9/s", "ratelimit.policies.login.match.methods=QUERY"))
+                .isNull();
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import java.lang.reflect.RecordComponent;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.mock.env.MockEnvironment;
@@ -96,6 +98,20 @@ class EveryPropertyTest {
                         .contains("    " + name.replace("plans.pro.limit", "plans.pro"));
                 assertThat(report.getAction()).isNotBlank();
             }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("properties")
+    void duration_withoutAUnit_isReportedByName(String name) {
+        if (KnownProperties.typeOf(ConfigurationPropertyName.of(name)) == Duration.class) {
+            FailureAnalysis report = report(name, "5");
+
+            assertThat(report)
+                    .extracting(FailureAnalysis::getDescription)
+                    .asString()
+                    .contains("    " + name + ": has no unit, and a number without a unit would be milliseconds");
+            assertThat(report).extracting(FailureAnalysis::getAction).isEqualTo("Write 5s or 5ms.");
         }
     }
 

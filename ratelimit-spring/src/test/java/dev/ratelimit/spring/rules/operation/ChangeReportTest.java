@@ -60,7 +60,7 @@ class ChangeReportTest {
         assertThat(live.operations.report("p", null, false))
                 .containsEntry("changed", "plan pro 40/hour")
                 .containsEntry("limit", "2/hour")
-                .containsEntry("plans", Map.of("pro", "40/hour", "partner", "unlimited"))
+                .containsEntry("plans", Map.of("pro", "40/hour", "partner", "unlimited", "default", "2/hour"))
                 .containsEntry("planBursts", Map.of("pro", 20L));
         assertThat(live.admitted(99, pro("bob"))).isEqualTo(20);
         live.operations.change(

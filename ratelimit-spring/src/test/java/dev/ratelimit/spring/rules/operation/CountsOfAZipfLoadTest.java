@@ -187,6 +187,7 @@ class CountsOfAZipfLoadTest {
     }
 
     @Test
+    @Tag("slow")
     void hundredThousandCallers_areCountedExactly_orWithinTheBounds() throws IOException {
         long seed = Seeds.next();
 

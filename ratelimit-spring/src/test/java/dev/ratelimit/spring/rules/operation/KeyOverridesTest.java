@@ -16,9 +16,12 @@ import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
+import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.override.Overrides;
 import dev.ratelimit.spring.rules.override.SharedOverrides;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
+import dev.ratelimit.spring.rules.request.RecordedResponse;
+import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -92,6 +95,36 @@ class KeyOverridesTest {
         live.ticker.advanceNanos(1);
         assertThat(live.admitted(1, by("alice"))).isOne();
         assertThat(live.operations.overrides("p")).isEmpty();
+    }
+
+    private static RecordedResponse refusal(LiveRules live, RecordedRequest request) throws IOException {
+        ChargedRequest charged = live.limiter.charge(null, request);
+        assertThat(charged.isRefused()).isTrue();
+        RecordedResponse response = new RecordedResponse();
+        charged.writeRefusal(response);
+        return response;
+    }
+
+    @Test
+    void block_withAnEnd_saysWhenToRetry() throws IOException {
+        LiveRules live = new LiveRules(
+                "p.limit=100/hour",
+                "p.key=user",
+                "p.retry-jitter.max=0s",
+                "p.retry-jitter.min=0s",
+                "ratelimit.policies.all.limit=100/hour",
+                "ratelimit.policies.all.key=user");
+        live.operations.override("p", "alice", KeyOverride.blocked().lasting(HOUR));
+        live.ticker.advance(Duration.ofMinutes(50).plusMillis(1));
+
+        RecordedResponse ends = refusal(live, by("alice"));
+        assertThat(ends.header("Retry-After")).isEqualTo("600");
+        assertThat(ends.body()).contains("\"detail\":\"Limit 'p' blocks this request. Retry after 600 seconds.\"");
+
+        live.operations.override("all", "alice", KeyOverride.blocked());
+        RecordedResponse endless = refusal(live, by("alice"));
+        assertThat(endless.header("Retry-After")).isNull();
+        assertThat(endless.body()).contains("can never admit this request");
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules.text;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
 
 import dev.ratelimit.Seeds;
 import java.text.Normalizer;
@@ -197,7 +198,9 @@ class NormalTextTest {
     private static long work(String text, boolean ignoreCase) {
         long[] squares = {0};
         NormalText.of(text, ignoreCase, (part, form) -> {
-            assertThat(part.length()).isLessThanOrEqualTo(128);
+            if (part.length() > 128) { // an assertion for each part would take most of the time
+                fail("%s characters at once", part.length());
+            }
             squares[0] += (long) part.length() * part.length();
             return Normalizer.normalize(part, form);
         });
@@ -207,7 +210,7 @@ class NormalTextTest {
     @ParameterizedTest
     @MethodSource("nasty")
     void of_nastyText_givesTheNormalizerAFewStepsPerCharacter(String piece) {
-        for (int length : new int[] {1 << 6, 1 << 10, 1 << 14, 1 << 18}) {
+        for (int length : new int[] {1 << 6, 1 << 11, 1 << 16}) {
             for (String text : List.of(
                     piece.repeat(length / piece.length()),
                     "x" + piece.repeat(length / 2 / piece.length()) + "\u0323".repeat(length / 2))) {
