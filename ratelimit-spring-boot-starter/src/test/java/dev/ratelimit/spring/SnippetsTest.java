@@ -3,19 +3,20 @@ package dev.ratelimit.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.io.StringWriter;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import javax.tools.JavaCompiler;
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -40,7 +41,7 @@ class SnippetsTest {
             import org.springframework.web.bind.annotation.RequestParam;
             import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
             interface Tenants { String of(String serverName); }
-            interface Customers { String planOf(String user); }
+            interface Customers { String planOf(String user); java.util.Map<String, String> plans(); }
             record Question() {}
             record Answer(long tokens) {}
             interface Model {
@@ -50,9 +51,6 @@ class SnippetsTest {
             record Hit() {}
             record Report() {}
             """;
-
-    @TempDir
-    private Path classes;
 
     /** Of modules that the starter does not know: compiled and run by the tests of these pages. */
     private static final List<String> OTHERS = List.of("client.md", "simulator.md", "webflux.md", "/gateway.md");
@@ -70,23 +68,58 @@ class SnippetsTest {
         }
     }
 
+    /** A snippet as a file in a package of its own, because all are compiled at once. */
+    private static final class Snippet extends SimpleJavaFileObject {
+
+        private final String page;
+        private final String source;
+
+        Snippet(String page, String source, int number) {
+            super(URI.create("string:///s" + number + "/Snippet.java"), Kind.SOURCE);
+            this.page = page;
+            this.source = "package s" + number + "; " + source;
+        }
+
+        @Override
+        public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+            return source;
+        }
+    }
+
+    private static List<Diagnostic<? extends JavaFileObject>> errors = List.of();
+
+    @BeforeAll
+    static void compile(@TempDir Path classes) throws IOException {
+        List<Snippet> snippets = new ArrayList<>();
+        for (String page : pages().toList()) {
+            BLOCK.matcher(Files.readString(Path.of(page)))
+                    .results()
+                    .map(block -> block.group(1))
+                    .filter(block -> !OTHER_LIBRARIES.matcher(block).find())
+                    .forEach(block -> snippets.add(new Snippet(page, OnBoot.source(source(block)), snippets.size())));
+        }
+        String path = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        List<String> options = List.of("-proc:none", "-Xmaxerrs", "0", "-cp", path, "-d", classes.toString());
+        DiagnosticCollector<JavaFileObject> found = new DiagnosticCollector<>();
+
+        boolean compiled = ToolProvider.getSystemJavaCompiler()
+                .getTask(null, null, found, options, null, snippets)
+                .call();
+
+        errors = found.getDiagnostics().stream()
+                .filter(one -> one.getKind() == Diagnostic.Kind.ERROR)
+                .toList();
+        assertThat(compiled).isEqualTo(errors.isEmpty());
+    }
+
     @ParameterizedTest
     @MethodSource("pages")
-    void page_itsJava_compiles(String page) throws IOException {
-        List<String> blocks = BLOCK.matcher(Files.readString(Path.of(page)))
-                .results()
-                .map(MatchResult::group)
-                .toList();
-
-        for (String block : blocks) {
-            if (OTHER_LIBRARIES.matcher(block).find()) {
-                continue;
-            }
-            String source =
-                    OnBoot.source(source(block.substring("```java\n".length(), block.length() - "```".length())));
-
-            assertThat(errors(source)).as(source).isEmpty();
-        }
+    void page_itsJava_compiles(String page) {
+        assertThat(errors)
+                .filteredOn(error -> !(error.getSource() instanceof Snippet snippet) || snippet.page.equals(page))
+                .extracting(
+                        error -> error + "\n" + (error.getSource() instanceof Snippet snippet ? snippet.source : ""))
+                .isEmpty();
     }
 
     /** The snippet as a file: a class stays unchanged, members and statements are wrapped. */
@@ -108,23 +141,5 @@ class SnippetsTest {
         return snippet.lines()
                 .filter(line -> line.startsWith("import ") == imports)
                 .collect(Collectors.joining("\n", "", "\n"));
-    }
-
-    private String errors(String source) {
-        JavaFileObject file =
-                new SimpleJavaFileObject(URI.create("string:///Snippet.java"), JavaFileObject.Kind.SOURCE) {
-                    @Override
-                    public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-                        return source;
-                    }
-                };
-        String path = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        StringWriter errors = new StringWriter();
-        List<String> options = List.of("-proc:none", "-cp", path, "-d", classes.toString());
-        return compiler.getTask(errors, null, null, options, null, List.of(file))
-                        .call()
-                ? ""
-                : errors.toString();
     }
 }

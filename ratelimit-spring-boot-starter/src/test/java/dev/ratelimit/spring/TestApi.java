@@ -22,12 +22,17 @@ import org.springframework.web.servlet.view.RedirectView;
 
 /** Endpoints of every kind that count how often they are reached. */
 @Controller
-public class TestApi {
+public class TestApi implements Forgetful {
 
     /** Paths of endpoints that only Spring MVC has, which answer at once. */
     public static final List<String> MORE = List.of("/callable-forward", "/callable-boom", "/deferred", "/send-error");
 
     private final AtomicInteger reached = new AtomicInteger();
+
+    @Override
+    public void forget() {
+        reached.set(0);
+    }
 
     /** How often any endpoint was reached. */
     public int reached() {

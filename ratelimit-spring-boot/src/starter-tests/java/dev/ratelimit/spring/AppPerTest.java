@@ -1,26 +1,25 @@
 package dev.ratelimit.spring;
 
-import dev.ratelimit.memory.InMemoryStore;
-import java.util.Arrays;
+import dev.ratelimit.spring.RunningApp.Configured;
 import java.util.List;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Tests, each of which starts its own application, several one after another, or shares one with the next test. */
+/** Tests, each of which configures its own application, or several one after another. */
+@ExtendWith(SharedApps.class)
 public abstract class AppPerTest {
 
-    /** An application, and what it was started with. */
-    private record Shared(RunningApp app, List<Object> configuration) {}
-
-    private static @Nullable Shared shared;
-
-    /** The application that was started last. */
-    @SuppressWarnings("NullAway.Init") // each test starts its own
+    /** The application that was configured last. */
+    @SuppressWarnings("NullAway.Init") // each test configures its own
     protected RunningApp app;
 
-    /** Replaces the running application by another one. In a property, {@code p.} means the policy p. */
+    /** Whether the test reads the log, which has what is reported at the start. */
+    boolean readsLog;
+
+    /**
+     * Replaces the application by another one, as good as new. In a property, {@code p.} means the policy p. If only policies
+     * differ from those of an application that runs already, that one is {@linkplain SharedApps reconfigured}.
+     */
     protected final RunningApp start(List<Class<?>> sources, String... properties) {
         return start(Server.DEFAULT, sources, properties);
     }
@@ -33,51 +32,34 @@ public abstract class AppPerTest {
 
     /** Does the same on this server. */
     protected final RunningApp start(Server server, List<Class<?>> sources, String... properties) {
-        stop();
-        app = RunningApp.start(server, sources, whole(properties));
+        return start(Configured.of(server, sources, whole(properties)), !readsLog);
+    }
+
+    /**
+     * Replaces the application by one that starts for this test alone, because the test is about the start or about what
+     * applications count since then.
+     */
+    protected final RunningApp startOwn(List<Class<?>> sources, String... properties) {
+        return start(Configured.of(Server.DEFAULT, sources, whole(properties)), false);
+    }
+
+    /** Does the same with these properties, and more, which come after them. */
+    protected final RunningApp startOwn(List<Class<?>> sources, List<String> properties, String... more) {
+        return startOwn(
+                sources, Stream.concat(properties.stream(), Stream.of(more)).toArray(String[]::new));
+    }
+
+    private RunningApp start(Configured configured, boolean shared) {
+        if (app != null && !SharedApps.keeps(app)) {
+            app.close();
+        }
+        app = shared ? SharedApps.with(configured) : RunningApp.start(configured);
         return app;
     }
 
     private static String[] whole(String[] properties) {
-        return Arrays.stream(properties)
+        return Stream.of(properties)
                 .map(property -> property.startsWith("p.") ? "ratelimit.policies." + property : property)
                 .toArray(String[]::new);
-    }
-
-    /**
-     * Like {@link #start}, but keeps the application for the next test that shares the same one, to which all budgets are
-     * whole again. Its beans and meters remember the tests before.
-     */
-    protected final RunningApp share(List<Class<?>> sources, String... properties) {
-        return share(Server.DEFAULT, sources, properties);
-    }
-
-    /** Does the same on this server. */
-    protected final RunningApp share(Server server, List<Class<?>> sources, String... properties) {
-        List<Object> configuration = List.of(server, sources, List.of(properties));
-        Shared former = shared;
-        if (former == null || !former.configuration.equals(configuration)) {
-            closeShared();
-            former = new Shared(RunningApp.start(server, sources, whole(properties)), configuration);
-            shared = former;
-        }
-        app = former.app;
-        app.bean(InMemoryStore.class).clear();
-        return app;
-    }
-
-    @AfterEach
-    final void stop() {
-        if (app != null && (shared == null || app != shared.app)) {
-            app.close();
-        }
-    }
-
-    @AfterAll
-    static void closeShared() {
-        if (shared != null) {
-            shared.app.close();
-            shared = null;
-        }
     }
 }

@@ -314,8 +314,11 @@ class RecipesTest extends AppPerTest {
 
     @Test
     void monitoringAndOffice_haveOtherLimits() throws IOException {
-        RunningApp site =
-                start("Monitoring and the office", List.of(Orders.class), "ratelimit.trusted-proxies=127.0.0.1");
+        RunningApp site = start(
+                "Monitoring and the office",
+                List.of(Orders.class),
+                "ratelimit.trusted-proxies=127.0.0.1",
+                "management.endpoints.web.exposure.include=health");
 
         assertThat(count(100, 200, i -> site.get("/api/orders", "X-Forwarded-For: 198.51.100.1")))
                 .isEqualTo(60);

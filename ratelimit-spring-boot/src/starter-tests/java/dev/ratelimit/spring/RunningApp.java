@@ -4,24 +4,36 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.Ticker;
+import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.test.FakeTicker;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.awaitility.core.ConditionTimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.cloud.context.environment.EnvironmentChangeEvent;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.security.core.userdetails.MapReactiveUserDetailsService;
 import org.springframework.security.core.userdetails.ReactiveUserDetailsService;
 import org.springframework.security.core.userdetails.User;
@@ -83,12 +95,46 @@ public final class RunningApp implements AutoCloseable {
         }
     }
 
+    /** What an application is started with. Policies can be replaced while it runs, all others are fixed at the start. */
+    record Configured(
+            Server server, List<Class<?>> sources, Map<String, Object> properties, Map<String, Object> policies) {
+
+        private static final String POLICIES = "ratelimit.policies";
+
+        static Configured of(Server server, List<Class<?>> sources, String... properties) {
+            Map<String, Object> fixed = new HashMap<>();
+            Map<String, Object> policies = new LinkedHashMap<>();
+            for (String property : properties) {
+                String[] parts = property.split("=", 2);
+                (isOfPolicy(parts[0]) ? policies : fixed).put(parts[0], parts[1]);
+            }
+            fixed.putAll(UsedAutoConfigurations.of(Stream.of(properties)));
+            return new Configured(server, sources, fixed, policies);
+        }
+
+        private static boolean isOfPolicy(String name) {
+            return name.startsWith(POLICIES) && !name.endsWith(".max-keys");
+        }
+
+        /** What is the same in all applications that differ in their policies only; one without policies limits nothing. */
+        Configured fixed() {
+            return new Configured(server, sources, properties, policies.isEmpty() ? policies : Map.of(POLICIES, "any"));
+        }
+    }
+
+    private static final String REPLACEABLE = "replaceable";
+
     private final ConfigurableApplicationContext context;
     private final FakeTicker ticker;
+    private final long startNanos;
+
+    /** How many requests had been counted when the test began, by policy and outcome. */
+    private final Map<List<String>, Long> countedBefore = new HashMap<>();
 
     private RunningApp(ConfigurableApplicationContext context, FakeTicker ticker) {
         this.context = context;
         this.ticker = ticker;
+        this.startNanos = ticker.epochNanos();
     }
 
     /** Starts the controllers and configurations with these properties on the server that applications have by default. */
@@ -98,24 +144,28 @@ public final class RunningApp implements AutoCloseable {
 
     /** Starts the controllers and configurations with these properties on this server. */
     public static RunningApp start(Server server, List<Class<?>> sources, String... properties) {
+        return start(Configured.of(server, sources, properties));
+    }
+
+    static RunningApp start(Configured configured) {
         FakeTicker ticker = new FakeTicker();
-        return start(server, ticker, ticker, sources, properties);
+        return start(ticker, ticker, configured);
     }
 
     /** Like the above, but with the system's clock, which tests cannot set. */
     public static RunningApp startInRealTime(Server server, List<Class<?>> sources, String... properties) {
-        return start(server, Ticker.system(), new FakeTicker(), sources, properties);
+        return start(Ticker.system(), new FakeTicker(), Configured.of(server, sources, properties));
     }
 
-    private static RunningApp start(
-            Server server, Ticker time, FakeTicker ticker, List<Class<?>> sources, String... properties) {
-        List<Class<?>> all = new ArrayList<>(sources);
-        all.addAll(server.sources());
+    private static RunningApp start(Ticker time, FakeTicker ticker, Configured configured) {
+        List<Class<?>> all = new ArrayList<>(configured.sources());
+        all.addAll(configured.server().sources());
         if (!all.contains(WithSecurity.class)) {
             all.add(WithoutSecurity.class);
         }
         SpringApplicationBuilder application = new SpringApplicationBuilder(all.toArray(Class<?>[]::new))
-                .properties("server.port=0", "server.address=127.0.0.1", "spring.main.banner-mode=off")
+                .properties("server.port=0", "server.address=127.0.0.1")
+                .properties("spring.main.banner-mode=off", "spring.main.log-startup-info=false")
                 // not gracefully: tests leave requests behind
                 .properties("server.shutdown=immediate")
                 .properties("management.health.redis.enabled=false", "spring.data.redis.repositories.enabled=false")
@@ -124,13 +174,72 @@ public final class RunningApp implements AutoCloseable {
                 .properties(Server.NOISE.stream()
                         .map(logger -> "logging.level." + logger + "=off")
                         .toArray(String[]::new))
-                .properties("spring.autoconfigure.exclude=" + server.excluded())
-                .properties(Stream.of(properties)
-                        .map(property -> property.split("=", 2))
-                        .collect(Collectors.toMap(
-                                property -> property[0], property -> (Object) property[1], (a, b) -> b)))
-                .initializers(context -> context.getBeanFactory().registerSingleton("ticker", time));
+                .properties(
+                        "spring.autoconfigure.exclude=" + configured.server().excluded())
+                .properties(configured.properties())
+                .initializers(context -> {
+                    context.getBeanFactory().registerSingleton("ticker", time);
+                    context.getEnvironment()
+                            .getPropertySources()
+                            .addLast(new MapPropertySource(REPLACEABLE, configured.policies()));
+                    // that of the tests, in all of whose classes Jackson would look for mix-ins at each start
+                    context.addBeanFactoryPostProcessor(beans -> ((BeanDefinitionRegistry) beans)
+                            .removeBeanDefinition(AutoConfigurationPackages.class.getName()));
+                });
         return new RunningApp(application.run(), ticker);
+    }
+
+    /**
+     * Replaces the policies, as if the application had started with them.
+     *
+     * @return whether it is possible; otherwise the application is to be closed
+     */
+    boolean reconfigure(Configured wanted) {
+        context.getEnvironment()
+                .getPropertySources()
+                .replace(REPLACEABLE, new MapPropertySource(REPLACEABLE, wanted.policies()));
+        context.publishEvent(
+                new EnvironmentChangeEvent(context, wanted.policies().keySet()));
+        if (bean(RateLimitOperations.class).refusedConfiguration() != null) {
+            return false;
+        }
+        context.getBeansOfType(InMemoryStore.class).values().forEach(InMemoryStore::clear);
+        context.getBeansOfType(Forgetful.class).values().forEach(Forgetful::forget);
+        ticker.setWallClock(Duration.ofNanos(startNanos - ticker.epochNanos()));
+        countedBefore.clear();
+        for (Counter counter :
+                bean(MeterRegistry.class).find("ratelimit.requests").counters()) {
+            Meter.Id id = counter.getId();
+            countedBefore.put(
+                    List.of(Objects.requireNonNull(id.getTag("policy")), Objects.requireNonNull(id.getTag("outcome"))),
+                    (long) counter.count());
+        }
+        return true;
+    }
+
+    /**
+     * Whether the application is as it was at its start, but for budgets, clocks and counts: a change or an override by an
+     * operator stays in its history, and a trial counts requests.
+     *
+     * @param patience how long to wait for the end of requests
+     * @throws ConditionTimeoutException if a test has left requests that wait for a limit
+     */
+    boolean isUnchanged(Duration patience) {
+        if (!context.isActive()) {
+            return false;
+        }
+        ticker.advanceOnRead(Duration.ZERO);
+        RateLimitOperations operations = bean(RateLimitOperations.class);
+        if (!operations.history(1).isEmpty()
+                || operations.names().stream().anyMatch(p -> operations.trial(p) != null)) {
+            return false;
+        }
+        context.getBeanProvider(WaitingRequests.class)
+                .ifAvailable(waiting -> await().atMost(patience)
+                        .untilAsserted(() -> assertThat(waiting.policies())
+                                .as("policies whose limits requests still wait for after the test")
+                                .noneMatch(policy -> waiting.waiting(policy) > 0)));
+        return true;
     }
 
     /** The servers to test: the default one and, with {@code -Dservers=all}, as in the slow tests, the others. */
@@ -171,7 +280,7 @@ public final class RunningApp implements AutoCloseable {
                 .find("ratelimit.requests")
                 .tags("policy", policy, "outcome", outcome)
                 .counter();
-        return counter == null ? 0 : (long) counter.count();
+        return counter == null ? 0 : (long) counter.count() - countedBefore.getOrDefault(List.of(policy, outcome), 0L);
     }
 
     /** Waits until so many requests were counted under the policy, because a request is counted after its answer. */

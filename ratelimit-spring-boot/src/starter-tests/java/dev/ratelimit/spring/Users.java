@@ -14,9 +14,14 @@ import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 
 /** Users with the password {@code secret}, which is compared by an encoder that counts. */
 @Configuration(proxyBeanMethods = false)
-public class Users {
+public class Users implements Forgetful {
 
     private final AtomicInteger checks = new AtomicInteger();
+
+    @Override
+    public void forget() {
+        checks.set(0);
+    }
 
     /** How often a password was compared. */
     public int checks() {

@@ -6,12 +6,10 @@ import dev.ratelimit.spring.boot.autoconfigure.RateLimitsConfiguration;
 import dev.ratelimit.spring.boot.endpoint.AnnotationCheck;
 import dev.ratelimit.spring.boot.spi.Operator;
 import dev.ratelimit.spring.boot.version.Boot;
-import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.servlet.filter.ReservationArgumentResolver;
 import dev.ratelimit.spring.servlet.request.ServletOperator;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
@@ -63,13 +61,9 @@ public final class RateLimitAutoConfiguration {
     static class Checks {
 
         @Bean("dev.ratelimit.annotationCheck")
-        SmartInitializingSingleton rateLimitAnnotationCheck(ApplicationContext context) {
-            return () -> {
-                if (OnRateLimitsEnabled.in(context.getEnvironment())) {
-                    boolean limited = context.getBeanNamesForType(RequestRules.class).length > 0;
-                    AnnotationCheck.check(context, handlers(context), limited);
-                }
-            };
+        AnnotationCheck rateLimitAnnotationCheck(ApplicationContext context) {
+            return new AnnotationCheck(
+                    context, () -> handlers(context), () -> OnRateLimitsEnabled.in(context.getEnvironment()));
         }
 
         private static List<HandlerMethod> handlers(ApplicationContext context) {

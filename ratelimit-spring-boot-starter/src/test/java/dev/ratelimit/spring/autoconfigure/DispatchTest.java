@@ -38,7 +38,8 @@ class DispatchTest {
                 "ratelimit.policies.deletes.limit=100000/hour",
                 "ratelimit.policies.deletes.match.methods=DELETE",
                 "spring.mvc.hiddenmethod.filter.enabled=true",
-                "ratelimit.exempt.management=false");
+                "ratelimit.exempt.management=false",
+                "management.endpoints.web.exposure.include=health");
     }
 
     @ParameterizedTest

@@ -67,29 +67,31 @@ import org.springframework.mock.web.MockHttpServletResponse;
 @Tag("slow")
 class FilterFaultsTest {
 
-    private static final Map<String, String> PROPERTIES = Map.ofEntries(
-            Map.entry("ratelimit.policies.slots.concurrency", "2"),
-            Map.entry("ratelimit.policies.slots.key", "header:X-Key"),
-            Map.entry("ratelimit.policies.late-slots.concurrency", "2"),
-            Map.entry("ratelimit.policies.late-slots.key", "user"),
-            Map.entry("ratelimit.policies.failures.limit", "10/hour"),
-            Map.entry("ratelimit.policies.failures.key", "header:X-Key"),
-            Map.entry("ratelimit.policies.failures.free", "2xx"),
-            Map.entry("ratelimit.policies.few.limit", "1/hour"),
-            Map.entry("ratelimit.policies.few.key", "header:X-Few"),
-            Map.entry("ratelimit.policies.few.missing-key", "skip"),
-            Map.entry("ratelimit.policies.few.stage", "after-security"),
-            Map.entry("ratelimit.policies.early.limit", "1/minute"),
-            Map.entry("ratelimit.policies.early.key", "header:X-Early"),
-            Map.entry("ratelimit.policies.early.missing-key", "skip"),
-            Map.entry("ratelimit.policies.early.on-exceeded.action", "wait"),
-            Map.entry("ratelimit.policies.early.on-exceeded.max-wait", "1m"),
-            Map.entry("ratelimit.policies.late.limit", "1/minute"),
-            Map.entry("ratelimit.policies.late.key", "header:X-Late"),
-            Map.entry("ratelimit.policies.late.missing-key", "skip"),
-            Map.entry("ratelimit.policies.late.stage", "after-security"),
-            Map.entry("ratelimit.policies.late.on-exceeded.action", "wait"),
-            Map.entry("ratelimit.policies.late.on-exceeded.max-wait", "1m"));
+    private static final RateLimitProperties PROPERTIES = new Binder(new MapConfigurationPropertySource(Map.ofEntries(
+                    Map.entry("ratelimit.policies.slots.concurrency", "2"),
+                    Map.entry("ratelimit.policies.slots.key", "header:X-Key"),
+                    Map.entry("ratelimit.policies.late-slots.concurrency", "2"),
+                    Map.entry("ratelimit.policies.late-slots.key", "user"),
+                    Map.entry("ratelimit.policies.failures.limit", "10/hour"),
+                    Map.entry("ratelimit.policies.failures.key", "header:X-Key"),
+                    Map.entry("ratelimit.policies.failures.free", "2xx"),
+                    Map.entry("ratelimit.policies.few.limit", "1/hour"),
+                    Map.entry("ratelimit.policies.few.key", "header:X-Few"),
+                    Map.entry("ratelimit.policies.few.missing-key", "skip"),
+                    Map.entry("ratelimit.policies.few.stage", "after-security"),
+                    Map.entry("ratelimit.policies.early.limit", "1/minute"),
+                    Map.entry("ratelimit.policies.early.key", "header:X-Early"),
+                    Map.entry("ratelimit.policies.early.missing-key", "skip"),
+                    Map.entry("ratelimit.policies.early.on-exceeded.action", "wait"),
+                    Map.entry("ratelimit.policies.early.on-exceeded.max-wait", "1m"),
+                    Map.entry("ratelimit.policies.late.limit", "1/minute"),
+                    Map.entry("ratelimit.policies.late.key", "header:X-Late"),
+                    Map.entry("ratelimit.policies.late.missing-key", "skip"),
+                    Map.entry("ratelimit.policies.late.stage", "after-security"),
+                    Map.entry("ratelimit.policies.late.on-exceeded.action", "wait"),
+                    Map.entry("ratelimit.policies.late.on-exceeded.max-wait", "1m"))))
+            .bind("ratelimit", RateLimitProperties.class)
+            .get();
 
     private static final EndpointResolver NO_ENDPOINTS = new EndpointResolver() {
         @Override
@@ -115,16 +117,13 @@ class FilterFaultsTest {
 
         Server(Faults faults) {
             this.faults = faults;
-            RateLimitProperties properties = new Binder(new MapConfigurationPropertySource(PROPERTIES))
-                    .bind("ratelimit", RateLimitProperties.class)
-                    .get();
             RequestRules rules =
-                    new RequestRules(properties, new DefaultListableBeanFactory(), text -> text, limit -> {});
+                    new RequestRules(PROPERTIES, new DefaultListableBeanFactory(), text -> text, limit -> {});
             rules.enforce(NO_ENDPOINTS);
             waiting = new WaitingRequests(
                     rules, faults.in(RateLimitStore.class, store), time, faults.in(Scheduler.class, time));
             RequestLimiter limiter =
-                    new RequestLimiter(rules, properties, waiting, (policy, outcome) -> {}, time, null);
+                    new RequestLimiter(rules, PROPERTIES, waiting, (policy, outcome) -> {}, time, null);
             ServletPaths paths = new ServletPaths(new Dispatchers());
             CorsHeaders cors = new CorsHeaders(List::of, List.of());
             filters = List.of(

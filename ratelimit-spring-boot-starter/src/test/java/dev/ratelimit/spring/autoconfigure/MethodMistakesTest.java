@@ -244,6 +244,38 @@ class MethodMistakesTest {
                         .hasMessageContaining(message));
     }
 
+    @RestController
+    static class Orders {
+        @PostMapping("/a")
+        @RateLimited(policy = "x")
+        void a() {}
+
+        @PostMapping({"/b", "/c"})
+        @RateLimited("5")
+        void b() {}
+
+        @RateLimited("1/second")
+        void helper() {}
+    }
+
+    @Test
+    void mistakes_ofControllersAndOtherBeans_areReportedTogether_oneForEachMethod() {
+        runner.withUserConfiguration(Orders.class, PrivateMethod.class, FinalMethod.class, UnknownParameter.class)
+                .run(context -> {
+                    Throwable first = NestedExceptionUtils.getMostSpecificCause(
+                            Objects.requireNonNull(context.getStartupFailure()));
+                    assertThat(Stream.concat(Stream.of(first), Stream.of(first.getSuppressed())))
+                            .extracting(mistake -> ((RateLimitConfigurationException) mistake).where())
+                            .containsExactlyInAnyOrder(
+                                    "the annotation on Orders.helper()",
+                                    "the annotation on PrivateMethod.send()",
+                                    "@RateLimited on Orders.a()",
+                                    "@RateLimited on Orders.b()",
+                                    "@RateLimited on FinalMethod.send()",
+                                    "@RateLimited on UnknownParameter.send()");
+                });
+    }
+
     @Test
     void applicationWithoutWeb_isTold(CapturedOutput output) {
         new ApplicationContextRunner()

@@ -97,6 +97,7 @@ class SharedStoreTest {
     }
 
     @Test
+    @Tag("slow")
     @DisplayName("F15 applications with different prefixes share nothing, and policies do not mix")
     void anotherPrefix_isAnotherBudget() {
         RunningApp shop = start("ratelimit.policies.a.limit=1/hour", "ratelimit.policies.b.limit=2/hour");
@@ -138,6 +139,7 @@ class SharedStoreTest {
     }
 
     @Test
+    @Tag("slow")
     void deny_afterSecurity_refundsWhatWasChargedBefore() {
         RunningApp app = start(
                 List.of(TestApi.class, RunningApp.WithSecurity.class, RunningApp.Alice.class),
@@ -193,6 +195,7 @@ class SharedStoreTest {
     }
 
     @Test
+    @Tag("slow")
     @DisplayName("E21 an application starts without Redis, and is exact once Redis is available")
     void redisDownAtTheStart_isNoHindrance() {
         server.kill();
@@ -216,6 +219,7 @@ class SharedStoreTest {
     }
 
     @Test
+    @Tag("slow")
     void outage_isMeasured_withoutFurtherMeters() {
         RunningApp app = start("ratelimit.policies.each.limit=100/hour");
         app.get("/any");
@@ -246,6 +250,7 @@ class SharedStoreTest {
     }
 
     @Test
+    @Tag("slow")
     void outage_andItsEnd_areEvents() {
         RunningApp app = start(List.of(TestApi.class, Outages.class), "ratelimit.policies.each.limit=100/hour");
         app.get("/any");
@@ -285,6 +290,7 @@ class SharedStoreTest {
     }
 
     @Test
+    @Tag("slow")
     void health_isDegraded_neverDown() {
         RunningApp app = start(
                 "ratelimit.policies.each.limit=100/hour",

@@ -20,7 +20,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.convert.ApplicationConversionService;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
@@ -73,6 +76,68 @@ class StartupReportTest {
     @Service
     @RateLimitExempt
     static class Exempt {}
+
+    @Test
+    void changes_byAnybody_areWarnedOf(CapturedOutput output) {
+        String warning = "Anybody who reaches the ratelimits endpoint of the actuator can change every rate limit";
+        WebApplicationContextRunner exposed = OnBoot.withServer()
+                .withConfiguration(AUTO)
+                .withInitializer(
+                        context -> context.getEnvironment().setConversionService(new ApplicationConversionService()))
+                .withConfiguration(
+                        AutoConfigurations.of(EndpointAutoConfiguration.class, WebEndpointAutoConfiguration.class))
+                .withPropertyValues(
+                        "server.port=0",
+                        "ratelimit.policies.a.limit=5/second",
+                        "management.endpoints.web.exposure.include=ratelimits");
+        WebApplicationContextRunner writable =
+                exposed.withPropertyValues("management.endpoint.ratelimits.access=unrestricted");
+
+        exposed.run(context -> assertThat(context).hasNotFailed());
+        writable.withConfiguration(OnBoot.security())
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).doesNotContain(warning);
+
+        writable.run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).containsOnlyOnce(warning);
+    }
+
+    @Test
+    void stage_ofCallsOfMethods_isNotShown(CapturedOutput output) {
+        runner.withConfiguration(OnBoot.security())
+                .withUserConfiguration(Sender.class)
+                .withPropertyValues(
+                        "ratelimit.policies.backend.limit=5/second",
+                        "ratelimit.policies.backend.match.annotated=true",
+                        "ratelimit.policies.all.limit=5/second")
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output)
+                .containsPattern("Rate limit 'all': .*, before Spring Security")
+                .containsPattern("Rate limit 'backend': .*")
+                .containsPattern("Rate limit 'Sender.own': .*")
+                .doesNotContainPattern("Rate limit '(backend|Sender.own)': .* Spring Security");
+    }
+
+    @Service
+    static class Sender {
+
+        @RateLimited(policy = "backend")
+        public void send() {}
+
+        @RateLimited(value = "1/second", key = "ip")
+        public void own() {}
+    }
+
+    @Test
+    void memory_ofConcurrencyLimits_namesThem(CapturedOutput output) {
+        runner.withPropertyValues("ratelimit.policies.a.concurrency=5", "ratelimit.policies.a.key=ip")
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output)
+                .contains("if every limit reaches max-keys; concurrency limits add 8 bytes per permit in use")
+                .doesNotContain("sliding logs");
+    }
 
     @Test
     void memory_ofAllPolicies_isLogged(CapturedOutput output) {

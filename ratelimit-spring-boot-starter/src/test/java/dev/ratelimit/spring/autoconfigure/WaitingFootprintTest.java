@@ -101,7 +101,8 @@ class WaitingFootprintTest {
 
                     assertThat(context.getBean(WaitingRequests.class).waiting("api"))
                             .isEqualTo(REQUESTS);
-                    assertThat(Thread.activeCount()).isEqualTo(threads);
+                    // those of tests before may end meanwhile
+                    assertThat(Thread.activeCount()).isLessThanOrEqualTo(threads);
                     System.out.println(REQUESTS + " waiting requests, key " + key + ": " + (ofAll - ofServer)
                             + " bytes each beside " + ofServer + " of the server's (mocks)");
                     assertThat(ofAll - ofServer).isLessThan(4096);

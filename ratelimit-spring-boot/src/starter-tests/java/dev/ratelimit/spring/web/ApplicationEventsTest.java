@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.spring.AppPerTest;
+import dev.ratelimit.spring.Forgetful;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChange;
@@ -30,10 +31,16 @@ class ApplicationEventsTest extends AppPerTest {
     private static final String ON = "ratelimit.events.refusals=true";
 
     @Configuration(proxyBeanMethods = false)
-    static class Listeners {
+    static class Listeners implements Forgetful {
 
         final List<Object> heard = new CopyOnWriteArrayList<>();
         final List<String> threads = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void forget() {
+            heard.clear();
+            threads.clear();
+        }
 
         @EventListener
         void refused(RateLimitRefusedEvent event) {

@@ -81,6 +81,31 @@ class ConfigurationMistakesTest {
                 .doesNotContain("\tat ");
     }
 
+    @RestController
+    static class Unread {
+        @GetMapping("/unread")
+        @RateLimited("5")
+        String create() {
+            return helper();
+        }
+
+        @RateLimited("5/minute")
+        String helper() {
+            return "";
+        }
+    }
+
+    @Test
+    void annotations_mistaken_areReportedTogether(CapturedOutput output) {
+        fails(List.of(Unknown.class, Unread.class), LIMIT);
+
+        assertThat(output.getOut())
+                .containsOnlyOnce("APPLICATION FAILED TO START")
+                .contains("@RateLimited on Unknown.create(): names policy 'x', which does not exist")
+                .contains("@RateLimited on Unread.create(): '5' has no period")
+                .contains("the annotation on Unread.helper(): it has no effect");
+    }
+
     @Test
     void variable_misspelt_stopsTheStartUnlessLimitsAreOff() {
         String name = StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME;

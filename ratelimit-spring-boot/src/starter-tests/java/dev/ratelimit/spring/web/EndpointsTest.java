@@ -49,7 +49,7 @@ class EndpointsTest extends AppPerTest {
     }
 
     private void with(String... properties) {
-        share(List.of(TestApi.class, Annotated.class, Functions.class), properties);
+        start(List.of(TestApi.class, Annotated.class, Functions.class), properties);
     }
 
     private List<Integer> statuses(String... requestLines) {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.spring.AppPerTest;
 import dev.ratelimit.spring.Chains;
+import dev.ratelimit.spring.Forgetful;
+import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.RawResponse;
@@ -26,6 +28,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.CrossOrigin;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -37,11 +41,29 @@ import org.springframework.web.bind.annotation.RestController;
 @Tag("servers")
 class WaysAroundTest extends AppPerTest {
 
+    /** Knows plans by a header. */
+    @Configuration(proxyBeanMethods = false)
+    static class Plans {
+
+        @Bean
+        PlanResolver plans() {
+            return request -> request.header("X-Plan");
+        }
+    }
+
+    /** What an object of the application is bound to. */
+    record Form(String user) {}
+
     /** Two methods of one path, selected by a parameter, and an exempt endpoint. */
     @RestController
-    static class Account {
+    static class Account implements Forgetful {
 
         final AtomicInteger logins = new AtomicInteger();
+
+        @Override
+        public void forget() {
+            logins.set(0);
+        }
 
         @GetMapping("/account")
         String account() {
@@ -66,6 +88,12 @@ class WaysAroundTest extends AppPerTest {
             return user;
         }
 
+        @PostMapping("/bound")
+        String bound(Form form) {
+            logins.incrementAndGet();
+            return form.user();
+        }
+
         @GetMapping("/free")
         @RateLimitExempt
         String free() {
@@ -82,7 +110,7 @@ class WaysAroundTest extends AppPerTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "&%zz", "&%"})
     void parameterThatCannotBeRead_isNoWayToAnotherEndpointsBudget(String broken) {
-        share(List.of(Account.class), "p.limit=1000/hour");
+        start(List.of(Account.class), "p.limit=1000/hour");
         app.bean(Account.class).logins.set(0);
 
         fiveTimes("POST /account?action=login" + broken + " HTTP/1.1", "Content-Length: 0");
@@ -94,13 +122,69 @@ class WaysAroundTest extends AppPerTest {
     @ParameterizedTest
     @ValueSource(strings = {"user=alice&%zz", "user=%zz", "user=alice%zz"})
     void parameterThatCannotBeRead_isNoWayAroundAKey(String query) {
-        share(List.of(Account.class), "p.limit=2/hour", "p.key=#request.getParameter('user')", "p.missing-key=skip");
+        start(List.of(Account.class), "p.limit=2/hour", "p.key=#request.getParameter('user')", "p.missing-key=skip");
         app.bean(Account.class).logins.set(0);
 
         List<Integer> statuses = fiveTimes("GET /who?" + query + " HTTP/1.1");
 
         assertThat(statuses.subList(2, 5)).doesNotContain(200);
         assertThat(app.bean(Account.class).logins).hasValueLessThanOrEqualTo(2);
+    }
+
+    /** The plan is known before the key: no plan, not even that of all others, stands for a key. */
+    @ParameterizedTest
+    @ValueSource(strings = {"5/minute", "blocked", "unlimited"})
+    void missingKey_isRejected_whateverThePlanOfAllOthersIs(String otherwise) {
+        start(
+                List.of(TestApi.class, Plans.class),
+                "p.key=header:X-Api-Key",
+                "p.missing-key=reject",
+                "p.plans.free=10/minute",
+                "p.plans.default=" + otherwise);
+
+        assertThat(fiveTimes("GET /any HTTP/1.1")).containsOnly(400);
+        assertThat(app.get("/any", "X-Api-Key: a", "X-Plan: free").status()).isEqualTo(200);
+    }
+
+    /** Some applications take the last slash for nothing; others answer with 404, which is charged as any. */
+    @Test
+    void lastSlash_isNoWayAroundAPath() {
+        start(List.of(TestApi.class), "p.limit=2/hour", "p.key=ip", "p.match.paths=/orders/1");
+
+        assertThat(fiveTimes("GET /orders/1/ HTTP/1.1").subList(2, 5)).containsOnly(429);
+        assertThat(app.get("/orders/1").status()).isEqualTo(429);
+        assertThat(app.get("/orders/2").status()).isEqualTo(200);
+    }
+
+    private RawResponse sendForm(String target, String form) {
+        return app.client()
+                .sendBody("POST " + target + " HTTP/1.1", form, "Content-Type: application/x-www-form-urlencoded");
+    }
+
+    /** A rule may read the one, and the application the other. */
+    @Test
+    void parameterInTheQueryAndInTheForm_isNoWayAroundAKey() {
+        start(List.of(Account.class), "p.limit=2/hour", "p.key=#request.getParameter('user')", "p.missing-key=reject");
+
+        for (int i = 0; i < 5; i++) {
+            assertThat(sendForm("/bound?user=decoy" + i, "user=alice").status()).isEqualTo(400);
+        }
+        assertThat(app.bean(Account.class).logins).hasValue(0);
+        assertThat(sendForm("/bound", "user=alice").body()).isEqualTo("alice");
+    }
+
+    @Test
+    void parameterInTheQueryAndInTheForm_isNoWayAroundACondition_norACost() {
+        start(
+                List.of(Account.class),
+                "p.limit=1/hour",
+                "p.match.when=#request.getParameter('user') == 'alice'",
+                "ratelimit.policies.cost.limit=100/hour",
+                "ratelimit.policies.cost.permits=#request.getParameter('size') == '1' ? 1 : 60");
+
+        assertThat(sendForm("/bound?user=bob", "user=alice").status()).isEqualTo(200);
+        assertThat(sendForm("/bound?user=bob", "user=alice&size=1").status()).isEqualTo(429);
+        assertThat(sendForm("/bound?size=1", "user=bob&size=60").status()).isEqualTo(429);
     }
 
     @Test
@@ -131,7 +215,7 @@ class WaysAroundTest extends AppPerTest {
         "ip, /orders/1;jsessionid=guess, Accept: */*"
     })
     void preflight_withAnythingThatMayBeACredential_isCharged(String key, String path, String header) {
-        share(
+        start(
                 List.of(RunningApp.WithSecurity.class, Chains.ApiKeys.class, TestApi.class),
                 "p.limit=2/hour",
                 "p.key=" + key,
@@ -162,7 +246,7 @@ class WaysAroundTest extends AppPerTest {
     @ParameterizedTest
     @ValueSource(strings = {"/shop/1", "/shop/1?page=2"})
     void preflight_asBrowsersAndProxiesSendIt_isFree(String path) {
-        share(
+        start(
                 List.of(Shop.class),
                 "p.limit=1/hour",
                 "p.key=header:X-Api-Key",
@@ -218,7 +302,7 @@ class WaysAroundTest extends AppPerTest {
         "GET /actuator/health, Cookie: token=guess",
     })
     void exemptPlace_isNoneToTryKeysAt(String request, String header) {
-        share(
+        start(
                 List.of(RunningApp.WithSecurity.class, Chains.ApiKeys.class, Account.class),
                 "p.limit=2/hour",
                 "p.key=ip",
@@ -253,12 +337,13 @@ class WaysAroundTest extends AppPerTest {
         "/actuator/health?x=1, Cookie: seen=1"
     })
     void exemptPlace_withAQueryOrACookie_costsNothingOnceSpringSecurityHasLetItPass(String path, String header) {
-        share(
+        start(
                 List.of(RunningApp.WithSecurity.class, Users.class, Account.class),
                 "p.limit=2/hour",
                 "p.key=ip",
                 "ratelimit.exempt.paths=/account",
-                "ratelimit.exempt.when=#request.getParameter('user') == 'probe'");
+                "ratelimit.exempt.when=#request.getParameter('user') == 'probe'",
+                "management.endpoints.web.exposure.include=health");
 
         assertThat(IntStream.range(0, 5)
                         .map(i -> app.getAs("alice", path, header).status()))
@@ -303,7 +388,7 @@ class WaysAroundTest extends AppPerTest {
     @ParameterizedTest
     @ValueSource(strings = {"http://[", "http://a:b", "http://a:99999999999", "%%%", "://", "null"})
     void originThatIsNone_isRefusedLikeOthers(String origin) {
-        share(List.of(TestApi.class), "p.limit=1/hour");
+        start(List.of(TestApi.class), "p.limit=1/hour");
 
         assertThat(fiveTimes("GET /any HTTP/1.1", "Origin: " + origin))
                 .contains(429)
@@ -334,7 +419,7 @@ class WaysAroundTest extends AppPerTest {
     void staticFile_inAnySpelling_isLimited(Server server, String path) throws IOException {
         Files.createDirectories(directory.resolve("files"));
         Files.writeString(directory.resolve("files/big.txt"), "the file");
-        share(
+        start(
                 server,
                 List.of(TestApi.class),
                 "spring.web.resources.static-locations=" + directory.toUri(),

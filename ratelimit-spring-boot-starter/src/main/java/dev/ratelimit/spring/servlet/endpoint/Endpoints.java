@@ -2,6 +2,7 @@ package dev.ratelimit.spring.servlet.endpoint;
 
 import static org.springframework.web.servlet.HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE;
 import static org.springframework.web.servlet.HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE;
+import static org.springframework.web.servlet.HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE;
 
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.WebRequest;
@@ -17,8 +18,8 @@ import dev.ratelimit.spring.servlet.request.ServletPaths;
 import dev.ratelimit.spring.servlet.request.ServletWebRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,6 +41,7 @@ import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMappi
 import org.springframework.web.util.ServletRequestPathUtils;
 import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
+import org.springframework.web.util.pattern.PatternParseException;
 
 /**
  * The endpoints of the application, and which of them a request leads to: the one that the dispatcher will find, with
@@ -48,6 +50,8 @@ import org.springframework.web.util.pattern.PathPatternParser;
 public final class Endpoints implements EndpointResolver {
 
     private static final MvcConditions CONDITIONS = new MvcConditions();
+
+    private static final String VARIABLES = Endpoints.class.getName() + ".variables";
 
     private final Dispatchers dispatchers;
     private final ServletPaths paths;
@@ -156,13 +160,24 @@ public final class Endpoints implements EndpointResolver {
      * The mapping's own patterns: parsing one again, for example without regard to case, may reject what the mapping
      * accepts.
      */
-    private static Collection<PathPattern> patterns(RequestMappingInfo info) {
+    private static Map<String, PathPattern> patterns(RequestMappingInfo info) {
         PathPatternsRequestCondition condition = info.getPathPatternsCondition();
-        return condition != null
-                ? condition.getPatterns()
-                : info.getPatternValues().stream()
-                        .map(PathPatternParser.defaultInstance::parse)
-                        .toList();
+        if (condition != null) {
+            return KnownEndpoints.byText(condition.getPatterns());
+        }
+        Map<String, PathPattern> patterns = new LinkedHashMap<>();
+        info.getPatternValues().forEach(text -> patterns.put(text, covering(text)));
+        return patterns;
+    }
+
+    /** A pattern that matches what one of an {@code AntPathMatcher} matches, if nothing else can read that, and more. */
+    private static PathPattern covering(String text) {
+        try {
+            return PathPatternParser.defaultInstance.parse(text);
+        } catch (PatternParseException unreadable) {
+            String plain = text.split("[*?{]", 2)[0];
+            return PathPatternParser.defaultInstance.parse(plain.substring(0, plain.lastIndexOf('/') + 1) + "**");
+        }
     }
 
     @Override
@@ -178,6 +193,14 @@ public final class Endpoints implements EndpointResolver {
     @Override
     public boolean mayLeadToManagement(WebRequest request) {
         return known.management().mayMatch(request, ((ServletWebRequest) request).writtenPath());
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // nobody else knows the attribute
+    public @Nullable Map<String, String> variables(WebRequest request) {
+        return unindexed && request instanceof ServletWebRequest web
+                ? (Map<String, String>) web.request().getAttribute(VARIABLES)
+                : null;
     }
 
     @Override
@@ -239,7 +262,7 @@ public final class Endpoints implements EndpointResolver {
 
     /** Asks the mappings in order. Most requests lead to a plain route, which needs no view of the request. */
     private Endpoint lookUp(HttpServletRequest request, PathContainer path) throws Exception {
-        HttpServletRequest view = null;
+        AttributeKeepingRequest view = null;
         for (int i = 0; i < mappings.size(); i++) {
             HandlerMapping mapping = mappings.get(i);
             MappedRoutes<RequestMappingInfo, HttpServletRequest> indexed =
@@ -268,7 +291,7 @@ public final class Endpoints implements EndpointResolver {
     private @Nullable Endpoint find(
             HandlerMapping mapping,
             List<MappedRoutes.Route<RequestMappingInfo>> candidates,
-            HttpServletRequest view,
+            AttributeKeepingRequest view,
             PathContainer path)
             throws Exception {
         MappedRoutes<RequestMappingInfo, HttpServletRequest> indexed =
@@ -282,6 +305,10 @@ public final class Endpoints implements EndpointResolver {
         HandlerExecutionChain chain = mapping.getHandler(view);
         if (chain == null) {
             return null;
+        }
+        if (unindexed) {
+            // it may read them from another path than the one that the client has sent
+            view.getRequest().setAttribute(VARIABLES, view.getAttribute(URI_TEMPLATE_VARIABLES_ATTRIBUTE));
         }
         // the handler of static files is asked for every path without another mapping
         return StaticFiles.isMissing(mapping, chain.getHandler(), view, path)
@@ -329,8 +356,7 @@ public final class Endpoints implements EndpointResolver {
         return found != null
                 ? found
                 : Endpoint.of(
-                        handler instanceof HandlerMethod ? List.of(methodOf(view)) : List.of(),
-                        PathPatternParser.defaultInstance.parse(text));
+                        handler instanceof HandlerMethod ? List.of(methodOf(view)) : List.of(), text, covering(text));
     }
 
     /** The most specific endpoint by path alone, preferably one for the request's method. */

@@ -30,6 +30,8 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 
     private static final String CHARGED = ChargedRequest.class.getName();
 
+    private static final String RESPONSE = RateLimitFilter.class.getName() + ".response";
+
     private final String stage;
     private final RequestLimiter limiter;
     private final ServletPaths paths;
@@ -54,6 +56,11 @@ public final class RateLimitFilter extends OncePerRequestFilter {
     /** What the request was charged; {@code null} if no filter has seen it. */
     static @Nullable ChargedRequest chargedOf(HttpServletRequest request) {
         return (ChargedRequest) request.getAttribute(CHARGED);
+    }
+
+    /** The response to the request, on whichever thread it is handled; {@code null} if no filter has let it pass. */
+    static @Nullable HttpServletResponse responseTo(HttpServletRequest request) {
+        return (HttpServletResponse) request.getAttribute(RESPONSE);
     }
 
     @Override
@@ -121,6 +128,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
             if (!headers.isEmpty()) {
                 answer = WatchedResponse.watch(answer, new RedirectWithout(headers, answer));
             }
+            request.setAttribute(RESPONSE, answer);
             chain.doFilter(HeldPermits.shown(request, charged), answer);
             if (first && mayBePreflight(request) && limiter.isRefundedPreflight(web) && succeeded(request, response)) {
                 charged.refund();

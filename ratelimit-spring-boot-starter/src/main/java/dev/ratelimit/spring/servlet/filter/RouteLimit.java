@@ -11,9 +11,7 @@ import dev.ratelimit.spring.servlet.settlement.Settlement;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import org.jspecify.annotations.Nullable;
-import org.springframework.web.context.request.RequestContextHolder;
-import org.springframework.web.context.request.ServletRequestAttributes;
+import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.HandlerFunction;
 import org.springframework.web.servlet.function.ServerRequest;
 import org.springframework.web.servlet.function.ServerResponse;
@@ -42,10 +40,14 @@ public final class RouteLimit {
     public ServerResponse handle(ServerRequest request, HandlerFunction<ServerResponse> handler) throws Exception {
         HttpServletRequest asked = request.servletRequest();
         ChargedRequest before = RateLimitFilter.chargedOf(asked);
-        HttpServletResponse response = currentResponse();
+        HttpServletResponse response = RateLimitFilter.responseTo(asked);
         if (before == null || response == null) {
-            // a preflight, which is free
-            return handler.handle(request);
+            if (request.method().equals(HttpMethod.OPTIONS)) {
+                // a preflight, which is free
+                return handler.handle(request);
+            }
+            throw new IllegalStateException(
+                    "a request to a route with limits has not passed the filter of rate limits");
         }
         if (before.isRefused()) {
             // a filter of the route tries again
@@ -58,12 +60,6 @@ public final class RouteLimit {
         }
         admit(charged, asked, response);
         return handler.handle(request);
-    }
-
-    private static @Nullable HttpServletResponse currentResponse() {
-        return RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes current
-                ? current.getResponse()
-                : null;
     }
 
     private void refuse(ChargedRequest charged, HttpServletRequest request, HttpServletResponse response)

@@ -1,6 +1,8 @@
 package dev.ratelimit.spring.servlet.request;
 
 import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.key.QueryString;
+import dev.ratelimit.spring.rules.request.UncertainParameterException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.Cookie;
@@ -157,7 +159,14 @@ public final class ServletWebRequest implements WebRequest {
     @Override
     public List<String> parameters(String name) {
         String[] values = readBody(() -> request.getParameterValues(name));
-        return values == null ? List.of() : List.of(values);
+        if (values == null) {
+            return List.of();
+        }
+        int inQuery = values.length == 1 ? 0 : QueryString.count(query(), name);
+        if (inQuery > 0 && inQuery < values.length) {
+            throw new UncertainParameterException("the parameter is in the query and in the body");
+        }
+        return List.of(values);
     }
 
     @Override

@@ -43,7 +43,7 @@ import org.springframework.context.annotation.Configuration;
  * {@code -Dredis.long=true} prints how long that took.
  */
 @Tag("servers")
-@Tag("slow")
+@Tag("nightly")
 class LiveChangesLoadTest {
 
     private static final int INSTANCES = 3;

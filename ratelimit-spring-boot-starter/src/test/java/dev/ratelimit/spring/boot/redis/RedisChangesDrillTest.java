@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Test;
  * an earlier limit. {@code -Dredis.long=true} makes a thousand changes, and prints how long it took to agree.
  */
 @Tag("servers")
-@Tag("slow")
+@Tag("nightly")
 class RedisChangesDrillTest {
 
     private static final boolean LONG = Boolean.getBoolean("redis.long");

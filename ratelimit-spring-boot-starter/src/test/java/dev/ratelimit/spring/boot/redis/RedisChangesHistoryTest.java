@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Seeds;
+import dev.ratelimit.redis.server.ScriptServer;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
@@ -11,6 +12,7 @@ import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.operation.Changes;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.test.FakeTicker;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -21,6 +23,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -99,6 +102,10 @@ class RedisChangesHistoryTest {
         }
     }
 
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
     private final class History {
 
         private final Random random;
@@ -106,7 +113,7 @@ class RedisChangesHistoryTest {
         private final List<Instance> instances = new ArrayList<>();
         private final List<Changes> known = new ArrayList<>(List.of(Changes.NONE, Changes.NONE, Changes.NONE));
         private final Map<String, Expected> expected = new TreeMap<>();
-        private ScriptedServer.Data replica = server.data();
+        private ScriptServer.Data replica = server.redis.snapshot();
         private long upAtNanos;
         private int accepted;
 
@@ -123,23 +130,26 @@ class RedisChangesHistoryTest {
             while (accepted < CHANGES) {
                 pass(Duration.ofMillis(random.nextInt(400)));
                 switch (random.nextInt(24)) {
-                    case 0 -> server.flush();
+                    case 0 -> server.redis.flushAll();
                     case 1 -> {
-                        server.down(true);
+                        server.down = true;
                         upAtNanos =
                                 ticker.nanos() + random.nextLong(random.nextInt(4) == 0 ? MAX_OUTAGE : MAX_OUTAGE / 10);
                     }
-                    case 2 -> server.restore(replica);
-                    case 3 -> replica = server.data();
-                    case 4 -> server.put(random.nextBoolean() ? "limit p 99 1%2Fhour or so" : List.of());
-                    case 5 -> server.loseReply();
+                    case 2 -> server.redis.restore(replica);
+                    case 3 -> replica = server.redis.snapshot();
+                    case 4 ->
+                        server.redis.put(
+                                ScriptedServer.CHANGES,
+                                random.nextBoolean() ? bytes("limit p 99 1%2Fhour or so") : List.of());
+                    case 5 -> server.losesReply = true;
                     case 7 -> changeAroundALoss();
                     case 6 -> replace(random.nextInt(3));
                     default -> change(instances.get(random.nextInt(3)));
                 }
                 checkNothingIsForgotten();
             }
-            server.down(false);
+            server.down = false;
             for (int i = 0; i < 20; i++) {
                 pass(Duration.ofMillis(100));
             }
@@ -149,10 +159,10 @@ class RedisChangesHistoryTest {
         private void pass(Duration time) {
             for (long end = ticker.nanos() + time.toNanos(); ticker.nanos() - end < 0; ) {
                 ticker.advance(Duration.ofMillis(20));
-                if (server.isDown() && ticker.nanos() - upAtNanos >= 0) {
-                    server.down(false);
+                if (server.down && ticker.nanos() - upAtNanos >= 0) {
+                    server.down = false;
                     if (random.nextBoolean()) {
-                        server.flush();
+                        server.redis.flushAll();
                     }
                 }
                 instances.forEach(Instance::readIfDue);
@@ -183,7 +193,7 @@ class RedisChangesHistoryTest {
             String policy = POLICIES.get(random.nextInt(3));
             change(instances.get(first), policy);
             change(instances.get(first), policy);
-            server.flush();
+            server.redis.flushAll();
             ticker.advance(Duration.ofMillis(1));
             change(instances.get((first + 1) % 3), policy);
         }
@@ -199,7 +209,7 @@ class RedisChangesHistoryTest {
             Long burst = random.nextBoolean() ? null : Long.valueOf(random.nextInt(50));
             Mode mode = random.nextBoolean() ? null : MODES.get(random.nextInt(3));
             boolean restore = random.nextInt(6) == 0;
-            boolean wasDown = server.isDown();
+            boolean wasDown = server.down;
             try {
                 instance.operations.edit(policy, new RateLimitChange(limit, burst, mode), restore, null, false);
                 accepted++;
@@ -252,6 +262,7 @@ class RedisChangesHistoryTest {
     }
 
     @Test
+    @Tag("slow")
     void changes_whateverHappensToRedis_areInForceEverywhereInTheEnd() {
         for (int i = 0; i < HISTORIES; i++) {
             long seed = Seeds.next();
@@ -270,7 +281,7 @@ class RedisChangesHistoryTest {
         Instance first = new Instance(server, 0);
         Instance second = new Instance(server, 0);
         first.operations.change("p", RateLimitChange.toLimit("5/hour"));
-        server.put(value);
+        server.redis.put(ScriptedServer.CHANGES, bytes(value));
 
         first.shared.read();
         second.shared.read();
@@ -298,7 +309,7 @@ class RedisChangesHistoryTest {
         first.operations.share(first.shared);
         first.operations.change("p", RateLimitChange.toLimit("5/hour"));
         first.shared.read();
-        server.putField(ScriptedServer.HISTORY + field, value + (field.equals("entries") ? "\n" : ""));
+        server.putField(ScriptedServer.HISTORY, field, value + (field.equals("entries") ? "\n" : ""));
 
         Instance second = new Instance(server, 0);
         first.shared.read();
@@ -307,10 +318,10 @@ class RedisChangesHistoryTest {
         assertThat(second.operations.history(9))
                 .isEqualTo(first.operations.history(9))
                 .hasSize(1);
-        int before = server.scripts();
+        int before = server.scripts;
         first.shared.read();
         second.shared.read();
-        assertThat(server.scripts() - before).isEqualTo(2);
+        assertThat(server.scripts - before).isEqualTo(2);
         assertThat(output).doesNotContain("were not applied", "are not shared");
     }
 
@@ -334,16 +345,16 @@ class RedisChangesHistoryTest {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance first = new Instance(server, 0);
         Instance second = new Instance(server, 0);
-        server.flush();
+        server.redis.flushAll();
         first.operations.change("p", RateLimitChange.toLimit("5/hour"));
-        server.flush();
+        server.redis.flushAll();
 
         first.shared.leave();
         second.shared.read();
         assertThat(second.operations.changes()).isEqualTo(first.operations.changes());
 
         second.shared.leave();
-        assertThat(server.hasKey()).isFalse();
+        assertThat(server.redis.keys()).isEmpty();
     }
 
     @Test
@@ -351,7 +362,7 @@ class RedisChangesHistoryTest {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance first = new Instance(server, 0);
         first.operations.change("p", RateLimitChange.toLimit("5/hour"));
-        server.flush();
+        server.redis.flushAll();
 
         Instance second = new Instance(server, 0);
         assertThat(second.operations.changes()).isEqualTo(Changes.NONE);
@@ -369,12 +380,12 @@ class RedisChangesHistoryTest {
         killed.operations.change("p", RateLimitChange.toLimit("5/hour"));
 
         new Instance(server, 0).shared.leave();
-        assertThat(server.hasKey()).isTrue();
+        assertThat(server.redis.keys()).isNotEmpty();
 
         ticker.advance(Duration.ofSeconds(20));
         Instance last = new Instance(server, 0);
         ticker.advance(Duration.ofSeconds(11));
         last.shared.leave();
-        assertThat(server.hasKey()).isFalse();
+        assertThat(server.redis.keys()).isEmpty();
     }
 }

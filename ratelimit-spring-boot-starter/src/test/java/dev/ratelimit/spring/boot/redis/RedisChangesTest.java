@@ -21,12 +21,16 @@ import dev.ratelimit.spring.boot.actuate.ActuatorClient;
 import dev.ratelimit.spring.rules.operation.Changes;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.override.Overrides;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.config.MeterFilterReply;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -36,6 +40,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import tools.jackson.databind.JsonNode;
 
 /** Changes of policies while several instances run on one Redis. Budgets are so slow that the time does not matter. */
@@ -61,8 +67,12 @@ class RedisChangesTest {
     }
 
     private RunningApp startOn(String redis, String... properties) {
+        return startOn(List.of(TestApi.class), redis, properties);
+    }
+
+    private RunningApp startOn(List<Class<?>> sources, String redis, String... properties) {
         RunningApp app = RunningApp.start(
-                List.of(TestApi.class),
+                sources,
                 Stream.concat(
                                 Stream.of(
                                         redis,
@@ -237,6 +247,48 @@ class RedisChangesTest {
                         .status())
                 .isEqualTo(400);
         assertThat(first.bean(RateLimitOperations.class).changes()).isEqualTo(Changes.NONE);
+    }
+
+    /** As a missing class may, or a full heap. */
+    @Configuration(proxyBeanMethods = false)
+    static class Poison {
+
+        private final AtomicBoolean thrown = new AtomicBoolean();
+
+        @Bean
+        MeterFilter poison() {
+            return new MeterFilter() {
+
+                @Override
+                public MeterFilterReply accept(Meter.Id id) {
+                    if ("extra-by-address".equals(id.getTag("policy")) && thrown.compareAndSet(false, true)) {
+                        throw new NoClassDefFoundError("of the application");
+                    }
+                    return MeterFilterReply.NEUTRAL;
+                }
+            };
+        }
+    }
+
+    @Test
+    void instance_whereAnErrorEndsARead_readsAgain() {
+        RunningApp first = start();
+        RunningApp second = startOn(List.of(TestApi.class, Poison.class), "spring.data.redis.port=" + server.port());
+
+        first.bean(RateLimitPolicies.class)
+                .change("extra-by-address", RateLimitChange.toLimit("10/minute").onPaths("/any"));
+
+        await().until(() -> {
+            second.ticker().advance(INTERVAL);
+            return second.bean(Poison.class).thrown.get();
+        });
+        first.bean(RateLimitPolicies.class).change("p", RateLimitChange.toLimit("100/day"));
+        await().until(() -> {
+            second.ticker().advance(INTERVAL);
+            return limit(second).equals(bucket("100/day"));
+        });
+        assertThat(second.bean(RateLimitPolicies.class).policy("extra-by-address"))
+                .isNotNull();
     }
 
     @Test

@@ -9,6 +9,7 @@ import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.traffic.FrequentKeys.Frequent;
 import dev.ratelimit.spring.rules.traffic.TrafficCounts;
 import dev.ratelimit.test.FakeTicker;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -85,6 +86,13 @@ class RedisCountsTest {
                     .boxed()
                     .toList();
         }
+    }
+
+    /** The keys with what instances have counted. */
+    private List<String> counts() {
+        return server.redis.keys().stream()
+                .filter(key -> key.startsWith(ScriptedServer.COUNTS))
+                .toList();
     }
 
     @Test
@@ -209,7 +217,7 @@ class RedisCountsTest {
         Instance first = new Instance("a").admit(1);
         new Instance("b \u00fc:8080");
         first.shared.read();
-        server.putCounts("1 nonsense");
+        counts().forEach(key -> server.redis.put(key, "1 nonsense".getBytes(StandardCharsets.UTF_8)));
 
         assertThat(first.shown().instances())
                 .containsEntry("summed", List.of("a"))
@@ -232,9 +240,9 @@ class RedisCountsTest {
         first.shared.read();
 
         assertThat(first.shown().instances()).containsEntry("running", 1);
-        assertThat(server.sizesOfCounts()).hasSize(1);
+        assertThat(counts()).hasSize(1);
         first.shared.leave();
-        assertThat(server.hasKey()).isFalse();
+        assertThat(server.redis.keys()).isEmpty();
     }
 
     @Test
@@ -242,7 +250,7 @@ class RedisCountsTest {
         Instance first = new Instance("a").admit(1);
         new Instance("b").admit(10).read();
         first.shared.read();
-        server.down(true);
+        server.down = true;
 
         assertThat(first.shown().instances())
                 .containsEntry("counts", "this")
@@ -250,7 +258,7 @@ class RedisCountsTest {
                         "error", "what other instances have counted is not known, because Redis does not answer");
         assertThat(first.counts().counts("p")).containsEntry("admitted", 1L);
 
-        server.down(false);
+        server.down = false;
         assertThat(first.shown().instances()).containsEntry("counts", "this");
         first.shared.read();
         assertThat(first.counts().counts("p")).containsEntry("admitted", 11L);
@@ -259,14 +267,14 @@ class RedisCountsTest {
     @Test
     void serverThatDoesNotAnswer_isNotWaitedFor() throws Exception {
         Instance first = new Instance("a").admit(1);
-        server.down(true);
+        server.down = true;
         first.shared.read();
         CountDownLatch reads = new CountDownLatch(1);
         CompletableFuture<Void> shown = new CompletableFuture<>();
-        server.atNextScript(() -> {
+        server.atNextScript = () -> {
             reads.countDown();
             shown.join();
-        });
+        };
         Thread reader = new Thread(first.shared::read);
         reader.start();
         reads.await();
@@ -280,17 +288,17 @@ class RedisCountsTest {
     @Test
     void summary_isOneScript_everyFiveReads_andNothingIsReadUnlessSomebodyAsks() {
         Instance first = new Instance("a").admit(1);
-        int scripts = server.scripts();
+        int scripts = server.scripts;
 
         first.read();
-        assertThat(server.scripts() - scripts).isEqualTo(6);
+        assertThat(server.scripts - scripts).isEqualTo(6);
         first.shown();
-        assertThat(server.scripts() - scripts).isEqualTo(6);
+        assertThat(server.scripts - scripts).isEqualTo(6);
         new Instance("b");
         first.shared.read();
-        scripts = server.scripts();
+        scripts = server.scripts;
         first.shown();
-        assertThat(server.scripts() - scripts).isOne();
+        assertThat(server.scripts - scripts).isOne();
     }
 
     @Test
@@ -310,7 +318,9 @@ class RedisCountsTest {
         second.read();
         first.shared.read();
 
-        assertThat(server.sizesOfCounts()).allSatisfy(size -> assertThat(size).isLessThan(66_000));
+        assertThat(counts())
+                .hasSize(2)
+                .allSatisfy(key -> assertThat(server.redis.get(key)).hasSizeLessThan(66_000));
         assertThat(first.shown().instances().get("omittedPolicies"))
                 .asInstanceOf(InstanceOfAssertFactories.INTEGER)
                 .isBetween(50, 150);

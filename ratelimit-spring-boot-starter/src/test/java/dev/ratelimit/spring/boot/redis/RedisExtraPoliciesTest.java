@@ -93,7 +93,7 @@ class RedisExtraPoliciesTest {
         first.operations.change(EXTRA, FLOOD);
         second.shared.read();
 
-        server.flush();
+        server.redis.flushAll();
         second.operations.restore(EXTRA);
         first.shared.read();
         second.shared.read();
@@ -110,7 +110,7 @@ class RedisExtraPoliciesTest {
         Instance second = new Instance();
         first.shared.leave();
 
-        server.flush();
+        server.redis.flushAll();
         second.shared.read();
 
         new Instance().assertLimits("20/minute", "on /login");

@@ -2,6 +2,7 @@ package dev.ratelimit.spring.boot.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.redis.server.ScriptServer;
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitChange;
@@ -12,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -77,16 +79,17 @@ class RedisHistoryTest {
     }
 
     @Test
+    @Tag("slow")
     void entry_isSentAlone_howeverManyThereAre() {
         Instance first = new Instance();
         for (int i = 0; i < 1000; i++) {
             first.change(i % 2 == 0 ? "5/hour" : "6/hour");
         }
-        int bytes = server.bytes();
+        int bytes = server.bytes;
 
         first.change("5/hour");
 
-        assertThat(server.bytes() - bytes).isLessThan(2500);
+        assertThat(server.bytes - bytes).isLessThan(2500);
         assertThat(first.known().lines()).hasSize(1000);
         assertThat(new Instance().known()).isEqualTo(first.known());
     }
@@ -96,11 +99,11 @@ class RedisHistoryTest {
         Instance first = new Instance();
         first.change("5/hour");
         first.shared.read();
-        int scripts = server.scripts();
+        int scripts = server.scripts;
 
         first.shared.read();
 
-        assertThat(server.scripts() - scripts).isOne();
+        assertThat(server.scripts - scripts).isOne();
     }
 
     @Test
@@ -109,18 +112,18 @@ class RedisHistoryTest {
         Instance second = new Instance();
         first.change("5/hour");
         second.shared.read();
-        ScriptedServer.Data older = server.data();
+        ScriptServer.Data older = server.redis.snapshot();
         second.change("6/hour");
         first.shared.read();
 
-        server.flush();
+        server.redis.flushAll();
         first.change("7/hour");
         second.shared.read();
         first.shared.read();
         assertThat(second.known().lines()).hasSize(3);
         assertThat(first.known()).isEqualTo(second.known());
 
-        server.restore(older);
+        server.redis.restore(older);
         second.shared.read();
         assertThat(new Instance().known()).isEqualTo(second.known());
         assertThat(second.known().lines()).hasSize(3);
@@ -146,12 +149,8 @@ class RedisHistoryTest {
     void foreignEntries_areReplaced(CapturedOutput output) {
         Instance first = new Instance();
         first.change("5/hour");
-        ScriptedServer.Data now = server.data();
-        server.restore(new ScriptedServer.Data(
-                now.value(),
-                now.expiresAtMillis(),
-                Map.of(":historyentries", "nonsense\n", ":historydigest", "x"),
-                now.fieldsExpireAtMillis()));
+        server.putField(ScriptedServer.HISTORY, "entries", "nonsense\n");
+        server.putField(ScriptedServer.HISTORY, "digest", "x");
 
         first.shared.read();
         first.shared.read();
@@ -168,9 +167,9 @@ class RedisHistoryTest {
         second.shared.read();
 
         first.shared.leave();
-        assertThat(server.data().fields()).isNotEmpty();
+        assertThat(server.redis.has(ScriptedServer.HISTORY)).isTrue();
         second.shared.leave();
 
-        assertThat(server.hasKey()).isFalse();
+        assertThat(server.redis.keys()).isEmpty();
     }
 }

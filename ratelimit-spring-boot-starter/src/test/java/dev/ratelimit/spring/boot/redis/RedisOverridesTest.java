@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Seeds;
+import dev.ratelimit.redis.server.ScriptServer;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
@@ -20,6 +21,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -112,6 +114,7 @@ class RedisOverridesTest {
     }
 
     @Test
+    @Tag("slow")
     void read_thatFindsNothingNew_costsAFewBytes_howeverManyThereAre() {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance first = new Instance(server);
@@ -119,45 +122,47 @@ class RedisOverridesTest {
         first.shared.read();
         Instance second = new Instance(server);
         assertThat(second.known()).isEqualTo(first.known());
-        int scripts = server.scripts();
-        int bytes = server.bytes();
+        int scripts = server.scripts;
+        int bytes = server.bytes;
 
         first.shared.read();
 
-        assertThat(server.scripts() - scripts).isOne();
-        assertThat(server.bytes() - bytes).isLessThan(400);
+        assertThat(server.scripts - scripts).isOne();
+        assertThat(server.bytes - bytes).isLessThan(400);
     }
 
     @Test
+    @Tag("slow")
     void override_amongThousands_isSentAlone_andReadWithFewOthers() {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance first = new Instance(server);
         first.operations.adopt(many(9_000));
         first.shared.read();
         Instance second = new Instance(server);
-        int bytes = server.bytes();
+        int bytes = server.bytes;
 
         first.set("alice", "blocked");
 
-        assertThat(server.bytes() - bytes).isLessThan(300);
+        assertThat(server.bytes - bytes).isLessThan(300);
         second.shared.read();
         assertThat(second.known()).isEqualTo(first.known());
-        assertThat(server.bytes() - bytes).isLessThan(30_000);
+        assertThat(server.bytes - bytes).isLessThan(30_000);
     }
 
     @Test
+    @Tag("slow")
     void redis_thatLosesItsData_hasEverythingAgain_withTheNextRead() {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance first = new Instance(server);
         first.operations.adopt(many(10_000));
         first.shared.read();
-        server.flush();
+        server.redis.flushAll();
 
         first.shared.read();
 
         assertThat(new Instance(server).known()).isEqualTo(first.known());
         // a script that joins more would hold the server up
-        assertThat(server.largest()).isLessThan(80_000);
+        assertThat(server.largest).isLessThan(80_000);
     }
 
     @ParameterizedTest
@@ -177,11 +182,13 @@ class RedisOverridesTest {
         first.set("alice", "blocked");
         second.shared.read();
         if (field.equals("all")) {
-            IntStream.range(0, 256).forEach(bucket -> server.putField(Integer.toString(bucket), value + "\n"));
-            server.putField("digests", "9".repeat(256 * 15));
-            server.putField("digest", "garbage");
+            IntStream.range(0, 256)
+                    .forEach(bucket ->
+                            server.putField(ScriptedServer.OVERRIDES, Integer.toString(bucket), value + "\n"));
+            server.putField(ScriptedServer.OVERRIDES, "digests", "9".repeat(256 * 15));
+            server.putField(ScriptedServer.OVERRIDES, "digest", "garbage");
         } else {
-            server.putField(field, value);
+            server.putField(ScriptedServer.OVERRIDES, field, value);
         }
 
         first.shared.read();
@@ -193,10 +200,10 @@ class RedisOverridesTest {
         assertThat(new Instance(server).inForce()).containsOnlyKeys("alice", "bob");
         second.shared.read();
         first.shared.read();
-        int before = server.scripts();
+        int before = server.scripts;
         first.shared.read();
         second.shared.read();
-        assertThat(server.scripts() - before).isEqualTo(2);
+        assertThat(server.scripts - before).isEqualTo(2);
         assertThat(output).doesNotContain("were not applied", "are not shared");
     }
 
@@ -204,14 +211,14 @@ class RedisOverridesTest {
     void override_whileRedisDoesNotAnswer_isRefused() {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance first = new Instance(server);
-        server.down(true);
+        server.down = true;
 
         assertThatThrownBy(() -> first.set("alice", "blocked"))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("Redis, which does not answer");
 
         assertThat(first.inForce()).isEmpty();
-        server.down(false);
+        server.down = false;
         first.set("alice", "blocked");
         assertThat(first.inForce()).containsOnlyKeys("alice");
     }
@@ -240,9 +247,9 @@ class RedisOverridesTest {
 
         assertThat(first.known().values()).hasSize(1);
         assertThat(second.known()).isEqualTo(first.known());
-        int scripts = server.scripts();
+        int scripts = server.scripts;
         first.shared.read();
-        assertThat(server.scripts() - scripts).isOne();
+        assertThat(server.scripts - scripts).isOne();
         assertThat(new Instance(server).inForce()).containsOnlyKeys("c");
     }
 
@@ -260,7 +267,7 @@ class RedisOverridesTest {
         ticker.advance(Duration.ofSeconds(2));
         second.shared.leave();
 
-        assertThat(server.hasKey()).isFalse();
+        assertThat(server.redis.keys()).isEmpty();
         assertThat(new Instance(server).inForce()).isEmpty();
     }
 
@@ -271,7 +278,7 @@ class RedisOverridesTest {
         private final List<Instance> instances = new ArrayList<>();
         private final Map<String, Set<String>> expected = new HashMap<>();
         private final List<Overrides> known = new ArrayList<>();
-        private ScriptedServer.Data replica = server.data();
+        private ScriptServer.Data replica = server.redis.snapshot();
         private int accepted;
 
         History(long seed) {
@@ -289,15 +296,15 @@ class RedisOverridesTest {
             while (accepted < ACCEPTED) {
                 ticker.advance(Duration.ofMillis(random.nextInt(900)));
                 switch (random.nextInt(24)) {
-                    case 0 -> server.flush();
-                    case 1 -> server.down(true);
-                    case 2 -> server.restore(replica);
-                    case 3 -> replica = server.data();
-                    case 4 -> server.loseReply();
+                    case 0 -> server.redis.flushAll();
+                    case 1 -> server.down = true;
+                    case 2 -> server.redis.restore(replica);
+                    case 3 -> replica = server.redis.snapshot();
+                    case 4 -> server.losesReply = true;
                     case 5 -> replace(random.nextInt(3));
                     case 6, 7, 8, 9, 10 ->
                         instances.get(random.nextInt(3)).shared.read();
-                    case 11, 12 -> server.down(false);
+                    case 11, 12 -> server.down = false;
                     default -> set(instances.get(random.nextInt(3)), "k" + random.nextInt(40));
                 }
                 for (int i = 0; i < 3; i++) {
@@ -306,7 +313,7 @@ class RedisOverridesTest {
                     known.set(i, now);
                 }
             }
-            server.down(false);
+            server.down = false;
             for (int i = 0; i < 3; i++) {
                 instances.forEach(instance -> instance.shared.read());
             }
@@ -315,7 +322,7 @@ class RedisOverridesTest {
 
         private void set(Instance instance, String key) {
             String limit = random.nextInt(4) == 0 ? "" : 1 + random.nextInt(99) + "/hour";
-            boolean wasDown = server.isDown();
+            boolean wasDown = server.down;
             try {
                 if (limit.isEmpty()) {
                     if (!instance.operations.removeOverride("p", key)) {
@@ -356,6 +363,7 @@ class RedisOverridesTest {
     }
 
     @Test
+    @Tag("slow")
     void overrides_whateverHappensToRedis_areInForceEverywhereInTheEnd() {
         for (int i = 0; i < HISTORIES; i++) {
             long seed = Seeds.next();

@@ -442,6 +442,24 @@ class RouteSurveyTest {
         assertThat(output).doesNotContain("WARN");
     }
 
+    /** Many properties move a policy behind Spring Security by themselves. */
+    @Test
+    void login_thatSpringSecurityAnswersBeforeTheLimit_isAWarningWithTheRemedy(CapturedOutput output) {
+        WebApplicationContextRunner secured = runner.withConfiguration(OnBoot.security());
+
+        start(
+                secured.withPropertyValues("ratelimit.policies.a.key=#request.getParameter('username')"),
+                "match.paths=/login");
+        assertThat(output)
+                .contains(
+                        "'a' is for /login: no controller, static file or servlet has such a path, and where a filter of"
+                                + " Spring Security answers it, the limit never applies, because it comes after Spring Security."
+                                + " Write stage: before-security");
+
+        start(secured.withPropertyValues("ratelimit.policies.a.key=user"), "match.paths=/oauth2/token");
+        assertThat(output).contains("whom nobody knows before Spring Security: write another key");
+    }
+
     @Test
     void login_thatOnlySpringSecurityMayAnswer_isNoWarning(CapturedOutput output) {
         WebApplicationContextRunner secured = runner.withConfiguration(OnBoot.security());

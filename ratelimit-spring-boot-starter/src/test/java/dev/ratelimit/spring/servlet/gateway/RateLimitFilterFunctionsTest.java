@@ -10,6 +10,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -38,6 +40,23 @@ class RateLimitFilterFunctionsTest {
             return GatewayRouterFunctions.route("coded")
                     .GET("/coded", request -> ServerResponse.ok().build())
                     .filter(RateLimitFilterFunctions.rateLimit("order"))
+                    .build();
+        }
+
+        /** As a circuit breaker does, whose time limit needs another thread. */
+        @Bean
+        RouterFunction<ServerResponse> elsewhere() {
+            return GatewayRouterFunctions.route("elsewhere")
+                    .GET("/elsewhere", request -> ServerResponse.ok().build())
+                    .filter((request, next) -> CompletableFuture.supplyAsync(() -> {
+                                try {
+                                    return next.handle(request);
+                                } catch (Exception e) {
+                                    throw new CompletionException(e);
+                                }
+                            })
+                            .join())
+                    .filter(RateLimitFilterFunctions.rateLimit("elsewhere"))
                     .build();
         }
     }
@@ -76,6 +95,7 @@ class RateLimitFilterFunctionsTest {
                   narrow: {limit: 1/minute, key: ip, match.annotated: true}
                   failures: {limit: 1/minute, key: ip, count: 5xx, match.annotated: true}
                   held: {concurrency: 1, key: ip, match.annotated: true}
+                  elsewhere: {limit: 1/minute, key: ip, match.annotated: true}
                   listed: {limit: 1/minute, key: route, match.annotated: true}
                   also-listed: {limit: 1/minute, key: route, match.annotated: true}
                 """, Coded.class);
@@ -150,6 +170,18 @@ class RateLimitFilterFunctionsTest {
         assertThat(app.status("/free/status/404")).isEqualTo(404);
         assertThat(app.status("/free/status/500")).isEqualTo(500);
         assertThat(app.status("/free/status/200")).isEqualTo(429);
+    }
+
+    @Test
+    void request_thatAFilterHandsToAnotherThread_isLimited() {
+        RawResponse admitted = app.get("/elsewhere");
+        assertThat(admitted.status()).isEqualTo(200);
+        assertThat(admitted.header("RateLimit")).isEqualTo("\"elsewhere\";r=0;t=60");
+
+        RawResponse refused = app.get("/elsewhere");
+        assertThat(refused.status()).isEqualTo(429);
+        assertThat(refused.header("Retry-After")).isEqualTo("60");
+        assertThat(refused.body()).contains("\"violated-policies\":[\"elsewhere\"]");
     }
 
     @Test

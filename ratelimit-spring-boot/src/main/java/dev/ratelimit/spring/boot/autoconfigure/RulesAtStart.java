@@ -1,13 +1,18 @@
 package dev.ratelimit.spring.boot.autoconfigure;
 
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.boot.actuate.EndpointSurroundings;
+import dev.ratelimit.spring.boot.endpoint.AnnotationCheck;
 import dev.ratelimit.spring.boot.method.LimitedBeans;
 import dev.ratelimit.spring.boot.spi.PolicyObserver;
 import dev.ratelimit.spring.boot.spi.StoreWarmUp;
 import dev.ratelimit.spring.boot.spi.WebStack;
+import dev.ratelimit.spring.rules.config.AnnotatedRules;
+import dev.ratelimit.spring.rules.config.PolicyRules.Mistakes;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.path.Routes;
+import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,6 +21,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.event.GenericApplicationListener;
+import org.springframework.web.method.HandlerMethod;
 
 /**
  * Completes the rules with those of annotations, and puts them in force, when all handlers are known, which is before
@@ -45,15 +51,14 @@ final class RulesAtStart implements SmartInitializingSingleton {
             return;
         }
         LimitedBeans beans = new LimitedBeans(context);
+        Mistakes mistakes = new Mistakes();
+        context.getBeanProvider(AnnotationCheck.class).ifAvailable(check -> check.addTo(mistakes));
         EndpointResolver endpoints = stack.findEndpoints((endpoint, handler) -> {
-            boolean annotated = rules.add(endpoint, handler.getBeanType(), handler.getMethod());
-            if (rules.limitCallsOf(handler.getBeanType(), handler.getMethod())) {
-                stack.checkCalls(handler);
-                beans.checkHandler(handler);
-            }
-            return annotated;
+            mistakes.collect(() -> add(endpoint, handler, beans));
+            return AnnotatedRules.concern(handler.getBeanType(), handler.getMethod());
         });
-        beans.addTo(rules);
+        beans.addTo(rules, mistakes);
+        mistakes.report();
         rules.enforce(endpoints);
         report();
         if (context instanceof ConfigurableApplicationContext configurable) {
@@ -72,11 +77,21 @@ final class RulesAtStart implements SmartInitializingSingleton {
         }
     }
 
+    private void add(Endpoint endpoint, HandlerMethod handler, LimitedBeans beans) {
+        rules.add(endpoint, handler.getBeanType(), handler.getMethod());
+        if (rules.limitCallsOf(handler.getBeanType(), handler.getMethod())) {
+            stack.checkCalls(handler);
+            beans.checkHandler(handler);
+        }
+    }
+
     private void report() {
         rules.report(stack.hasStages(), stack.contextPath(), stack.handlerPath());
         stack.warnOfSurroundings();
         if (!stack.hasStages() && !stack.mayAuthenticate()) {
             rules.warnOfCallers();
+            context.getBeanProvider(EndpointSurroundings.class)
+                    .ifAvailable(endpoint -> warnOfChanges(endpoint.writable()));
         }
         if (context.containsBean(RedisStoreConfiguration.CLIENT)) {
             rules.warnOfWholeShare();
@@ -84,6 +99,14 @@ final class RulesAtStart implements SmartInitializingSingleton {
         context.getBeanProvider(StoreWarmUp.class).ifAvailable(warmUp -> warmUp.ask(rules.policiesInForce()));
         context.getBeanProvider(InMemoryStore.class).ifUnique(rules::reportMemory);
         context.getBeanProvider(PolicyObserver.class).forEach(observer -> observer.watch(rules.allNames()));
+    }
+
+    private static void warnOfChanges(boolean possible) {
+        if (possible) {
+            log.warn("Anybody who reaches the ratelimits endpoint of the actuator can change every rate limit:"
+                    + " management.endpoint.ratelimits.access is unrestricted, and neither Spring Security nor a filter"
+                    + " of the application authenticates callers. Protect the endpoint, or write access: read-only");
+        }
     }
 
     /** Warns about paths, methods and path variables that nothing in the application has, as far as it can be asked. */

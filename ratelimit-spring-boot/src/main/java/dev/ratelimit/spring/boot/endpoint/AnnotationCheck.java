@@ -5,6 +5,8 @@ import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.boot.method.RateLimitedPointcut;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
+import dev.ratelimit.spring.rules.config.PolicyRules.Mistakes;
+import dev.ratelimit.spring.rules.decision.RequestRules;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -12,9 +14,12 @@ import java.lang.reflect.Proxy;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -24,31 +29,55 @@ import org.springframework.util.ReflectionUtils.MethodFilter;
 import org.springframework.web.method.HandlerMethod;
 
 /** Stops the start at annotations without effect, because nothing calls their methods from outside. */
-public final class AnnotationCheck {
+public final class AnnotationCheck implements SmartInitializingSingleton {
 
     private static final Logger log = LoggerFactory.getLogger(AnnotationCheck.class);
 
-    private AnnotationCheck() {}
+    private final ApplicationContext context;
+    private final Supplier<? extends Collection<HandlerMethod>> handlers;
+    private final BooleanSupplier enabled;
 
     /**
-     * Checks the annotations of all beans.
+     * Creates a check of the annotations of all beans.
      *
-     * @param mapped those of controllers that handle requests
-     * @param limited whether there are limits, of which the application may have none
+     * @param handlers those of controllers that handle requests, when they are known
+     * @param enabled whether there may be limits
      */
-    public static void check(ApplicationContext context, Collection<HandlerMethod> mapped, boolean limited) {
-        Set<Method> handlers = mapped.stream().map(HandlerMethod::getMethod).collect(Collectors.toSet());
+    public AnnotationCheck(
+            ApplicationContext context,
+            Supplier<? extends Collection<HandlerMethod>> handlers,
+            BooleanSupplier enabled) {
+        this.context = context;
+        this.handlers = handlers;
+        this.enabled = enabled;
+    }
+
+    /** If there are limits, those who read them add these mistakes to theirs. */
+    @Override
+    public void afterSingletonsInstantiated() {
+        if (enabled.getAsBoolean() && context.getBeanNamesForType(RequestRules.class).length == 0) {
+            Mistakes mistakes = new Mistakes();
+            handlers.get().stream()
+                    .map(HandlerMethod::getMethod)
+                    .filter(AnnotatedRules::isOn)
+                    .forEach(method -> mistakes.collect(() -> {
+                        throw unlimited(method);
+                    }));
+            addTo(mistakes);
+            mistakes.report();
+        }
+    }
+
+    /** Adds the mistakes in annotations without effect. */
+    public void addTo(Mistakes mistakes) {
+        Collection<HandlerMethod> mapped = handlers.get();
+        Set<Method> methods = mapped.stream().map(HandlerMethod::getMethod).collect(Collectors.toSet());
         Set<Class<?>> controllers =
                 mapped.stream().map(HandlerMethod::getBeanType).collect(Collectors.toSet());
-        if (!limited) {
-            handlers.stream().filter(AnnotatedRules::isOn).findFirst().ifPresent(method -> {
-                throw unlimited(method);
-            });
-        }
         for (String name : context.getBeanDefinitionNames()) {
             Class<?> type = context.getType(name, false);
             if (type != null && isCandidate(type)) {
-                checkIfReadable(ClassUtils.getUserClass(type), handlers, controllers);
+                checkIfReadable(ClassUtils.getUserClass(type), methods, controllers, mistakes);
             }
         }
     }
@@ -68,39 +97,46 @@ public final class AnnotationCheck {
     }
 
     /** A class may be incomplete of which no bean exists yet: creating one fails, if anything does. */
-    private static void checkIfReadable(Class<?> type, Set<Method> handlers, Set<Class<?>> controllers) {
+    private static void checkIfReadable(
+            Class<?> type, Set<Method> handlers, Set<Class<?>> controllers, Mistakes mistakes) {
         try {
-            check(type, handlers, controllers);
+            check(type, handlers, controllers, mistakes);
         } catch (LinkageError e) {
             log.debug("The annotations of {} were not checked", type.getName(), e);
         }
     }
 
-    private static void check(Class<?> type, Set<Method> handlers, Set<Class<?>> controllers) {
+    private static void check(Class<?> type, Set<Method> handlers, Set<Class<?>> controllers, Mistakes mistakes) {
         boolean controller = controllers.contains(type) || RateLimitedPointcut.isController(type);
         for (Method method : type.getDeclaredMethods()) {
-            if (isDeclaredOn(method) && !method.isBridge() && !handlers.contains(method)) {
-                String place = type.getSimpleName() + "." + method.getName() + "()";
-                if (controller) {
-                    throw mistake(
-                            place,
-                            "it has no effect: this method is not a request handler; put it on a method with"
-                                    + " @RequestMapping, or move the method to another bean");
-                }
-                checkCall(type, method, place);
+            if (isDeclaredOn(method) && !method.isSynthetic() && !handlers.contains(method)) {
+                mistakes.collect(() -> checkMethod(type, method, controller));
             }
         }
-        if (isDeclaredOn(type) && controller && !controllers.contains(type)) {
+        if (isDeclaredOn(type)) {
+            mistakes.collect(() -> checkClass(type, controller, controllers.contains(type)));
+        }
+    }
+
+    private static void checkClass(Class<?> type, boolean controller, boolean handles) {
+        if (controller && !handles) {
             throw mistake(
                     type.getSimpleName(),
                     "it has no effect: this controller has no handler methods; put it on a controller that has some");
         }
-        if (isDeclaredOn(type) && !controller) {
+        if (!controller) {
             checkCalls(type);
         }
     }
 
-    private static void checkCall(Class<?> type, Method method, String place) {
+    private static void checkMethod(Class<?> type, Method method, boolean controller) {
+        String place = type.getSimpleName() + "." + method.getName() + "()";
+        if (controller) {
+            throw mistake(
+                    place,
+                    "it has no effect: this method is not a request handler; put it on a method with"
+                            + " @RequestMapping, or move the method to another bean");
+        }
         if (!AnnotatedRules.limit(method) && !AnnotatedRules.limit(type)) {
             throw mistake(
                     place, "it has no effect: without @RateLimited on the class, calls of this method are not limited");

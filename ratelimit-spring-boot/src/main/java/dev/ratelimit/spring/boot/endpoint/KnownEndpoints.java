@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -40,15 +41,23 @@ public final class KnownEndpoints {
         this.saySomething = saySomething;
     }
 
+    /** Patterns by their own texts. */
+    public static Map<String, PathPattern> byText(Collection<PathPattern> patterns) {
+        Map<String, PathPattern> byText = new LinkedHashMap<>();
+        patterns.forEach(pattern -> byText.put(pattern.getPatternString(), pattern));
+        return byText;
+    }
+
     /**
      * Adds those of a handler method.
      *
      * @param verbs empty for all methods
+     * @param patterns by the text that the mapping knows them by
      * @param operators whether they serve the operators of the application
      */
     public void add(
             Collection<RequestMethod> verbs,
-            Collection<PathPattern> patterns,
+            Map<String, PathPattern> patterns,
             HandlerMethod handler,
             boolean operators) {
         List<String> methods = verbs.stream()
@@ -56,9 +65,10 @@ public final class KnownEndpoints {
                 .distinct()
                 .sorted()
                 .toList();
-        for (PathPattern pattern : patterns) {
-            Endpoint endpoint = operators ? Endpoint.ofManagement(methods, pattern) : Endpoint.of(methods, pattern);
-            byHandler.put(new Mapped(handler, pattern.getPatternString()), endpoint);
+        patterns.forEach((text, pattern) -> {
+            Endpoint endpoint =
+                    operators ? Endpoint.ofManagement(methods, pattern) : Endpoint.of(methods, text, pattern);
+            byHandler.put(new Mapped(handler, text), endpoint);
             routes.add(pattern, endpoint);
             if (saySomething.test(endpoint, handler)) {
                 annotated.add(pattern, endpoint);
@@ -66,12 +76,22 @@ public final class KnownEndpoints {
             if (operators) {
                 management.add(pattern);
             }
-        }
+        });
     }
 
-    /** The endpoint of a handler method and one of its patterns; {@code null} if it is not known. */
+    /**
+     * The endpoint of a handler method and one of its patterns, to which the mapping may have added a slash or a suffix;
+     * {@code null} if it is not known.
+     */
     public @Nullable Endpoint of(HandlerMethod handler, String pattern) {
-        return byHandler.get(new Mapped(handler, pattern));
+        Endpoint exact = byHandler.get(new Mapped(handler, pattern));
+        if (exact != null) {
+            return exact;
+        }
+        int end = pattern.endsWith(".*") ? pattern.length() - 2 : pattern.length() - 1;
+        return end > 0 && (pattern.endsWith(".*") || pattern.endsWith("/"))
+                ? byHandler.get(new Mapped(handler, pattern.substring(0, end)))
+                : null;
     }
 
     /** Whether any endpoint has annotations. */

@@ -3,6 +3,7 @@ package dev.ratelimit.spring.boot.method;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
+import dev.ratelimit.spring.rules.config.PolicyRules.Mistakes;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -39,12 +40,8 @@ public final class LimitedBeans {
         this.advisor = processor == null ? null : processor.limits();
     }
 
-    /**
-     * Reads the annotations of all beans that are no controllers.
-     *
-     * @throws RateLimitConfigurationException at the first mistake
-     */
-    public void addTo(RequestRules rules) {
+    /** Reads the annotations of all beans that are no controllers. */
+    public void addTo(RequestRules rules, Mistakes mistakes) {
         List<String> names = new ArrayList<>();
         // also of objects that were registered as they are
         beans.getBeanNamesIterator().forEachRemaining(names::add);
@@ -53,9 +50,11 @@ public final class LimitedBeans {
             if (type != null && !RateLimitedPointcut.isController(type)) {
                 for (Method method : limited(type)) {
                     CallTarget target = CallTarget.of(type, method);
-                    if (rules.addCall(target.type(), target.method())) {
-                        check(target, instance(name));
-                    }
+                    mistakes.collect(() -> {
+                        if (rules.addCall(target.type(), target.method())) {
+                            check(target, instance(name));
+                        }
+                    });
                 }
             }
         }

@@ -172,10 +172,19 @@ public final class RedisChanges
         try {
             while (!stopped) {
                 scheduler.sleep(INTERVAL_NANOS);
-                read();
+                readOnce();
             }
         } catch (InterruptedException e) {
             // stopped
+        }
+    }
+
+    /** What it calls, such as a filter of meters, ends this read at most: nobody else reads. */
+    private void readOnce() {
+        try {
+            read();
+        } catch (Error e) {
+            log.warn("Changes of rate limits by other instances were not applied", e);
         }
     }
 

@@ -42,7 +42,7 @@ class CallerTest extends AppPerTest {
     }
 
     private ActuatorClient app(List<Class<?>> more, String... properties) {
-        start(
+        startOwn(
                 Stream.concat(Stream.of(TestApi.class), more.stream()).toList(),
                 List.of(
                         "management.endpoints.web.exposure.include=ratelimits",

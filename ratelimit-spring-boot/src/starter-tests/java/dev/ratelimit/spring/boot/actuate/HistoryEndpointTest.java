@@ -130,7 +130,7 @@ class HistoryEndpointTest extends AppPerTest {
     }
 
     private ActuatorClient shared() {
-        share(
+        start(
                 List.of(TestApi.class),
                 "management.endpoints.web.exposure.include=ratelimits",
                 "management.endpoint.ratelimits.access=unrestricted",

@@ -100,9 +100,9 @@ class RateLimitsEndpointTest extends AppPerTest {
         return new ActuatorClient(app);
     }
 
-    /** For tests that change nothing. */
-    private ActuatorClient sharedApp(String... properties) {
-        share(List.of(TestApi.class, Audit.class), all(properties));
+    /** For tests of what is counted since the start. */
+    private ActuatorClient ownApp(String... properties) {
+        startOwn(List.of(TestApi.class, Audit.class), all(properties));
         return new ActuatorClient(app);
     }
 
@@ -137,7 +137,7 @@ class RateLimitsEndpointTest extends AppPerTest {
 
     @Test
     void list_describesPolicies_andCountsRequests() {
-        ActuatorClient actuator = app();
+        ActuatorClient actuator = ownApp();
         askOrders(5, "a");
         askOrders(1, "b");
 
@@ -187,7 +187,7 @@ class RateLimitsEndpointTest extends AppPerTest {
 
     @Test
     void blockedKeys_areAmongTheMostRefused() {
-        ActuatorClient actuator = app(SHOW, "p.overrides.evil=blocked");
+        ActuatorClient actuator = ownApp(SHOW, "p.overrides.evil=blocked");
         askOrders(5, "evil");
 
         JsonNode most = policy(actuator, "p").get("mostRefused");
@@ -199,7 +199,7 @@ class RateLimitsEndpointTest extends AppPerTest {
 
     @Test
     void keys_areHashed_unlessTheyAreShown() {
-        ActuatorClient actuator = app();
+        ActuatorClient actuator = ownApp();
         askOrders(5, "alice");
 
         String hidden =
@@ -212,7 +212,7 @@ class RateLimitsEndpointTest extends AppPerTest {
                 .doesNotContain("alice");
         assertThat(actuator.get("").body()).doesNotContain("alice");
 
-        ActuatorClient shown = app(SHOW);
+        ActuatorClient shown = ownApp(SHOW);
         askOrders(5, "alice");
         JsonNode most = policy(shown, "p").get("mostRefused").get(0);
         assertThat(most.get("key").get(0).asString()).isEqualTo("alice");
@@ -429,7 +429,7 @@ class RateLimitsEndpointTest extends AppPerTest {
     @ParameterizedTest
     @FieldSource("NAMES")
     void policy_ofAnyName_canBeReadChangedAndReset(String name) {
-        ActuatorClient actuator = sharedApp(Stream.concat(
+        ActuatorClient actuator = app(Stream.concat(
                         Stream.of(WRITABLE),
                         NAMES.stream()
                                 .map("ratelimit.policies[%s]"::formatted)
@@ -546,7 +546,7 @@ class RateLimitsEndpointTest extends AppPerTest {
 
     @Test
     void change_thatIsWrong_isRefusedWhole_withTheMessageOfTheStart() {
-        ActuatorClient actuator = sharedApp(WRITABLE);
+        ActuatorClient actuator = app(WRITABLE);
 
         ActuatorClient.Answer answer = actuator.post("/p", Map.of("limit", "4/eternity", "mode", "off"));
 
@@ -573,7 +573,7 @@ class RateLimitsEndpointTest extends AppPerTest {
                 "{'version': 'abc'} | nothing to change; write limit, burst, mode, penalty, maxWait, paths or restore"
             })
     void change_withAWrongValue_isRefusedWithTheReason(String body, String error) {
-        ActuatorClient actuator = sharedApp(WRITABLE);
+        ActuatorClient actuator = app(WRITABLE);
 
         ActuatorClient.Answer answer = actuator.post("/p", JsonMapper.shared().readTree(body.replace('\'', '"')));
 
@@ -608,7 +608,7 @@ class RateLimitsEndpointTest extends AppPerTest {
 
     @Test
     void field_thatIsUnknown_changesNothing() {
-        ActuatorClient actuator = sharedApp(WRITABLE);
+        ActuatorClient actuator = app(WRITABLE);
 
         ActuatorClient.Answer answer = actuator.post("/p", Map.of("limitt", "4/hour", "mode", "shadow"));
 
