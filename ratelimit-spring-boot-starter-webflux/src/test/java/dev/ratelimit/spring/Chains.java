@@ -75,9 +75,14 @@ public final class Chains {
 
     /** A filter that checks keys in a header, a cookie or the query, finds none valid, and counts how often. */
     @Configuration(proxyBeanMethods = false)
-    public static class ApiKeys {
+    public static class ApiKeys implements Forgetful {
 
         private final AtomicInteger checks = new AtomicInteger();
+
+        @Override
+        public void forget() {
+            checks.set(0);
+        }
 
         /** The number of checks. */
         public AtomicInteger checks() {

@@ -18,12 +18,17 @@ import reactor.core.publisher.Mono;
 
 /** Endpoints of every kind that count how often they are reached. */
 @RestController
-public class TestApi {
+public class TestApi implements Forgetful {
 
     /** Paths of endpoints that only WebFlux has. */
     public static final List<String> MORE = List.of("/deferred", "/bad-gateway");
 
     private final AtomicInteger reached = new AtomicInteger();
+
+    @Override
+    public void forget() {
+        reached.set(0);
+    }
 
     /** How often any endpoint was reached. */
     public int reached() {

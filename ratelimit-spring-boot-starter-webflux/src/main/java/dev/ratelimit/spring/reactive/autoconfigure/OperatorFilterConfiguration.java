@@ -9,7 +9,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.util.function.SingletonSupplier;
 
 /** What the actuator endpoint needs of WebFlux, if it is exposed. */
 @Configuration(proxyBeanMethods = false)
@@ -20,9 +19,9 @@ class OperatorFilterConfiguration {
     @Bean("dev.ratelimit.operatorFilter")
     OperatorFilter rateLimitOperatorFilter(ObjectProvider<PathMappedEndpoints> endpoints) {
         EndpointId id = EndpointId.of(RateLimitsEndpoint.ID);
-        return new OperatorFilter(SingletonSupplier.ofNullable(() -> {
+        return new OperatorFilter(() -> {
             PathMappedEndpoints known = endpoints.getIfAvailable();
             return known == null ? null : known.getPath(id);
-        }));
+        });
     }
 }

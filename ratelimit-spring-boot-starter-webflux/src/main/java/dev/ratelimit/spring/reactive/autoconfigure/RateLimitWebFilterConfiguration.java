@@ -36,6 +36,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.http.codec.ServerCodecConfigurer;
 import org.springframework.web.cors.reactive.CorsConfigurationSource;
 import org.springframework.web.reactive.DispatcherHandler;
 import org.springframework.web.reactive.HandlerAdapter;
@@ -80,8 +81,8 @@ class RateLimitWebFilterConfiguration {
     }
 
     @Bean("dev.ratelimit.receivedRequestFilter")
-    ReceivedRequests.Filter rateLimitReceivedRequestFilter() {
-        return new ReceivedRequests.Filter();
+    ReceivedRequests.Filter rateLimitReceivedRequestFilter(ObjectProvider<ServerCodecConfigurer> codecs) {
+        return new ReceivedRequests.Filter(codecs.getIfAvailable(ServerCodecConfigurer::create));
     }
 
     @Bean("dev.ratelimit.explainer")
@@ -100,7 +101,7 @@ class RateLimitWebFilterConfiguration {
                     .getObject()
                     .explain(
                             beans.containsBean(BEFORE_SECURITY)
-                                    ? leading(ExplainedExchange.of(facts, null), endpoints)
+                                    ? perhapsLeading(ExplainedExchange.of(facts, null), endpoints)
                                     : null,
                             request.route() == null
                                     ? leading(request, endpoints)
@@ -108,6 +109,15 @@ class RateLimitWebFilterConfiguration {
                             named,
                             showKeys);
         };
+    }
+
+    /** Before Spring Security, as the filter sees it. */
+    private static ReactiveWebRequest perhapsLeading(ReactiveWebRequest request, Endpoints endpoints) {
+        ReactiveWebRequest leading = leading(request, endpoints);
+        Endpoint endpoint = leading.endpoint();
+        return endpoint == null || endpoints.find(request.exchange()).certain()
+                ? leading
+                : leading.perhapsLeadingTo(endpoint);
     }
 
     /** The actuator calls its endpoints where they may block, so the request waits for its static file. */

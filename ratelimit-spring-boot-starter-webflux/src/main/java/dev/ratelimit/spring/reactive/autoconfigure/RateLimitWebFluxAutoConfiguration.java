@@ -8,10 +8,8 @@ import dev.ratelimit.spring.boot.spi.Operator;
 import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.reactive.filter.ReservationArgumentResolver;
 import dev.ratelimit.spring.reactive.request.ReactiveOperator;
-import dev.ratelimit.spring.rules.decision.RequestRules;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
@@ -75,13 +73,9 @@ public final class RateLimitWebFluxAutoConfiguration {
     static class Checks {
 
         @Bean("dev.ratelimit.annotationCheck")
-        SmartInitializingSingleton rateLimitAnnotationCheck(ApplicationContext context) {
-            return () -> {
-                if (OnRateLimitsEnabled.in(context.getEnvironment())) {
-                    boolean limited = context.getBeanNamesForType(RequestRules.class).length > 0;
-                    AnnotationCheck.check(context, handlers(context), limited);
-                }
-            };
+        AnnotationCheck rateLimitAnnotationCheck(ApplicationContext context) {
+            return new AnnotationCheck(
+                    context, () -> handlers(context), () -> OnRateLimitsEnabled.in(context.getEnvironment()));
         }
 
         private static List<HandlerMethod> handlers(ApplicationContext context) {

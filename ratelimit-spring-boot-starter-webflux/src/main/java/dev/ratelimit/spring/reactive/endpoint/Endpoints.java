@@ -91,8 +91,11 @@ public final class Endpoints implements EndpointResolver {
         if (mapping instanceof RequestMappingInfoHandlerMapping own) {
             boolean operators = ManagementRoutes.areIn(mapping);
             own.getHandlerMethods()
-                    .forEach((info, handler) ->
-                            known.add(CONDITIONS.methods(info), CONDITIONS.patterns(info), handler, operators));
+                    .forEach((info, handler) -> known.add(
+                            CONDITIONS.methods(info),
+                            KnownEndpoints.byText(CONDITIONS.patterns(info)),
+                            handler,
+                            operators));
             if (WebFluxConditions.canStandFor(mapping)) {
                 controllers.put(
                         mapping,
@@ -135,6 +138,11 @@ public final class Endpoints implements EndpointResolver {
     @Override
     public @Nullable Endpoint known(WebRequest request) {
         return request instanceof ReactiveWebRequest web ? web.endpoint() : null;
+    }
+
+    @Override
+    public boolean isGuess(WebRequest request) {
+        return request instanceof ReactiveWebRequest web && web.isGuessed();
     }
 
     /** Where a request leads, as far as its path, its headers and its query tell. */

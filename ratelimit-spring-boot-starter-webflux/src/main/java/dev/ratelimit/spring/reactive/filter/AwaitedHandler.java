@@ -1,7 +1,6 @@
 package dev.ratelimit.spring.reactive.filter;
 
 import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
-import dev.ratelimit.spring.rules.request.Endpoint;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
@@ -9,8 +8,8 @@ import org.springframework.web.server.WebFilterChain;
 import reactor.core.publisher.Mono;
 
 /**
- * A request whose endpoint only WebFlux can tell. It is charged when its handler has been found, or when none has been
- * found, before anything answers; if another filter answers it, afterwards. Once in any case.
+ * A request whose endpoint only WebFlux can tell. What depends on the endpoint is charged when its handler has been found, or
+ * when none has been found, before anything answers; if another filter answers it, afterwards. Once in any case.
  */
 final class AwaitedHandler {
 
@@ -30,14 +29,19 @@ final class AwaitedHandler {
         ServerWebExchange exchange = request.exchange();
         exchange.getAttributes().put(ATTRIBUTE, new AwaitedHandler(stage, passage, request));
         return chain.filter(exchange)
-                .onErrorResume(failure -> {
-                    AwaitedHandler awaited = take(exchange);
-                    return awaited == null ? Mono.error(failure) : awaited.missed(exchange, failure);
-                })
-                .then(Mono.defer(() -> {
-                    AwaitedHandler awaited = take(exchange);
-                    return awaited == null ? Mono.empty() : awaited.chargeClosest(exchange, same -> Mono.empty());
-                }));
+                .onErrorResume(failure -> answered(exchange, Mono.error(failure)))
+                .then(Mono.defer(() -> answered(exchange, Mono.empty())));
+    }
+
+    /** Charges the request if a filter has ended it, so that nobody will ever know more than what its endpoint perhaps is. */
+    private static Mono<Void> answered(ServerWebExchange exchange, Mono<Void> end) {
+        AwaitedHandler awaited = take(exchange);
+        if (awaited == null) {
+            return end;
+        }
+        RateLimitStage stage = awaited.stage;
+        ReactiveWebRequest request = awaited.request.at(exchange).perhapsLeadingTo(stage.closestTo(exchange));
+        return stage.afterAnswer().charge(awaited.passage, request, same -> end);
     }
 
     /** Takes what is awaited, for the only one who charges it; {@code null} if the request does not wait for that. */
@@ -47,20 +51,13 @@ final class AwaitedHandler {
 
     /** Charges the request when its handler has been found. */
     <T> Mono<T> found(ServerWebExchange exchange, Object handler, Function<ServerWebExchange, Mono<T>> rest) {
-        return stage.endpointOf(exchange, handler).flatMap(endpoint -> charge(exchange, endpoint, rest));
+        return stage.endpointOf(exchange, handler)
+                .flatMap(endpoint -> stage.charge(passage, request.at(exchange).leadingTo(endpoint), rest));
     }
 
     /** Charges the request when its handler has not been found; if it is admitted, it ends as before. */
     <T> Mono<T> missed(ServerWebExchange exchange, Throwable failure) {
-        return chargeClosest(exchange, same -> Mono.error(failure));
-    }
-
-    private <T> Mono<T> chargeClosest(ServerWebExchange exchange, Function<ServerWebExchange, Mono<T>> rest) {
-        return charge(exchange, stage.closestTo(exchange), rest);
-    }
-
-    private <T> Mono<T> charge(
-            ServerWebExchange exchange, Endpoint endpoint, Function<ServerWebExchange, Mono<T>> rest) {
-        return stage.charge(passage, request.at(exchange).leadingTo(endpoint), rest);
+        ReactiveWebRequest closest = request.at(exchange).leadingTo(stage.closestTo(exchange));
+        return stage.charge(passage, closest, same -> Mono.error(failure));
     }
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.reactive.filter;
 
+import dev.ratelimit.spring.reactive.request.CurrentExchange;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -67,9 +68,14 @@ public final class ChargingHandlerAdapter implements HandlerAdapter, DispatchExc
         }
         AwaitedHandler awaited = AwaitedHandler.take(exchange);
         Mono<HandlerResult> result = awaited == null
-                ? adapter.handle(exchange, handler)
-                : awaited.found(exchange, handler, charged -> adapter.handle(charged, handler));
+                ? handle(adapter, exchange, handler)
+                : awaited.found(exchange, handler, charged -> handle(adapter, charged, handler));
         return result.map(results);
+    }
+
+    private static Mono<HandlerResult> handle(HandlerAdapter adapter, ServerWebExchange exchange, Object handler) {
+        CurrentExchange.handle(exchange);
+        return adapter.handle(exchange, handler);
     }
 
     /** There is no handler: the error is answered by others, unless the request is refused. */

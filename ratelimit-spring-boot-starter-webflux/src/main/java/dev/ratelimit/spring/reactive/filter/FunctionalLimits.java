@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 import org.springframework.web.reactive.function.server.HandlerFilterFunction;
+import org.springframework.web.reactive.function.server.ServerRequest;
 import org.springframework.web.reactive.function.server.ServerResponse;
 
 /** Charges the policies that functional routes name, after the filters. */
@@ -36,6 +37,11 @@ final class FunctionalLimits implements RouteLimits {
     public HandlerFilterFunction<ServerResponse, ServerResponse> of(String... policies) {
         RouteLimit limit = limits.apply(ROUTE, List.of(policies));
         named.addAll(List.of(policies));
-        return (request, next) -> limit.charge(ReactiveWebRequest.of(request.exchange()), same -> next.handle(request));
+        return (request, next) -> limit.charge(
+                ReactiveWebRequest.of(request.exchange()),
+                exchange -> next.handle(
+                        exchange == request.exchange()
+                                ? request
+                                : ServerRequest.create(exchange, request.messageReaders())));
     }
 }

@@ -95,6 +95,20 @@ public final class Passage {
         return request != null && request.isRefused();
     }
 
+    /**
+     * Whether the wait of the exchange was given up, by a time limit for example, and nobody has answered it: if it goes on all
+     * the same, it is charged anew.
+     */
+    boolean isGivenUp() {
+        ChargedRequest request = charged;
+        return request != null && request.hasLeft() && !response.isCommitted();
+    }
+
+    /** Forgets what was charged to an exchange whose wait was given up. */
+    void chargeAnew() {
+        charged = null;
+    }
+
     /** Keeps what the exchange was charged. If it has ended meanwhile, nobody else gives back what it got. */
     void keep(ChargedRequest request) {
         charged = request;

@@ -6,6 +6,7 @@ import dev.ratelimit.spring.reactive.endpoint.Found;
 import dev.ratelimit.spring.reactive.request.CurrentExchange;
 import dev.ratelimit.spring.reactive.request.EventLoop;
 import dev.ratelimit.spring.reactive.request.FactsFetcher;
+import dev.ratelimit.spring.reactive.request.FatalErrors;
 import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
 import dev.ratelimit.spring.reactive.request.ReactiveWebResponse;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
@@ -36,6 +37,16 @@ final class RateLimitStage {
         this.cors = cors;
     }
 
+    /** Where what this stage leaves is charged, because it could only guess the endpoint. */
+    RateLimitStage afterGuess() {
+        return new RateLimitStage(limiter.afterGuess(), endpoints, fetcher, cors);
+    }
+
+    /** Where that is charged if somebody has answered before. */
+    RateLimitStage afterAnswer() {
+        return new RateLimitStage(limiter.afterAnswer(), endpoints, fetcher, cors);
+    }
+
     /** Whether the request is a preflight that is not charged. */
     boolean isFreePreflight(ReactiveWebRequest request) {
         return limiter.isFreePreflight(request);
@@ -47,14 +58,18 @@ final class RateLimitStage {
     }
 
     /**
-     * Where the request leads, if a rule of the stage may depend on it.
+     * Where the request leads, if a rule of the stage may depend on it, or one that the stage before could not charge.
      *
      * @return {@code null} if no rule does
      */
     @Nullable
-    Found find(ReactiveWebRequest request) {
+    Found find(ReactiveWebRequest request, @Nullable ChargedRequest before) {
         Endpoints known = endpoints.get();
-        return limiter.readsEndpoint() || known.mayLeadToAnnotated(request) || known.mayLeadToManagement(request)
+        boolean guessed = before != null && before.context().isGuess();
+        return guessed
+                        || limiter.readsEndpoint()
+                        || known.mayLeadToAnnotated(request)
+                        || known.mayLeadToManagement(request)
                 ? known.find(request.exchange())
                 : null;
     }
@@ -80,21 +95,20 @@ final class RateLimitStage {
         if (reads.areNone() && EventLoop.isCurrent(request.exchange())) {
             return decide(passage, request, charged -> answer(passage, charged, request, rest));
         }
-        return fetch(reads, request)
+        return onLoop(fetcher.fetchAll(request, reads), request)
                 .flatMap(fetched -> decide(passage, fetched, charged -> answer(passage, charged, fetched, rest)));
     }
 
-    /** Charges a request by somebody other than its principal, whoever then answers it. */
+    /** Charges a request by somebody other than its principal, whoever then answers it and reads its body. */
     Mono<ChargedRequest> charge(Passage passage, ReactiveWebRequest request, String caller) {
-        return fetch(limiter.toFetch(passage.charged(), request), request)
+        return onLoop(fetcher.fetch(request, limiter.toFetch(passage.charged(), request)), request)
                 .flatMap(fetched -> decide(passage, fetched.by(caller), Mono::just))
                 .doOnNext(charged -> keepReservation(charged, request.exchange()));
     }
 
-    private Mono<ReactiveWebRequest> fetch(Reads reads, ReactiveWebRequest request) {
-        return fetcher.fetch(request, reads)
-                // the session, for example, is found on another thread
-                .delayUntil(fetched -> EventLoop.current(request.exchange()));
+    /** The session, for example, is found on another thread. */
+    private static Mono<ReactiveWebRequest> onLoop(Mono<ReactiveWebRequest> fetched, ReactiveWebRequest request) {
+        return fetched.delayUntil(same -> EventLoop.current(request.exchange()));
     }
 
     /** Goes on when the request is admitted or refused: at once, unless it has to wait. */
@@ -103,7 +117,7 @@ final class RateLimitStage {
         passage.keep(charged);
         return charged.isWaiting()
                 ? whenOver(charged)
-                        .then(EventLoop.nextTurn(request.exchange()))
+                        .then(EventLoop.afterWait(request.exchange()))
                         .then(Mono.defer(() -> decide(passage, request, next)))
                 : next.apply(charged);
     }
@@ -130,7 +144,8 @@ final class RateLimitStage {
             return Mono.error(request.failure());
         }
         ServerWebExchange exchange = passage.watch(request.exchange());
-        return rest.apply(exchange).contextWrite(context -> CurrentExchange.put(context, exchange));
+        return FatalErrors.tell(Mono.defer(() -> rest.apply(exchange)), passage::fail)
+                .contextWrite(context -> CurrentExchange.put(context, exchange));
     }
 
     /** Completes when a wait is over; a client that leaves meanwhile gets nothing. */

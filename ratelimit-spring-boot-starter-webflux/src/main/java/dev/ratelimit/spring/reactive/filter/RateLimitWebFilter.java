@@ -3,6 +3,7 @@ package dev.ratelimit.spring.reactive.filter;
 import dev.ratelimit.spring.reactive.endpoint.Found;
 import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
 import dev.ratelimit.spring.rules.recording.RequestRecording;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.Ordered;
@@ -23,8 +24,8 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
     private final String name;
     private final RateLimitStage stage;
 
-    /** Whether WebFlux looks for the handler next, so that its result can be awaited. */
-    private final boolean last;
+    /** Where the handler is known that WebFlux looks for next; {@code null} if another filter comes first. */
+    private final @Nullable RateLimitStage afterGuess;
 
     /** The actuator's own port has another, and no limits. */
     private final ApplicationContext context;
@@ -40,7 +41,7 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
         this.order = order;
         this.name = RateLimitWebFilter.class.getName() + "." + order;
         this.stage = stage;
-        this.last = last;
+        this.afterGuess = last ? stage.afterGuess() : null;
         this.context = context;
         this.recording = recording;
     }
@@ -52,7 +53,11 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
-        if (isOther(exchange) || exchange.getAttributes().put(name, true) != null) {
+        Passage before = Passage.of(exchange);
+        if (before != null && before.isGivenUp()) {
+            before = null;
+        }
+        if (isOther(exchange) || (before != null && before == exchange.getAttribute(name))) {
             return chain.filter(exchange);
         }
         ReactiveWebRequest request = ReactiveWebRequest.of(exchange);
@@ -60,11 +65,12 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
         if (preflight && stage.isFreePreflight(request)) {
             return chain.filter(exchange);
         }
-        Passage before = Passage.of(exchange);
         if (before != null) {
+            exchange.getAttributes().put(name, before);
             return pass(before, request, chain);
         }
         Passage passage = Passage.begin(exchange, recording);
+        exchange.getAttributes().put(name, passage);
         if (preflight && stage.isRefundedPreflight(request)) {
             passage.refundIfSuccessful();
         }
@@ -84,16 +90,18 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
     }
 
     private Mono<Void> pass(Passage passage, ReactiveWebRequest request, WebFilterChain chain) {
-        Found found = stage.find(request);
+        Found found = stage.find(request, passage.charged());
         if (found == null) {
             return stage.charge(passage, request, chain::filter);
         }
         if (found.certain()) {
             return stage.charge(passage, request.leadingTo(found.endpoint()), chain::filter);
         }
-        return last
-                ? AwaitedHandler.await(stage, passage, request, chain)
-                : stage.guess(request.exchange(), found)
-                        .flatMap(endpoint -> stage.charge(passage, request.leadingTo(endpoint), chain::filter));
+        RateLimitStage awaiting = afterGuess;
+        Function<ServerWebExchange, Mono<Void>> rest = awaiting == null
+                ? chain::filter
+                : same -> AwaitedHandler.await(awaiting, passage, request.at(same), chain);
+        return stage.guess(request.exchange(), found)
+                .flatMap(guess -> stage.charge(passage, request.perhapsLeadingTo(guess), rest));
     }
 }

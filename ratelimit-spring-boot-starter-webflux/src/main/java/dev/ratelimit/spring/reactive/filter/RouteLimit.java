@@ -36,6 +36,10 @@ public final class RouteLimit {
         if (passage == null) {
             return rest.apply(request.exchange());
         }
+        if (passage.isGivenUp()) {
+            // a circuit breaker goes on with its fallback
+            passage.chargeAnew();
+        }
         // a filter of the route may try again what has been refused
         return passage.isRefused() ? Mono.empty() : stage.charge(passage, request, rest);
     }

@@ -10,6 +10,7 @@ import dev.ratelimit.spring.reactive.request.CurrentExchange;
 import dev.ratelimit.spring.reactive.request.CurrentObservation;
 import dev.ratelimit.spring.reactive.request.EventLoop;
 import dev.ratelimit.spring.reactive.request.FactsFetcher;
+import dev.ratelimit.spring.reactive.request.FatalErrors;
 import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
 import dev.ratelimit.spring.reactive.request.ReactiveWebResponse;
 import dev.ratelimit.spring.rules.decision.CallLimiter;
@@ -93,7 +94,7 @@ public final class ReactiveCallCharger implements CallCharger {
         }
         return charge(call, target, context)
                 .onErrorResume(RateLimitExceededException.class, refusal -> Mono.error(new Refused(refusal)))
-                .thenMany(Flux.defer(() -> proceed(own)))
+                .thenMany(FatalErrors.tell(Flux.defer(() -> proceed(own)), fatal -> call.end()))
                 .doFinally(ending -> call.end())
                 .onErrorResume(Refused.class, refused -> fallBack(call, own.getThis(), refused.refusal));
     }
@@ -138,7 +139,8 @@ public final class ReactiveCallCharger implements CallCharger {
         Observation observation = CurrentObservation.of(context);
         if (exchange == null) {
             return CurrentCaller.find()
-                    .flatMap(caller -> later(
+                    .flatMap(caller -> afterWait(
+                            null,
                             CurrentObservation.note(observation, () -> call.chargeOutsideAsync(caller.orElse(null)))));
         }
         return fetcher.fetch(ReactiveWebRequest.of(exchange), call.reads())
@@ -151,16 +153,17 @@ public final class ReactiveCallCharger implements CallCharger {
         Passage passage = Passage.of(exchange);
         ChargedRequest charged = passage == null ? null : passage.charged();
         if (charged == null || !charged.callFollows() || !isHandledBy(target, exchange)) {
-            return onLoop(
+            return afterWait(
                     exchange, CurrentObservation.note(observation, () -> call.chargeWithinAsync(request, charged)));
         }
-        return onLoop(exchange, CurrentObservation.note(observation, () -> call.chargeAsPartOfAsync(charged, request)))
+        return afterWait(
+                        exchange,
+                        CurrentObservation.note(observation, () -> call.chargeAsPartOfAsync(charged, request)))
                 .then(Mono.fromRunnable(() -> show(call, charged, exchange)));
     }
 
-    /** What has been answered elsewhere goes on where the connection is served. */
-    private static Mono<Void> onLoop(ServerWebExchange exchange, CompletableFuture<?> charged) {
-        return charged.isDone() ? later(charged) : later(charged).then(EventLoop.nextTurn(exchange));
+    private static Mono<Void> afterWait(@Nullable ServerWebExchange exchange, CompletableFuture<?> charged) {
+        return charged.isDone() ? later(charged) : later(charged).then(EventLoop.afterWait(exchange));
     }
 
     /** Fails with a value, because Reactor logs errors of subscribers that have gone, as they do while a store is slow. */

@@ -26,8 +26,8 @@ import reactor.core.publisher.Mono;
  */
 public final class RefusalHandler implements WebExceptionHandler, Ordered {
 
-    /** Before Spring Boot's, which is at -1. */
-    private static final int ORDER = -2;
+    /** Before Spring Boot's, which is at -1, and before those of applications, which are usually at -2. */
+    private static final int ORDER = -3;
 
     private final CallLimiter limiter;
     private final CorsHeaders cors;

@@ -7,12 +7,14 @@ import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.util.ClassUtils;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.http.server.HttpServerRequest;
 
 /**
  * The thread of a connection, if the server is Reactor Netty. Up to version 1.3.6, it hangs a connection when an answer
  * from another thread is followed by one that is given while the next request is still being received. So what the rate
- * limits answer is given in a turn of its own, and what has waited elsewhere goes on here.
+ * limits answer is given in a turn of its own, and what has waited elsewhere goes on here. On other servers it goes on on a
+ * thread that may block, as theirs may, and not on the one that ends all waits.
  */
 public final class EventLoop {
 
@@ -20,6 +22,31 @@ public final class EventLoop {
             ClassUtils.isPresent("reactor.netty.http.server.HttpServerRequest", EventLoop.class.getClassLoader());
 
     private EventLoop() {}
+
+    /** Completes where what has waited elsewhere goes on; without an exchange, as off Netty. */
+    public static Mono<Void> afterWait(@Nullable ServerWebExchange exchange) {
+        if (exchange == null) {
+            return onPool();
+        }
+        Object server = nativeOf(exchange.getRequest());
+        if (NETTY && Netty.isServer(server)) {
+            return nextTurn(exchange);
+        }
+        return server == exchange.getRequest() ? Mono.empty() : onPool();
+    }
+
+    private static Mono<Void> onPool() {
+        return Mono.<Void>empty().publishOn(Schedulers.boundedElastic());
+    }
+
+    /** The request of the server; the request itself if it is not a server's, as in a test. */
+    private static Object nativeOf(ServerHttpRequest request) {
+        try {
+            return ServerHttpRequestDecorator.getNativeRequest(request);
+        } catch (IllegalArgumentException | IllegalStateException none) {
+            return request;
+        }
+    }
 
     /** Completes in another turn of the thread that the exchange's connection belongs to; at once on other servers. */
     public static Mono<Void> nextTurn(ServerWebExchange exchange) {
@@ -39,6 +66,10 @@ public final class EventLoop {
     /** Only loaded if Reactor Netty is present. */
     private static final class Netty {
 
+        static boolean isServer(Object request) {
+            return request instanceof HttpServerRequest;
+        }
+
         static Mono<Void> nextTurn(ServerHttpRequest request) {
             EventExecutor loop = loopOf(request);
             return loop == null ? Mono.empty() : Mono.create(turn -> loop.execute(turn::success));
@@ -56,15 +87,6 @@ public final class EventLoop {
             @Nullable EventExecutor[] loop = {null};
             server.withConnection(connection -> loop[0] = connection.channel().eventLoop());
             return loop[0];
-        }
-
-        /** The request of the server; the request itself if it is not a server's, as in a test. */
-        private static Object nativeOf(ServerHttpRequest request) {
-            try {
-                return ServerHttpRequestDecorator.getNativeRequest(request);
-            } catch (IllegalArgumentException | IllegalStateException none) {
-                return request;
-            }
         }
     }
 }

@@ -5,7 +5,6 @@ import dev.ratelimit.spring.rules.request.Reads.Fact;
 import java.util.Optional;
 import java.util.Set;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.http.MediaType;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.session.DefaultWebSessionManager;
 import org.springframework.web.server.session.WebSessionManager;
@@ -27,7 +26,21 @@ public final class FactsFetcher {
         this.resolvers = new ResolverBeans(beans);
     }
 
-    /** Returns the request with its facts; at once if there is nothing to fetch. */
+    /** Returns the request with its facts, also those in the form in its body; at once if there is nothing to fetch. */
+    public Mono<ReactiveWebRequest> fetchAll(ReactiveWebRequest request, Reads reads) {
+        FormExchange form = readForm(reads) ? FormExchange.in(request.exchange()) : null;
+        return form == null || form.isRead()
+                ? fetch(request, reads)
+                : form.read()
+                        .thenReturn(request)
+                        .onErrorResume(RuntimeException.class, lost -> Mono.just(request.without(lost)))
+                        .flatMap(read -> fetch(read, reads));
+    }
+
+    /**
+     * Returns the request with its facts, at once if there is nothing to fetch. Its form is known only if it has been read
+     * before: somebody else may be about to read the body.
+     */
     public Mono<ReactiveWebRequest> fetch(ReactiveWebRequest request, Reads reads) {
         ServerWebExchange exchange = request.exchange();
         Set<String> beans = reads.names(Fact.BEAN);
@@ -43,8 +56,7 @@ public final class FactsFetcher {
             facts = facts.flatMap(before -> withSession(before, exchange));
             nothing = false;
         }
-        // not for beans: whoever reads the body otherwise than as a form would find it empty
-        if (reads.include(Fact.PARAMETER) && isForm(exchange)) {
+        if (readForm(reads) && FormExchange.isSent(exchange)) {
             facts = facts.flatMap(before -> withForm(before, exchange));
             nothing = false;
         }
@@ -52,6 +64,11 @@ public final class FactsFetcher {
             facts = facts.flatMap(before -> resolvers.ask(beans, exchange).map(before::withResolved));
         }
         return nothing ? Mono.just(request) : facts.map(request::with);
+    }
+
+    /** Beans may read it, too. */
+    private static boolean readForm(Reads reads) {
+        return reads.include(Fact.PARAMETER) || reads.include(Fact.BEAN);
     }
 
     private static Mono<FetchedFacts> withPrincipal(ServerWebExchange exchange) {
@@ -72,20 +89,13 @@ public final class FactsFetcher {
                 .defaultIfEmpty(before);
     }
 
-    private static boolean isForm(ServerWebExchange exchange) {
-        try {
-            MediaType type = exchange.getRequest().getHeaders().getContentType();
-            return MediaType.APPLICATION_FORM_URLENCODED.isCompatibleWith(type);
-        } catch (RuntimeException unreadable) {
-            return false;
-        }
-    }
-
-    /** The application reads the same form; if it cannot be read, it gets the same exception, after the charge. */
+    /** If the form is malformed, the application decides what becomes of that: it reads the same one. */
     private static Mono<FetchedFacts> withForm(FetchedFacts before, ServerWebExchange exchange) {
-        return exchange.getFormData()
-                .map(before::withForm)
-                .onErrorResume(RuntimeException.class, failure -> Mono.just(before.withFailure(failure)))
-                .defaultIfEmpty(before);
+        FormExchange form = FormExchange.in(exchange);
+        return form == null || !form.isRead()
+                ? Mono.just(before.withForm(null))
+                : form.getFormData()
+                        .map(before::withForm)
+                        .onErrorResume(RuntimeException.class, malformed -> Mono.just(before.withForm(null)));
     }
 }

@@ -13,39 +13,33 @@ import org.springframework.util.MultiValueMap;
  *
  * @param principal the authenticated caller; {@code null} if there is none, or no rule reads it
  * @param sessionId of the existing session; {@code null} if there is none, or no rule reads it
- * @param form the parameters in the body; empty if there are none, or no rule reads them
- * @param failure why the body cannot be read; {@code null} if it has been read, or need not be
+ * @param form the parameters in the body; empty if there are none, or no rule reads them; {@code null} if they are unknown
  * @param resolved what resolvers that answer later have said, by the names of their beans
  */
 record FetchedFacts(
         @Nullable Principal principal,
         @Nullable String sessionId,
-        MultiValueMap<String, String> form,
-        @Nullable RuntimeException failure,
+        @Nullable MultiValueMap<String, String> form,
         Map<String, @Nullable String> resolved) {
 
     /** No facts. */
-    static final FetchedFacts NONE = new FetchedFacts(null, null, new LinkedMultiValueMap<>(), null, Map.of());
+    static final FetchedFacts NONE = new FetchedFacts(null, null, new LinkedMultiValueMap<>(), Map.of());
 
     FetchedFacts withPrincipal(Optional<Principal> found) {
-        return new FetchedFacts(found.orElse(null), sessionId, form, failure, resolved);
+        return new FetchedFacts(found.orElse(null), sessionId, form, resolved);
     }
 
     FetchedFacts withSession(Optional<String> found) {
-        return new FetchedFacts(principal, found.orElse(null), form, failure, resolved);
+        return new FetchedFacts(principal, found.orElse(null), form, resolved);
     }
 
-    FetchedFacts withForm(MultiValueMap<String, String> read) {
-        return new FetchedFacts(principal, sessionId, read, failure, resolved);
-    }
-
-    FetchedFacts withFailure(RuntimeException unreadable) {
-        return new FetchedFacts(principal, sessionId, form, unreadable, resolved);
+    FetchedFacts withForm(@Nullable MultiValueMap<String, String> read) {
+        return new FetchedFacts(principal, sessionId, read, resolved);
     }
 
     FetchedFacts withResolved(Map<String, Optional<String>> answers) {
         Map<String, @Nullable String> all = new HashMap<>();
         answers.forEach((name, answer) -> all.put(name, answer.orElse(null)));
-        return new FetchedFacts(principal, sessionId, form, failure, all);
+        return new FetchedFacts(principal, sessionId, form, all);
     }
 }

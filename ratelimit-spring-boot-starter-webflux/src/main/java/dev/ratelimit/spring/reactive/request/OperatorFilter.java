@@ -7,16 +7,19 @@ import org.springframework.core.Ordered;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
+import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilter;
 import org.springframework.web.server.WebFilterChain;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.core.publisher.Mono;
 
 /** Keeps the answers of the actuator endpoint private, and refuses changes with a query. */
 public final class OperatorFilter implements WebFilter, Ordered {
 
-    /** The path of the endpoint; {@code null} if it has none. */
-    private final Supplier<@Nullable String> path;
+    /** The paths of the endpoint, matched as its mapping does; {@code null} if it has none. */
+    private final Supplier<@Nullable PathPattern> paths;
 
     /**
      * Creates the filter.
@@ -24,7 +27,10 @@ public final class OperatorFilter implements WebFilter, Ordered {
      * @param path of the endpoint, known later; {@code null} if it has none
      */
     public OperatorFilter(Supplier<@Nullable String> path) {
-        this.path = path;
+        this.paths = SingletonSupplier.ofNullable(() -> {
+            String root = path.get();
+            return root == null ? null : PathPatternParser.defaultInstance.parse(root + "/**");
+        });
     }
 
     /** After Spring Security. */
@@ -35,10 +41,9 @@ public final class OperatorFilter implements WebFilter, Ordered {
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
-        String root = path.get();
-        String requested =
-                exchange.getRequest().getPath().pathWithinApplication().value();
-        if (root == null || !(requested.equals(root) || requested.startsWith(root + "/"))) {
+        PathPattern endpoint = paths.get();
+        if (endpoint == null
+                || !endpoint.matches(exchange.getRequest().getPath().pathWithinApplication())) {
             return chain.filter(exchange);
         }
         HttpHeaders headers = exchange.getResponse().getHeaders();

@@ -2,10 +2,10 @@ package dev.ratelimit.spring.reactive.request;
 
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.request.Endpoint;
+import dev.ratelimit.spring.rules.request.UncertainParameterException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.Principal;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -18,6 +18,7 @@ import org.springframework.http.HttpCookie;
 import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.util.LinkedCaseInsensitiveMap;
+import org.springframework.util.MultiValueMap;
 import org.springframework.util.StringUtils;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.util.UriUtils;
@@ -32,37 +33,65 @@ public final class ReactiveWebRequest implements WebRequest {
     /** Where the request leads; {@code null} if it has not been found out. */
     private final @Nullable Endpoint endpoint;
 
+    /** Whether only the dispatcher, later, tells whether it leads there. */
+    private final boolean guessed;
+
+    /** Why its body is lost; {@code null} if it is not. */
+    private final @Nullable RuntimeException failure;
+
     /** Whether {@code normalizedPath}, which may be {@code null}, is known. */
     private boolean normalized;
 
     private @Nullable PathContainer normalizedPath;
 
     private ReactiveWebRequest(
-            ServerWebExchange exchange, ServerHttpRequest request, FetchedFacts facts, @Nullable Endpoint endpoint) {
+            ServerWebExchange exchange,
+            ServerHttpRequest request,
+            FetchedFacts facts,
+            @Nullable Endpoint endpoint,
+            boolean guessed,
+            @Nullable RuntimeException failure) {
         this.exchange = exchange;
         this.request = request;
         this.facts = facts;
         this.endpoint = endpoint;
+        this.guessed = guessed;
+        this.failure = failure;
     }
 
     /** The request of an exchange, of which nothing has been fetched. */
     public static ReactiveWebRequest of(ServerWebExchange exchange) {
-        return new ReactiveWebRequest(exchange, exchange.getRequest(), FetchedFacts.NONE, null);
+        return new ReactiveWebRequest(exchange, exchange.getRequest(), FetchedFacts.NONE, null, false, null);
     }
 
     /** The same request with these facts. */
     ReactiveWebRequest with(FetchedFacts fetched) {
-        return new ReactiveWebRequest(exchange, request, fetched, endpoint);
+        return new ReactiveWebRequest(exchange, request, fetched, endpoint, guessed, failure);
     }
 
     /** The same request with its endpoint. */
     public ReactiveWebRequest leadingTo(@Nullable Endpoint found) {
-        return new ReactiveWebRequest(exchange, request, facts, found);
+        return new ReactiveWebRequest(exchange, request, facts, found, false, failure);
+    }
+
+    /** The same request with what is perhaps its endpoint, which the dispatcher finds out later. */
+    public ReactiveWebRequest perhapsLeadingTo(Endpoint guess) {
+        return new ReactiveWebRequest(exchange, request, facts, guess, true, failure);
+    }
+
+    /** Whether its endpoint is not certain yet. */
+    public boolean isGuessed() {
+        return guessed;
     }
 
     /** The same request in an exchange that filters have put around it since. */
     public ReactiveWebRequest at(ServerWebExchange later) {
-        return new ReactiveWebRequest(later, later.getRequest(), facts, endpoint);
+        return new ReactiveWebRequest(later, later.getRequest(), facts, endpoint, guessed, failure);
+    }
+
+    /** The same request, whose body is lost. */
+    ReactiveWebRequest without(RuntimeException lost) {
+        return new ReactiveWebRequest(exchange, request, facts, endpoint, guessed, lost);
     }
 
     /** The same request by another caller, of whom only the name is known. */
@@ -79,9 +108,9 @@ public final class ReactiveWebRequest implements WebRequest {
         return endpoint;
     }
 
-    /** Why the body cannot be read, which the application must see; {@code null} if it has been read. */
+    /** Why the body is lost, so that the request cannot go on; {@code null} if it is not. */
     public @Nullable RuntimeException failure() {
-        return facts.failure();
+        return failure;
     }
 
     @Override
@@ -158,15 +187,12 @@ public final class ReactiveWebRequest implements WebRequest {
 
     @Override
     public List<String> parameters(String name) {
-        checkForm();
-        List<String> inQuery = request.getQueryParams().getOrDefault(name, List.of());
-        List<String> inForm = facts.form().getOrDefault(name, List.of());
-        if (inForm.isEmpty()) {
-            return valuesOf(inQuery);
+        List<String> inQuery = valuesOf(request.getQueryParams().getOrDefault(name, List.of()));
+        List<String> inForm = form().getOrDefault(name, List.of());
+        if (!inQuery.isEmpty() && !inForm.isEmpty()) {
+            throw new UncertainParameterException("the parameter is in the query and in the form");
         }
-        List<String> all = new ArrayList<>(valuesOf(inQuery));
-        all.addAll(valuesOf(inForm));
-        return all;
+        return inForm.isEmpty() ? inQuery : valuesOf(inForm);
     }
 
     /** A parameter without a value is {@code null} in WebFlux. */
@@ -176,16 +202,17 @@ public final class ReactiveWebRequest implements WebRequest {
 
     @Override
     public Collection<String> parameterNames() {
-        checkForm();
         Set<String> all = new LinkedHashSet<>(request.getQueryParams().keySet());
-        all.addAll(facts.form().keySet());
+        all.addAll(form().keySet());
         return all;
     }
 
-    private void checkForm() {
-        if (facts.failure() != null) {
-            throw facts.failure();
+    private MultiValueMap<String, String> form() {
+        MultiValueMap<String, String> form = facts.form();
+        if (form == null) {
+            throw new UncertainParameterException("the form has not been read");
         }
+        return form;
     }
 
     @Override
@@ -232,7 +259,7 @@ public final class ReactiveWebRequest implements WebRequest {
     @Override
     public WebRequest received() {
         ServerHttpRequest original = ReceivedRequests.of(exchange);
-        return original == null ? this : new ReactiveWebRequest(exchange, original, facts, endpoint);
+        return original == null ? this : new ReactiveWebRequest(exchange, original, facts, endpoint, guessed, failure);
     }
 
     @Override

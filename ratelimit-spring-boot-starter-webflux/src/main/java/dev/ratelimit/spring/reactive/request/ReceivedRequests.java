@@ -3,6 +3,7 @@ package dev.ratelimit.spring.reactive.request;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.core.Ordered;
+import org.springframework.http.codec.ServerCodecConfigurer;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.web.server.ServerWebExchange;
@@ -28,8 +29,19 @@ public final class ReceivedRequests implements BeanPostProcessor {
         return exchange.getAttribute(ATTRIBUTE);
     }
 
-    /** Notes the original, before other filters put something around the request. */
+    /** Notes the original, before other filters put something around the request, and keeps forms that somebody reads. */
     public static final class Filter implements WebFilter, Ordered {
+
+        private final FormExchange.Reader forms;
+
+        /**
+         * Creates the filter of an application.
+         *
+         * @param codecs among them the one that reads forms
+         */
+        public Filter(ServerCodecConfigurer codecs) {
+            this.forms = new FormExchange.Reader(codecs);
+        }
 
         @Override
         public int getOrder() {
@@ -41,7 +53,7 @@ public final class ReceivedRequests implements BeanPostProcessor {
             if (exchange.getRequest() instanceof Transformed transformed) {
                 exchange.getAttributes().put(ATTRIBUTE, transformed.original);
             }
-            return chain.filter(exchange);
+            return chain.filter(FormExchange.of(exchange, forms));
         }
     }
 

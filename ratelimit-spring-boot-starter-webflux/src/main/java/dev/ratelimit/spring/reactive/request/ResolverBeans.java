@@ -1,16 +1,16 @@
 package dev.ratelimit.spring.reactive.request;
 
+import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.KeyResolver;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.reactive.ReactiveKeyResolver;
 import dev.ratelimit.spring.reactive.ReactivePlanResolver;
+import dev.ratelimit.spring.rules.key.ResolverFailures;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Flux;
@@ -19,11 +19,9 @@ import reactor.core.publisher.Mono;
 /** The beans that resolve keys and plans, as far as they answer later. Thread-safe. */
 final class ResolverBeans {
 
-    private static final Logger log = LoggerFactory.getLogger(ResolverBeans.class);
-
     private final ListableBeanFactory beans;
     private final Map<String, Optional<Resolver>> byName = new ConcurrentHashMap<>();
-    private final Set<String> failed = ConcurrentHashMap.newKeySet();
+    private final Map<String, ResolverFailures> failures = new ConcurrentHashMap<>();
 
     private interface Resolver {
 
@@ -74,11 +72,13 @@ final class ResolverBeans {
         return Mono.defer(() -> resolver.resolve(exchange))
                 .map(Optional::of)
                 .onErrorResume(Exception.class, failure -> {
-                    if (failed.add(name)) {
-                        log.warn("Bean '{}' has failed, which counts as no value. This is logged once", name, failure);
-                    }
+                    failures.computeIfAbsent(name, this::failuresOf).add(failure);
                     return Mono.empty();
                 })
                 .defaultIfEmpty(Optional.empty());
+    }
+
+    private ResolverFailures failuresOf(String name) {
+        return new ResolverFailures(name, beans.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system));
     }
 }

@@ -112,6 +112,19 @@ class ActuatorTest {
     }
 
     @Test
+    void path_writtenOtherwise_isProtected() {
+        String path = "/%61ctuator/%72atelimits/orders";
+        RawResponse changed = app.client()
+                .sendBody("POST " + path + "?limit=1/minute HTTP/1.1", "{}", "Content-Type: application/json");
+        RawResponse shown = app.get(path);
+
+        assertThat(changed.status()).isEqualTo(400);
+        assertThat(changed.body()).contains("no parameters in the query");
+        assertThat(shown.status()).isEqualTo(200);
+        assertThat(shown.header("X-Frame-Options")).isEqualTo("DENY");
+    }
+
+    @Test
     void explanation_saysWhatWouldHappen() {
         RawResponse explained = app.get("/actuator/ratelimits/explain?method=GET&path=/orders/7&address=10.0.0.1");
 

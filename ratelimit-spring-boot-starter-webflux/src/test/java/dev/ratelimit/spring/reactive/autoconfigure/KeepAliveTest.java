@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
  * once. Refusals must not be such answers.
  */
 @Tag("servers")
+@Tag("slow")
 class KeepAliveTest {
 
     private static final int PATIENCE_MILLIS = 20_000;

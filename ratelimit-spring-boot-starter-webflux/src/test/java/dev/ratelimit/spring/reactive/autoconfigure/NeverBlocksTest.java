@@ -35,6 +35,7 @@ import reactor.netty.resources.ConnectionProvider;
  * No request blocks an event loop, from the first one on. Blocking calls are collected and not refused: what throws an
  * error there may be caught, and then only looks like a store that fails.
  */
+@Tag("slow")
 @Tag("servers")
 class NeverBlocksTest {
 

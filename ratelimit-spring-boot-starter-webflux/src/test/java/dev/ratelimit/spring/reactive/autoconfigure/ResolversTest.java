@@ -8,6 +8,7 @@ import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.spring.reactive.ReactiveKeyResolver;
 import dev.ratelimit.spring.reactive.ReactivePlanResolver;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -17,7 +18,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebSession;
@@ -64,6 +68,11 @@ class ResolversTest {
         Mono<String> login(WebSession session) {
             session.getAttributes().put("user", "a");
             return Mono.just("in");
+        }
+
+        @PostMapping("/raw")
+        Mono<String> raw(ServerHttpRequest request) {
+            return DataBufferUtils.join(request.getBody()).map(body -> body.toString(StandardCharsets.UTF_8));
         }
 
         @GetMapping("/session")
@@ -188,5 +197,40 @@ class ResolversTest {
                         .sendBody("POST /any HTTP/1.1", "account=b", type)
                         .status())
                 .isEqualTo(200);
+    }
+
+    /** The body belongs to who reads it last. */
+    @Test
+    void form_thatIsReadForAKey_isReadByTheHandlerByteForByte() {
+        restart(
+                "ratelimit.policies.accounts.limit=9/minute",
+                "ratelimit.policies.accounts.key=#request.getParameter('account')",
+                "ratelimit.policies.tenants.limit=9/minute",
+                "ratelimit.policies.tenants.key=bean:tenants");
+
+        for (String form : List.of("account=a&x=%C3%A4+", "account=%zz", "")) {
+            assertThat(app.client()
+                            .sendBody("POST /raw HTTP/1.1", form, "Content-Type: application/x-www-form-urlencoded")
+                            .body())
+                    .isEqualTo(form);
+        }
+    }
+
+    @Test
+    void form_thatIsLargerThanFormsMayBe_hasNoParameters_andArrives() {
+        restart(
+                "ratelimit.policies.accounts.limit=1/minute",
+                "ratelimit.policies.accounts.key=#request.getParameter('account')");
+        String form = "account=a&x=" + "x".repeat(300_000);
+        String type = "Content-Type: application/x-www-form-urlencoded";
+
+        assertThat(app.client().sendBody("POST /raw HTTP/1.1", form, type).body())
+                .isEqualTo(form);
+        assertThat(app.client()
+                        .sendBody("POST /raw HTTP/1.1", "account=a", type)
+                        .status())
+                .isEqualTo(200);
+        assertThat(app.client().sendBody("POST /raw HTTP/1.1", "x=1", type).status())
+                .isEqualTo(429); // no account, either: charged to the same address
     }
 }

@@ -50,6 +50,7 @@ class ThreadsOnRedisTest {
     }
 
     @Test
+    @Tag("slow")
     void requests_thatWaitForRedis_startNoThreads() {
         try (RedisServer redis = RedisServer.start();
                 RunningApp app = RunningApp.startInRealTime(

@@ -60,29 +60,31 @@ import reactor.core.publisher.Sinks;
 @Tag("slow")
 class WebFilterFaultsTest {
 
-    private static final Map<String, String> PROPERTIES = Map.ofEntries(
-            Map.entry("ratelimit.policies.slots.concurrency", "2"),
-            Map.entry("ratelimit.policies.slots.key", "header:X-Key"),
-            Map.entry("ratelimit.policies.late-slots.concurrency", "2"),
-            Map.entry("ratelimit.policies.late-slots.key", "user"),
-            Map.entry("ratelimit.policies.failures.limit", "10/hour"),
-            Map.entry("ratelimit.policies.failures.key", "header:X-Key"),
-            Map.entry("ratelimit.policies.failures.free", "2xx"),
-            Map.entry("ratelimit.policies.few.limit", "1/hour"),
-            Map.entry("ratelimit.policies.few.key", "header:X-Few"),
-            Map.entry("ratelimit.policies.few.missing-key", "skip"),
-            Map.entry("ratelimit.policies.few.stage", "after-security"),
-            Map.entry("ratelimit.policies.early.limit", "1/minute"),
-            Map.entry("ratelimit.policies.early.key", "header:X-Early"),
-            Map.entry("ratelimit.policies.early.missing-key", "skip"),
-            Map.entry("ratelimit.policies.early.on-exceeded.action", "wait"),
-            Map.entry("ratelimit.policies.early.on-exceeded.max-wait", "1m"),
-            Map.entry("ratelimit.policies.late.limit", "1/minute"),
-            Map.entry("ratelimit.policies.late.key", "header:X-Late"),
-            Map.entry("ratelimit.policies.late.missing-key", "skip"),
-            Map.entry("ratelimit.policies.late.stage", "after-security"),
-            Map.entry("ratelimit.policies.late.on-exceeded.action", "wait"),
-            Map.entry("ratelimit.policies.late.on-exceeded.max-wait", "1m"));
+    private static final RateLimitProperties PROPERTIES = new Binder(new MapConfigurationPropertySource(Map.ofEntries(
+                    Map.entry("ratelimit.policies.slots.concurrency", "2"),
+                    Map.entry("ratelimit.policies.slots.key", "header:X-Key"),
+                    Map.entry("ratelimit.policies.late-slots.concurrency", "2"),
+                    Map.entry("ratelimit.policies.late-slots.key", "user"),
+                    Map.entry("ratelimit.policies.failures.limit", "10/hour"),
+                    Map.entry("ratelimit.policies.failures.key", "header:X-Key"),
+                    Map.entry("ratelimit.policies.failures.free", "2xx"),
+                    Map.entry("ratelimit.policies.few.limit", "1/hour"),
+                    Map.entry("ratelimit.policies.few.key", "header:X-Few"),
+                    Map.entry("ratelimit.policies.few.missing-key", "skip"),
+                    Map.entry("ratelimit.policies.few.stage", "after-security"),
+                    Map.entry("ratelimit.policies.early.limit", "1/minute"),
+                    Map.entry("ratelimit.policies.early.key", "header:X-Early"),
+                    Map.entry("ratelimit.policies.early.missing-key", "skip"),
+                    Map.entry("ratelimit.policies.early.on-exceeded.action", "wait"),
+                    Map.entry("ratelimit.policies.early.on-exceeded.max-wait", "1m"),
+                    Map.entry("ratelimit.policies.late.limit", "1/minute"),
+                    Map.entry("ratelimit.policies.late.key", "header:X-Late"),
+                    Map.entry("ratelimit.policies.late.missing-key", "skip"),
+                    Map.entry("ratelimit.policies.late.stage", "after-security"),
+                    Map.entry("ratelimit.policies.late.on-exceeded.action", "wait"),
+                    Map.entry("ratelimit.policies.late.on-exceeded.max-wait", "1m"))))
+            .bind("ratelimit", RateLimitProperties.class)
+            .get();
 
     /** A server with the filters, whose requests and responses may fail. */
     private static final class Server {
@@ -96,17 +98,14 @@ class WebFilterFaultsTest {
 
         Server(Faults faults) {
             this.faults = faults;
-            RateLimitProperties properties = new Binder(new MapConfigurationPropertySource(PROPERTIES))
-                    .bind("ratelimit", RateLimitProperties.class)
-                    .get();
             DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
-            RequestRules rules = new RequestRules(properties, beans, text -> text, limit -> {});
+            RequestRules rules = new RequestRules(PROPERTIES, beans, text -> text, limit -> {});
             Endpoints endpoints = new Endpoints(List.of(), (endpoint, handler) -> false, () -> false, time);
             rules.enforce(endpoints);
             waiting = new WaitingRequests(
                     rules, faults.in(RateLimitStore.class, store), time, faults.in(Scheduler.class, time));
             RequestLimiter limiter =
-                    new RequestLimiter(rules, properties, waiting, (policy, outcome) -> {}, time, null);
+                    new RequestLimiter(rules, PROPERTIES, waiting, (policy, outcome) -> {}, time, null);
             RateLimitFilters stages = new RateLimitFilters(
                     limiter,
                     () -> endpoints,

@@ -23,6 +23,7 @@ import reactor.core.publisher.Mono;
 
 /** The examples of docs/gateway.md, and those for the gateway of its page on migration, exactly as written there. */
 @Tag("servers")
+@Tag("slow")
 @EnabledIf("dev.ratelimit.spring.reactive.gateway.RoutedApp#isPossible")
 class GatewayPageTest {
 

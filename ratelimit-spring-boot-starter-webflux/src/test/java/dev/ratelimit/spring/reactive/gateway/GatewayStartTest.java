@@ -22,6 +22,7 @@ import reactor.core.publisher.Mono;
 @Tag("servers")
 @EnabledIf("dev.ratelimit.spring.reactive.gateway.RoutedApp#isPossible")
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("slow")
 class GatewayStartTest {
 
     @Configuration(proxyBeanMethods = false)

@@ -10,12 +10,14 @@ import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.RequestFacts;
 import dev.ratelimit.spring.reactive.GatewayLimits;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import java.io.IOException;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -27,6 +29,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
+import reactor.core.publisher.Sinks;
 
 /** Routes name the policies that limit them. Each test has its own routes and policies. */
 @Tag("servers")
@@ -59,9 +62,24 @@ class RateLimitGatewayFilterFactoryTest {
                             route -> route.path("/coded")
                                     .filters(filters -> filters.filter(limits.of("coded")))
                                     .uri("forward:/local"))
+                    .route(
+                            "impatient",
+                            route -> route.path("/impatient")
+                                    .filters(filters -> filters.filter((exchange, chain) -> limits.of("patient")
+                                            .filter(exchange, chain)
+                                            .timeout(PATIENCE_ENDS.asFlux().next())
+                                            .onErrorResume(
+                                                    TimeoutException.class,
+                                                    late -> limits.of("fallback")
+                                                            .filter(exchange, chain))))
+                                    .uri("forward:/local"))
                     .build();
         }
     }
+
+    /** Ends the patience of all who wait at the moment. */
+    private static final Sinks.Many<Boolean> PATIENCE_ENDS =
+            Sinks.many().multicast().directBestEffort();
 
     private static RoutedApp app;
 
@@ -118,12 +136,14 @@ class RateLimitGatewayFilterFactoryTest {
                   waits: {limit: 1/second, key: ip, on-exceeded: {action: wait, max-wait: 5s}, match.annotated: true}
                   shadow: {limit: 1/minute, key: ip, mode: shadow, match.annotated: true}
                   forwards: {limit: 1/minute, key: ip, match.annotated: true}
-                  stripped: {limit: 1/minute, key: ip, match.annotated: true}
+                  stripped: {limit: 1/minute, key: ip, match: {annotated: true, when: "#request.requestURI.startsWith('/stripped/')"}}
                   listed: {limit: 1/minute, key: route, match.annotated: true}
                   also-listed: {limit: 1/minute, key: route, match.annotated: true}
                   callers: {limit: 1/minute, key: "header:X-Caller", missing-key: reject, match.annotated: true}
                   shown: {limit: 9/minute, key: "ip, route", match.annotated: true}
                   coded: {limit: 1/minute, key: "ip, route", match.annotated: true}
+                  patient: {limit: 1/minute, key: ip, on-exceeded: {action: wait, max-wait: 5m}, match.annotated: true}
+                  fallback: {limit: 1/minute, key: ip, match.annotated: true}
                 """, Local.class, Coded.class);
     }
 
@@ -233,16 +253,38 @@ class RateLimitGatewayFilterFactoryTest {
         assertThat(app.status("/held/now")).isEqualTo(200);
     }
 
+    /** As a circuit breaker with a time limit does, which goes on with its fallback. */
+    @Test
+    void request_whoseWaitIsGivenUp_isChargedAnewWhereItGoesOn() {
+        assertThat(app.get("/impatient").header("RateLimit")).contains("\"patient\";r=0");
+
+        RawResponse second = untilPatienceEnds();
+        assertThat(second.status()).isEqualTo(200);
+        assertThat(second.body()).isEqualTo("local");
+        assertThat(second.header("RateLimit")).contains("\"fallback\";r=0");
+
+        RawResponse third = untilPatienceEnds();
+        assertThat(third.status()).isEqualTo(429);
+        assertThat(third.header("Retry-After")).isEqualTo("60");
+    }
+
+    private static RawResponse untilPatienceEnds() {
+        CompletableFuture<RawResponse> answer = CompletableFuture.supplyAsync(() -> app.get("/impatient"));
+        await().until(() -> app.app().bean(WaitingRequests.class).waiting("patient") == 1);
+        assertThat(PATIENCE_ENDS.tryEmitNext(true)).isEqualTo(Sinks.EmitResult.OK);
+        return answer.join();
+    }
+
     @Test
     void request_thatWaits_isPassedOnLater() {
         assertThat(app.status("/waits")).isEqualTo(200);
 
         CompletableFuture<Integer> later = CompletableFuture.supplyAsync(() -> app.status("/waits"));
 
-        await().untilAsserted(() -> {
-            app.advance(Duration.ofSeconds(1));
-            assertThat(later).isCompletedWithValue(200);
-        });
+        // only then: a request that comes after the limit is whole again does not wait
+        await().until(() -> app.app().bean(WaitingRequests.class).waiting("waits") == 1);
+        app.advance(Duration.ofSeconds(1));
+        assertThat(later).succeedsWithin(Duration.ofSeconds(10)).isEqualTo(200);
         await().untilAsserted(
                         () -> assertThat(app.app().counted("waits", "waited")).isEqualTo(1));
     }
@@ -264,7 +306,7 @@ class RateLimitGatewayFilterFactoryTest {
     }
 
     @Test
-    void path_thatIsRewritten_exemptsNobody() {
+    void path_thatIsRewritten_isStillThatOfTheClient() {
         assertThat(app.status("/stripped/exempt")).isEqualTo(200);
         assertThat(app.retryAfter("/stripped/exempt")).isEqualTo("60");
     }

@@ -34,6 +34,7 @@ class StoreFailureTest {
     private final RedisServer server = RedisServer.start();
 
     @Test
+    @Tag("slow")
     void routes_withoutRedis_doWhatTheirPoliciesSay() {
         try (RoutedApp app = RoutedApp.start(
                 """

@@ -1,0 +1,71 @@
+package dev.ratelimit.spring.reactive.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.spring.RawResponse;
+import dev.ratelimit.spring.RunningApp;
+import dev.ratelimit.spring.Server;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebFilter;
+import reactor.core.publisher.Mono;
+
+/** A form that a filter reads before the limits do, as those of Spring Security against forged requests and for logins. */
+@Tag("servers")
+class FormsTest {
+
+    @Configuration(proxyBeanMethods = false)
+    static class ReadsFirst {
+
+        @Bean
+        @Order(-200)
+        WebFilter first() {
+            return (exchange, chain) -> exchange.getFormData().then(chain.filter(exchange));
+        }
+    }
+
+    @RestController
+    static class Forms {
+
+        @PostMapping("/form")
+        Mono<String> form(ServerWebExchange exchange) {
+            return exchange.getFormData().map(form -> "form " + form);
+        }
+
+        @PostMapping("/body")
+        Mono<String> body(ServerWebExchange exchange) {
+            return DataBufferUtils.join(exchange.getRequest().getBody())
+                    .map(body -> "body " + body.toString(StandardCharsets.UTF_8));
+        }
+    }
+
+    private static RawResponse post(RunningApp app, String path) {
+        return app.client()
+                .sendBody("POST " + path + " HTTP/1.1", "a=1&b=2", "Content-Type: application/x-www-form-urlencoded");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Server.class)
+    void form_thatAFilterHasRead_isThatOfTheLimits_andOfTheHandler(Server server) {
+        try (RunningApp app = RunningApp.start(
+                server,
+                List.of(ReadsFirst.class, Forms.class),
+                "ratelimit.policies.by-form.limit=2/hour",
+                "ratelimit.policies.by-form.key=#request.getParameter('a')",
+                "ratelimit.policies.by-form.missing-key=reject")) {
+            assertThat(post(app, "/form").body()).isEqualTo("form {a=[1], b=[2]}");
+            assertThat(post(app, "/body").body()).isEqualTo("body a=1&b=2");
+            assertThat(post(app, "/form").status()).isEqualTo(429);
+        }
+    }
+}

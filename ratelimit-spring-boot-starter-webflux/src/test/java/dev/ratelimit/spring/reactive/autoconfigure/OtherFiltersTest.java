@@ -1,0 +1,107 @@
+package dev.ratelimit.spring.reactive.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.RunningApp;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpStatus;
+import org.springframework.stereotype.Service;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.WebExceptionHandler;
+import org.springframework.web.server.WebFilter;
+import reactor.core.publisher.Mono;
+
+/** Limits beside filters and handlers of errors that an application has itself. */
+@Tag("servers")
+class OtherFiltersTest {
+
+    @Configuration(proxyBeanMethods = false)
+    static class Others {
+
+        /** After the limits. */
+        @Bean
+        WebFilter principal() {
+            return (exchange, chain) -> {
+                String name = exchange.getRequest().getHeaders().getFirst("X-User");
+                return chain.filter(
+                        name == null
+                                ? exchange
+                                : exchange.mutate()
+                                        .principal(Mono.just(() -> name))
+                                        .build());
+            };
+        }
+
+        @Bean
+        @Order(-2)
+        WebExceptionHandler errors() {
+            return (exchange, failure) -> {
+                exchange.getResponse().setStatusCode(HttpStatus.INTERNAL_SERVER_ERROR);
+                return exchange.getResponse().setComplete();
+            };
+        }
+    }
+
+    @Service
+    static class Mails {
+
+        @RateLimited(value = "1/minute", key = "principal")
+        public Mono<String> send() {
+            return Mono.just("sent");
+        }
+
+        @RateLimited("1/minute")
+        public String now() {
+            return "now";
+        }
+    }
+
+    @RestController
+    static class Api {
+
+        private final Mails mails;
+
+        Api(Mails mails) {
+            this.mails = mails;
+        }
+
+        @GetMapping("/mails")
+        Mono<String> send() {
+            return mails.send();
+        }
+
+        @GetMapping("/now")
+        String now() {
+            return mails.now();
+        }
+    }
+
+    private final RunningApp app = RunningApp.start(List.of(Others.class, Mails.class, Api.class));
+
+    @AfterEach
+    void stop() {
+        app.close();
+    }
+
+    @Test
+    void call_isChargedToThePrincipalOfALaterFilter() {
+        assertThat(app.get("/mails", "X-User: alice").status()).isEqualTo(200);
+        assertThat(app.get("/mails", "X-User: alice").status()).isEqualTo(429);
+        assertThat(app.get("/mails", "X-User: bob").status()).isEqualTo(200);
+    }
+
+    @Test
+    void refusalOfACall_isNoErrorOfTheApplication() {
+        assertThat(app.get("/now").status()).isEqualTo(200);
+        assertThat(app.get("/now").status()).isEqualTo(429);
+        assertThat(app.get("/now").header("Retry-After")).isNotNull();
+    }
+}
