@@ -57,6 +57,7 @@ class BrowserTest {
     }
 
     @Test
+    @Tag("slow")
     void page_played_showsBudgetsAndRefusals() throws IOException, InterruptedException {
         assumeThat(browsers()).as("browsers on the path").isNotEmpty();
 

@@ -53,6 +53,7 @@ class SharedBudgetTest {
     }
 
     @Test
+    @Tag("slow")
     void login_onTwoInstances_hasFiveAttemptsInAll() throws IOException, InterruptedException {
         try (RedisServer redis = RedisServer.start();
                 ConfigurableApplicationContext first = start(redis);
