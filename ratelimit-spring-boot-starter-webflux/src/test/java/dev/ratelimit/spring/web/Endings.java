@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.http.HttpStatus;
@@ -36,6 +37,7 @@ class Endings {
             "/left-by-filter?status=404, */*, 404, false, true");
 
     final AtomicInteger reached = new AtomicInteger();
+    private final AtomicInteger unended = new AtomicInteger();
     private final Sinks.Empty<Void> gone = Sinks.empty();
 
     static final class LoginFailed extends RuntimeException {
@@ -46,9 +48,24 @@ class Endings {
         private static final long serialVersionUID = 1;
     }
 
+    /** The requests whose end the server has not told: what they hold comes back by time only. */
+    int unended() {
+        return unended.get();
+    }
+
     /** What answers exceptions, and a filter that leaves its answer to the server. */
     @Configuration(proxyBeanMethods = false)
     static class Pages {
+
+        @Bean
+        @Order(Ordered.HIGHEST_PRECEDENCE)
+        WebFilter counting(Endings endings) {
+            return (exchange, chain) -> Mono.defer(() -> {
+                        endings.unended.incrementAndGet();
+                        return chain.filter(exchange);
+                    })
+                    .doFinally(end -> endings.unended.decrementAndGet());
+        }
 
         /** Turns exceptions into a 401, outside of the rate limits. */
         @Bean

@@ -46,6 +46,11 @@ class Endings {
         private static final long serialVersionUID = 1;
     }
 
+    /** The requests whose end the server has not told. */
+    int unended() {
+        return 0;
+    }
+
     /** What answers exceptions. */
     @Configuration(proxyBeanMethods = false)
     static class Pages {
