@@ -35,6 +35,11 @@ public abstract class AppPerTest {
         return start(Configured.of(server, sources, whole(properties)), !readsLog);
     }
 
+    /** Does the same, also for a test that reads the log, if it reads nothing that is reported at the start. */
+    protected final RunningApp startShared(List<Class<?>> sources, String... properties) {
+        return start(Configured.of(Server.DEFAULT, sources, whole(properties)), true);
+    }
+
     /**
      * Replaces the application by one that starts for this test alone, because the test is about the start or about what
      * applications count since then.

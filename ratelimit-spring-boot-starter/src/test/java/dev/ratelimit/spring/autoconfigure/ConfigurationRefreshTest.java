@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.spring.AppPerTest;
+import dev.ratelimit.spring.Forgetful;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitChangedEvent;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -66,13 +68,18 @@ class ConfigurationRefreshTest extends AppPerTest {
     }
 
     @Configuration(proxyBeanMethods = false)
-    static class Listener {
+    static class Listener implements Forgetful {
 
         final List<RateLimitChangedEvent> heard = new CopyOnWriteArrayList<>();
 
         @EventListener
         void hear(RateLimitChangedEvent event) {
             heard.add(event);
+        }
+
+        @Override
+        public void forget() {
+            heard.clear();
         }
     }
 
@@ -88,12 +95,17 @@ class ConfigurationRefreshTest extends AppPerTest {
 
     @BeforeEach
     void start() {
-        start(
+        startShared(
                 List.of(TestApi.class, Pages.class, Clouds.class, Listener.class),
                 "management.endpoints.web.exposure.include=ratelimits",
                 "p.limit=10/hour",
                 "p.match.paths=/any",
                 "ratelimit.policies.q.limit=100/hour");
+    }
+
+    @AfterEach
+    void leaveWhatWasRefreshed() {
+        refresh();
     }
 
     private void refresh(String... properties) {

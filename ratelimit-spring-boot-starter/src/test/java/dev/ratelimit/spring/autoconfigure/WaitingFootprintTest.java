@@ -29,7 +29,7 @@ class WaitingFootprintTest {
 
     private static long usedBytes() {
         long used = Long.MAX_VALUE;
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 2; i++) {
             System.gc();
             used = Math.min(
                     used,
