@@ -73,24 +73,33 @@ final class ScriptExecutor {
     }
 
     /**
-     * Asks a server as a request would; one that redirects is well, too.
+     * Asks a server as requests would, with every command that they need: what it refuses to one of them would otherwise fail
+     * them again as soon as the probe has succeeded. One that redirects is well, too.
      *
      * @return completed exceptionally if the server fails
      */
     CompletableFuture<?> probe(Node node) {
         Batch batch = servers.probe(node);
-        return node.link()
-                .live()
-                .thenCompose(connection -> charge(
-                                new Way(connection, node.clock(), false), () -> List.of(batch), () -> true)
-                        .exceptionallyCompose(failure -> {
-                            Redirect redirect = Redirect.of(cause(failure), connection.server());
-                            if (redirect == null) {
-                                return CompletableFuture.failedFuture(failure);
-                            }
-                            servers.elsewhere(redirect);
-                            return CompletableFuture.completedFuture(List.of());
-                        }));
+        return node.link().live().thenCompose(connection -> {
+            Way way = new Way(connection, node.clock(), false);
+            // one after another on the connection, in the same round trip
+            return CompletableFuture.allOf(
+                    probe(way, batch, Order.CHARGE), probe(way, batch, new Order(Operation.RESET, 0, 0)));
+        });
+    }
+
+    private CompletableFuture<?> probe(Way way, Batch batch, Order order) {
+        return new Letter(way, order, ticker)
+                .send(() -> List.of(batch), these -> edition.apply(Script.of(these)), () -> true)
+                .exceptionallyCompose(failure -> {
+                    Redirect redirect =
+                            Redirect.of(cause(failure), way.connection().server());
+                    if (redirect == null) {
+                        return CompletableFuture.failedFuture(failure);
+                    }
+                    servers.elsewhere(redirect);
+                    return CompletableFuture.completedFuture(List.of());
+                });
     }
 
     /** Looks for a server that has taken the place of one that still fails. */

@@ -123,4 +123,21 @@ class CredentialsTest {
             awaitAuth(scene);
         }
     }
+
+    @Test
+    @DisplayName("E18: a user without a command that only refunds and resets use: not asked again while that fails")
+    void noCommandOfRefunds_isNamedOnce() {
+        try (Scene scene = scene().connected()) {
+            server.ask(redis -> redis.aclSetuser("limiter", AclSetuserArgs.Builder.removeCommand(CommandType.DEL)));
+            assertThat(scene.store.reset(WIDE, "k")).isFalse();
+
+            // probes fail, too
+            Scene.awaitUntil(() -> scene.events.failures(RedisStoreFailure.AUTH) > 5);
+            assertThat(scene.store.available()).isFalse();
+            assertThat(scene.events.warnings()).singleElement().asString().contains("(auth: ");
+
+            setPassword("first");
+            scene.awaitRedis();
+        }
+    }
 }

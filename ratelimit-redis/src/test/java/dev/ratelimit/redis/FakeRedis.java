@@ -2,6 +2,7 @@ package dev.ratelimit.redis;
 
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.redis.server.ScriptServer;
+import dev.ratelimit.redis.server.ScriptServer.State;
 import dev.ratelimit.test.FakeTicker;
 import io.lettuce.core.RedisException;
 import java.util.ArrayDeque;
@@ -157,6 +158,11 @@ final class FakeRedis extends OneServer implements Scheduler {
     /** From now on, callers who wait in vain are woken twice as late as they should be. */
     void stall() {
         stalls = true;
+    }
+
+    /** From now on, it allows scripts only this. */
+    void state(State state) {
+        server.state(state);
     }
 
     /** How many connections are open. */

@@ -36,6 +36,7 @@ class StoreFailureTest {
             AUTH       | WRONGPASS invalid username-password pair or user is disabled.
             AUTH       | ERR Error running script: The user executing the script can't run this command or subcommand
             AUTH       | ERR ACL failure in script: User limiter has no permissions to run the 'psetex' command script: 8960, on @user_script:40.
+            READONLY   | ERR Script attempted to execute a write command while the cluster is down and readonly
             CLUSTER    | MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.
             CLUSTER    | CLUSTERDOWN Hash slot not served
             MOVING     | TRYAGAIN Multiple keys request during rehashing of slot

@@ -98,6 +98,11 @@ public final class RedisServer implements AutoCloseable {
         return RedisURI.create(HOST, port);
     }
 
+    /** Where it would save its keys. */
+    public Path directory() {
+        return directory;
+    }
+
     /** A client of this server, which lasts as long: one that is left behind would reconnect for ever. */
     public RedisClient newClient() {
         RedisClient client = RedisClient.create(uri());

@@ -46,6 +46,15 @@ public final class ScriptServer {
         READ_ONLY(Refusal.CHANGES, "READONLY You can't write against a read only replica."),
         NO_REPLICAS(Refusal.CHANGES, "NOREPLICAS Not enough good replicas to write."),
         OUT_OF_MEMORY(Refusal.GROWTH, "OOM command not allowed when used memory > 'maxmemory'."),
+        CANNOT_SAVE(
+                Refusal.CHANGES,
+                "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk."),
+        /** The cluster is down, and allows reads. */
+        CLUSTER_READS_ONLY(
+                Refusal.CHANGES,
+                "ERR Script attempted to execute a write command while the cluster is down and readonly"),
+        NO_PERMISSION_TO_DELETE(
+                Refusal.DELETIONS, "ERR The user executing the script can't run this command or subcommand"),
         NO_PERMISSION_TO_CHANGE(
                 Refusal.ALL_CHANGES, "ERR The user executing the script can't run this command or subcommand");
 
@@ -58,6 +67,7 @@ public final class ScriptServer {
             CHANGES,
             /** The same, if the command may need memory. */
             GROWTH,
+            DELETIONS,
             ALL_CHANGES
         }
 
@@ -78,6 +88,7 @@ public final class ScriptServer {
             return switch (refusal) {
                 case CHANGES -> command.changes && !changed;
                 case GROWTH -> command.grows && !changed;
+                case DELETIONS -> command == Command.DEL;
                 case ALL_CHANGES -> command.changes;
                 default -> false;
             };

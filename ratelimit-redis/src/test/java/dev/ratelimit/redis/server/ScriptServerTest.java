@@ -222,7 +222,14 @@ class ScriptServerTest {
     @ParameterizedTest
     @EnumSource(
             value = State.class,
-            names = {"READ_ONLY", "NO_REPLICAS", "OUT_OF_MEMORY", "NO_PERMISSION_TO_CHANGE"})
+            names = {
+                "READ_ONLY",
+                "NO_REPLICAS",
+                "CANNOT_SAVE",
+                "CLUSTER_READS_ONLY",
+                "OUT_OF_MEMORY",
+                "NO_PERMISSION_TO_CHANGE"
+            })
     void state_refusesChanges_inTheScript(State state) {
         eval(SET, "before");
         server.state(state);
@@ -234,7 +241,14 @@ class ScriptServerTest {
     @ParameterizedTest
     @EnumSource(
             value = State.class,
-            names = {"READ_ONLY", "NO_REPLICAS", "NO_PERMISSION_TO_CHANGE"})
+            names = {
+                "READ_ONLY",
+                "NO_REPLICAS",
+                "CANNOT_SAVE",
+                "CLUSTER_READS_ONLY",
+                "NO_PERMISSION_TO_DELETE",
+                "NO_PERMISSION_TO_CHANGE"
+            })
     void state_refusesChanges_alsoDeletions(State state) {
         server.state(state);
 

@@ -278,7 +278,10 @@ final class Network {
     /** Records that an instance sends a script. */
     void sends(Place place, String[] keys, byte[][] arguments) {
         if (isProbe(keys)) {
-            instance(place).probes(arguments);
+            if (Asked.operation(arguments).equals("charge")) {
+                // its other command follows
+                instance(place).probes(arguments);
+            }
         } else {
             if (Asked.operation(arguments).equals("refund")) {
                 instance(place).refunds();
