@@ -445,6 +445,13 @@ class WaysAroundTest extends AppPerTest {
     }
 
     @Test
+    void exemptionThatIsNeitherTrueNorFalse_exemptsNobody() {
+        start(List.of(TestApi.class), "p.limit=1/hour", "ratelimit.exempt.when=#request.getHeader('X-Beta') ?: 'yes'");
+
+        assertThat(fiveTimes("GET /any HTTP/1.1")).contains(429);
+    }
+
+    @Test
     void budgetOfAllWithoutAKey_isNotShown() {
         start(List.of(TestApi.class), "p.limit=9/hour", "p.key=header:X-Key", "p.missing-key=shared");
 

@@ -24,6 +24,9 @@ public final class Passage {
 
     private static final String ATTRIBUTE = Passage.class.getName();
 
+    /** Of exchanges that filters do not limit. */
+    private static final String LEFT_OUT = ATTRIBUTE + ".leftOut";
+
     /** Of the server, without what filters have put around it. */
     private final ServerHttpResponse response;
 
@@ -72,6 +75,24 @@ public final class Passage {
     /** The way of an exchange; {@code null} if no filter has seen it. */
     public static @Nullable Passage of(ServerWebExchange exchange) {
         return exchange.getAttribute(ATTRIBUTE);
+    }
+
+    /** Notes that a filter has seen the exchange, and does not limit it. */
+    static void leaveOut(ServerWebExchange exchange) {
+        exchange.getAttributes().put(LEFT_OUT, true);
+    }
+
+    /**
+     * Checks that an exchange without a way is one that no limit applies to: one that no filter has seen, because another filter
+     * has handed it on, is not.
+     *
+     * @throws IllegalStateException if no filter has seen it
+     */
+    static void requireLeftOut(ServerWebExchange exchange) {
+        if (exchange.getAttribute(LEFT_OUT) == null) {
+            throw new IllegalStateException(
+                    "an exchange on a route with limits has not passed the filter of rate limits");
+        }
     }
 
     /** Notes what is counted from now on in the observation of the exchange, if its context has one. */

@@ -57,12 +57,13 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
         if (before != null && before.isGivenUp()) {
             before = null;
         }
-        if (isOther(exchange) || (before != null && before == exchange.getAttribute(name))) {
+        if (before != null && before == exchange.getAttribute(name)) {
             return chain.filter(exchange);
         }
         ReactiveWebRequest request = ReactiveWebRequest.of(exchange);
         boolean preflight = HttpMethod.OPTIONS.equals(exchange.getRequest().getMethod());
-        if (preflight && stage.isFreePreflight(request)) {
+        if (isOther(exchange) || (preflight && stage.isFreePreflight(request))) {
+            Passage.leaveOut(exchange);
             return chain.filter(exchange);
         }
         if (before != null) {

@@ -34,6 +34,7 @@ public final class RouteLimit {
     public <T> Mono<T> charge(ReactiveWebRequest request, Function<ServerWebExchange, Mono<T>> rest) {
         Passage passage = Passage.of(request.exchange());
         if (passage == null) {
+            Passage.requireLeftOut(request.exchange());
             return rest.apply(request.exchange());
         }
         if (passage.isGivenUp()) {
@@ -46,18 +47,16 @@ public final class RouteLimit {
 
     /**
      * Charges a request by this caller in place of its principal, and lets somebody else answer it.
-     *
-     * @return empty if the request is not limited at all
      */
     public Mono<Answer> charge(ReactiveWebRequest request, String caller) {
         Passage passage = Passage.of(request.exchange());
-        return passage == null
-                ? Mono.empty()
-                : stage.charge(passage, request, caller)
-                        .map(charged -> answer(
-                                passage,
-                                charged,
-                                request.exchange().getResponse().getHeaders()));
+        if (passage == null) {
+            Passage.requireLeftOut(request.exchange());
+            return Mono.just(new Answer(true, Map.of()));
+        }
+        return stage.charge(passage, request, caller)
+                .map(charged -> answer(
+                        passage, charged, request.exchange().getResponse().getHeaders()));
     }
 
     /** Moves the headers that show the budgets from the response to the answer, which adds them again. */

@@ -171,8 +171,7 @@ public final class PolicyRateLimiter extends AbstractRateLimiter<PolicyRateLimit
                         + " chain of an exchange, as the filter RequestRateLimiter does"));
             }
             return limit.charge(ReactiveWebRequest.of(exchange).leadingTo(Endpoint.UNMAPPED), id)
-                    .map(answer -> new Response(answer.admitted(), answer.headers()))
-                    .defaultIfEmpty(ADMITTED);
+                    .map(answer -> new Response(answer.admitted(), answer.headers()));
         });
     }
 }

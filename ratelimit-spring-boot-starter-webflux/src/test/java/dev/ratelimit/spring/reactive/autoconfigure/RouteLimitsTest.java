@@ -9,10 +9,15 @@ import dev.ratelimit.spring.reactive.RouteLimits;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.web.reactive.DispatcherHandler;
 import org.springframework.web.reactive.function.server.RouterFunction;
 import org.springframework.web.reactive.function.server.ServerResponse;
+import org.springframework.web.server.WebFilter;
 
 /** Functional routes name the policies that limit them. */
 @Tag("servers")
@@ -27,7 +32,24 @@ class RouteLimitsTest {
                     .filter(limits.of("reports"))
                     .build()
                     .and(route().GET("/open", request -> ServerResponse.ok().bodyValue("open"))
+                            .build())
+                    .and(route().OPTIONS(
+                                    "/shown", request -> ServerResponse.ok().build())
+                            .filter(limits.of("reports"))
                             .build());
+        }
+    }
+
+    /** A filter before all others that hands requests on by itself, so that no other filter sees them. */
+    @Configuration(proxyBeanMethods = false)
+    static class Shortcut {
+
+        @Bean
+        @Order(Ordered.HIGHEST_PRECEDENCE)
+        WebFilter shortcut(ObjectProvider<DispatcherHandler> handlers) {
+            return (exchange, chain) -> exchange.getRequest().getHeaders().getFirst("X-Short") != null
+                    ? handlers.getObject().handle(exchange)
+                    : chain.filter(exchange);
         }
     }
 
@@ -68,6 +90,36 @@ class RouteLimitsTest {
     void route_whileLimitsAreOff_isNotLimited() {
         try (RunningApp app = start("ratelimit.enabled=false")) {
             assertThat(app.get("/reports/1").status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void route_whoseLimitsDoNotKnowTheRequest_isNotFree() {
+        try (RunningApp app = RunningApp.start(
+                List.of(Routes.class, Shortcut.class),
+                "ratelimit.policies.reports.limit=1/minute",
+                "ratelimit.policies.reports.key=ip",
+                "ratelimit.policies.reports.match.annotated=true")) {
+            assertThat(app.get("/open", "X-Short: 1").status()).isEqualTo(200);
+
+            assertThat(app.get("/reports/1", "X-Short: 1").status()).isEqualTo(500);
+        }
+    }
+
+    @Test
+    void preflight_ofARoute_isFree() {
+        try (RunningApp app = start(
+                "ratelimit.policies.reports.limit=1/minute",
+                "ratelimit.policies.reports.key=ip",
+                "ratelimit.policies.reports.match.annotated=true")) {
+            for (int i = 0; i < 3; i++) {
+                assertThat(app.send(
+                                        "OPTIONS /shown HTTP/1.1",
+                                        "Origin: https://a.example",
+                                        "Access-Control-Request-Method: GET")
+                                .status())
+                        .isEqualTo(200);
+            }
         }
     }
 }

@@ -11,7 +11,6 @@ import dev.ratelimit.spring.servlet.settlement.Settlement;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.HandlerFunction;
 import org.springframework.web.servlet.function.ServerRequest;
 import org.springframework.web.servlet.function.ServerResponse;
@@ -42,8 +41,7 @@ public final class RouteLimit {
         ChargedRequest before = RateLimitFilter.chargedOf(asked);
         HttpServletResponse response = RateLimitFilter.responseTo(asked);
         if (before == null || response == null) {
-            if (request.method().equals(HttpMethod.OPTIONS)) {
-                // a preflight, which is free
+            if (limiter.isFreePreflight(new ServletWebRequest(asked, paths))) {
                 return handler.handle(request);
             }
             throw new IllegalStateException(

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.rules.decision.RequestRules;
+import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,9 +22,11 @@ import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.cloud.gateway.server.mvc.handler.GatewayRouterFunctions;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.ServerResponse;
 
@@ -41,6 +45,21 @@ class RateLimitFilterFunctionsTest {
                     .GET("/coded", request -> ServerResponse.ok().build())
                     .filter(RateLimitFilterFunctions.rateLimit("order"))
                     .build();
+        }
+
+        /** A filter before all others that forwards requests by itself, so that no other filter sees them. */
+        @Bean
+        FilterRegistrationBean<Filter> shortcut() {
+            FilterRegistrationBean<Filter> shortcut = new FilterRegistrationBean<>((request, response, chain) -> {
+                HttpServletRequest asked = (HttpServletRequest) request;
+                if (asked.getHeader("X-Short") != null) {
+                    asked.getRequestDispatcher(asked.getRequestURI()).forward(request, response);
+                } else {
+                    chain.doFilter(request, response);
+                }
+            });
+            shortcut.setOrder(Ordered.HIGHEST_PRECEDENCE);
+            return shortcut;
         }
 
         /** As a circuit breaker does, whose time limit needs another thread. */
@@ -140,6 +159,15 @@ class RateLimitFilterFunctionsTest {
         assertThat(app.get("/east").body()).contains("\"violated-policies\":[\"each\"]");
         assertThat(app.status("/west")).isEqualTo(200);
         assertThat(app.get("/west").body()).contains("\"violated-policies\":[\"total\"]");
+    }
+
+    @Test
+    void route_whoseLimitsDoNotKnowTheRequest_isNotFree() {
+        assertThat(app.status("/plain/short", "X-Short: 1")).isNotEqualTo(500);
+
+        assertThat(app.status("/behind", "X-Short: 1")).isEqualTo(500);
+        assertThat(app.app().send("OPTIONS /behind HTTP/1.1", "X-Short: 1").status())
+                .isEqualTo(500);
     }
 
     @Test

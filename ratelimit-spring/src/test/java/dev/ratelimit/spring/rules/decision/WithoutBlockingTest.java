@@ -298,6 +298,16 @@ class WithoutBlockingTest {
     }
 
     @Test
+    void charge_storeThatAnswersNothing_isNotFree() {
+        Loop loop = new Loop("p.limit=1/hour");
+        ChargedRequest charged = loop.ask();
+
+        loop.store.answerNothing();
+
+        assertThatThrownBy(() -> loop.again(charged)).isInstanceOf(NullPointerException.class);
+    }
+
+    @Test
     void charge_secondStageThatRefuses_givesTheFirstBackAndShowsIt() {
         Loop loop =
                 new Loop("p.limit=9/hour", "q.limit=1/hour", "q.stage=after-security", "ratelimit.expose-shared=true");
