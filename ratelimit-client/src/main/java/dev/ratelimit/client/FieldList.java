@@ -8,20 +8,17 @@ import java.util.Map;
 
 /**
  * The members of a structured field that is a list (RFC 9651), with its parameters, or a dictionary, whose members are
- * parameters alone. Lenient: servers write tokens for strings, times for integers and blanks anywhere. Reads at most {@link #MAX_LENGTH} characters,
+ * parameters alone. Lenient: servers write tokens for strings, times for integers and blanks anywhere. Reads each character
  * once.
  */
 final class FieldList {
-
-    /** Longer than any honest field; the rest is ignored. */
-    static final int MAX_LENGTH = 8_192;
 
     private FieldList() {}
 
     /** The parameters of each member, by their names in lower case. What cannot be read is left out. */
     static List<Map<String, String>> members(String field) {
         List<Map<String, String>> members = new ArrayList<>();
-        int end = Math.min(field.length(), MAX_LENGTH);
+        int end = field.length();
         Map<String, String> parameters = new HashMap<>();
         boolean quoted = false;
         int from = 0;
@@ -33,10 +30,7 @@ final class FieldList {
             } else if (c == '"') {
                 quoted = true;
             } else if (c == ';' || c == ',') {
-                // what is cut off in the middle is not read
-                if (i < end || end == field.length()) {
-                    addTo(parameters, field.substring(from, i));
-                }
+                addTo(parameters, field.substring(from, i));
                 from = i + 1;
                 if (c == ',') {
                     members.add(parameters);

@@ -1,8 +1,10 @@
 package dev.ratelimit.client;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ratelimit.Ticker;
-import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
  * How many calls of a key are under way, and how many may be: as many as the server has said that it still admits, and
@@ -11,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class InFlight {
 
-    /** Of keys without calls; beyond that, what their servers have said is forgotten. */
+    /** Of keys without calls; beyond that, what the server of the one that is idle longest has said is forgotten. */
     private static final int MAX_IDLE = 10_000;
 
     private record Calls(long count, long bound, long sinceNanos, long endNanos) {
@@ -36,22 +38,34 @@ final class InFlight {
     }
 
     private final Ticker ticker;
-    private final ConcurrentHashMap<String, Calls> keys = new ConcurrentHashMap<>();
+
+    /** With calls under way. */
+    @GuardedBy("this")
+    private final Map<String, Calls> busy = new HashMap<>();
+
+    /** Without any, but with a bound, the first that became idle first. */
+    @GuardedBy("this")
+    private final Map<String, Calls> idle = new LinkedHashMap<>();
 
     InFlight(Ticker ticker) {
         this.ticker = ticker;
     }
 
     /** Counts a call that is about to be sent, unless too many are under way. */
-    boolean enter(String key) {
-        long now = ticker.nanos();
-        boolean[] entered = new boolean[1];
-        keys.compute(key, (same, known) -> {
-            Calls calls = known == null ? Calls.NONE : known.at(now);
-            entered[0] = !calls.full();
-            return entered[0] ? calls.with(calls.count + 1) : calls;
-        });
-        return entered[0];
+    synchronized boolean enter(String key) {
+        Calls calls = of(key).at(ticker.nanos());
+        if (calls.full()) {
+            return false;
+        }
+        idle.remove(key);
+        busy.put(key, calls.with(calls.count + 1));
+        return true;
+    }
+
+    @GuardedBy("this")
+    private Calls of(String key) {
+        Calls calls = busy.get(key);
+        return calls == null ? idle.getOrDefault(key, Calls.NONE) : calls;
     }
 
     /**
@@ -60,9 +74,9 @@ final class InFlight {
      * @param sentNanos when the call was sent whose answer says that: an answer to an older call than that which has set the
      *     bound may lower it, but not lift it
      */
-    void bound(String key, long bound, long nanos, long sentNanos) {
+    synchronized void bound(String key, long bound, long nanos, long sentNanos) {
         long now = ticker.nanos();
-        keys.computeIfPresent(key, (same, known) -> {
+        busy.computeIfPresent(key, (same, known) -> {
             Calls calls = known.at(now);
             boolean older = calls.bounded() && sentNanos - calls.sinceNanos < 0;
             return older && bound >= calls.bound ? calls : new Calls(calls.count, bound, now, now + nanos);
@@ -70,16 +84,23 @@ final class InFlight {
     }
 
     /** Counts a call that has been answered, or will not be. */
-    void leave(String key) {
-        keys.computeIfPresent(key, (same, calls) -> kept(calls.with(calls.count - 1)));
+    synchronized void leave(String key) {
+        Calls calls = busy.remove(key);
+        if (calls == null) {
+            return;
+        }
+        Calls left = calls.with(calls.count - 1);
+        if (left.count > 0) {
+            busy.put(key, left);
+        } else if (left.bounded()) {
+            idle.put(key, left);
+            if (idle.size() > MAX_IDLE) {
+                idle.remove(idle.keySet().iterator().next());
+            }
+        }
     }
 
-    private @Nullable Calls kept(Calls calls) {
-        boolean forgotten = calls.count == 0 && (!calls.bounded() || keys.size() > MAX_IDLE);
-        return forgotten ? null : calls;
-    }
-
-    int keys() {
-        return keys.size();
+    synchronized int keys() {
+        return busy.size() + idle.size();
     }
 }

@@ -48,6 +48,12 @@ record ServerFields(long remaining, long resetSeconds, long retryAfterSeconds) {
     /** What stands in the name of a reset for {@code remaining}; a delay first, as it needs no clock. */
     private static final List<String> RESETS = List.of("reset-after", "reset", "resettime", "next");
 
+    /** More than any honest response has, names and values together. */
+    private static final int MAX_LENGTH = 8_192;
+
+    /** Also more than any has, since servers write times in so many ways that one that cannot be read takes a while. */
+    private static final int MAX_VALUES = 100;
+
     /** Between the values of a field, not within a date. */
     private static final Pattern COMMA = Pattern.compile(",(?!\\s*\\d{1,2}[ -]\\p{Alpha}{3})");
 
@@ -75,13 +81,23 @@ record ServerFields(long remaining, long resetSeconds, long retryAfterSeconds) {
         return retryAfterSeconds != ABSENT ? retryAfterSeconds : remaining == 0 ? resetSeconds : 0;
     }
 
-    /** The fields that may matter, by their names in lower case. */
+    /** The lines of the fields that may matter, by their names in lower case; without those that would be too many. */
     private static Map<String, List<String>> relevant(HttpHeaders headers) {
         Map<String, List<String>> fields = new HashMap<>();
-        headers.forEach((name, values) -> {
+        long[] sum = new long[2];
+        headers.forEach((name, lines) -> {
             String field = name.toLowerCase(Locale.ROOT);
             if (field.contains("retry-after") || field.contains(LIMITS) || field.contains("rate-limit")) {
-                fields.computeIfAbsent(field, any -> new ArrayList<>()).addAll(values);
+                for (String line : lines) {
+                    long characters = sum[0] + field.length() + line.length();
+                    long values =
+                            sum[1] + 1 + line.chars().filter(c -> c == ',').count();
+                    if (characters <= MAX_LENGTH && values <= MAX_VALUES) {
+                        sum[0] = characters;
+                        sum[1] = values;
+                        fields.computeIfAbsent(field, any -> new ArrayList<>()).add(line);
+                    }
+                }
             }
         });
         return fields;
@@ -104,17 +120,13 @@ record ServerFields(long remaining, long resetSeconds, long retryAfterSeconds) {
     /** What {@code RateLimit} says: of draft 7 a dictionary, since then a list. */
     private static ServerFields listed(Map<String, List<String>> fields, Instant from) {
         ServerFields tightest = NONE;
-        int characters = 0;
         for (String line : fields.getOrDefault(LIMITS, List.of())) {
-            if (characters < FieldList.MAX_LENGTH) {
-                Map<String, String> dictionary = new HashMap<>();
-                for (Map<String, String> member : FieldList.members(line)) {
-                    tightest = tightest.and(of(either(member, "r", "a"), either(member, "t", "w"), from));
-                    dictionary.putAll(member);
-                }
-                tightest = tightest.and(of(dictionary.get("remaining"), dictionary.get("reset"), from));
+            Map<String, String> dictionary = new HashMap<>();
+            for (Map<String, String> member : FieldList.members(line)) {
+                tightest = tightest.and(of(either(member, "r", "a"), either(member, "t", "w"), from));
+                dictionary.putAll(member);
             }
-            characters += Math.min(line.length(), FieldList.MAX_LENGTH);
+            tightest = tightest.and(of(dictionary.get("remaining"), dictionary.get("reset"), from));
         }
         return tightest;
     }
@@ -168,8 +180,7 @@ record ServerFields(long remaining, long resetSeconds, long retryAfterSeconds) {
 
     /** The values of a field that may be on several lines, or several on one, without parameters. */
     private static List<String> values(List<String> lines) {
-        String list = String.join(",", lines);
-        return COMMA.splitAsStream(list.substring(0, Math.min(list.length(), FieldList.MAX_LENGTH)))
+        return COMMA.splitAsStream(String.join(",", lines))
                 .map(value -> value.substring(0, value.indexOf(';') < 0 ? value.length() : value.indexOf(';')))
                 .map(String::strip)
                 .toList();

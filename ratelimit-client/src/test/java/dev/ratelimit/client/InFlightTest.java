@@ -1,0 +1,64 @@
+package dev.ratelimit.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.test.FakeTicker;
+import java.time.Duration;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class InFlightTest {
+
+    private static final long SECOND = 1_000_000_000L;
+
+    private final FakeTicker ticker = new FakeTicker();
+    private final InFlight inFlight = new InFlight(ticker);
+
+    private void call(String key, long bound) {
+        long sent = ticker.nanos();
+        assertThat(inFlight.enter(key)).isTrue();
+        inFlight.bound(key, bound, SECOND, sent);
+        inFlight.leave(key);
+    }
+
+    @Test
+    void bound_ofAKeyWithoutCalls_holdsUntilItEnds() {
+        call("a", 1);
+
+        assertThat(inFlight.enter("a")).isTrue();
+        assertThat(inFlight.enter("a")).isFalse();
+
+        ticker.advance(Duration.ofSeconds(1));
+        assertThat(inFlight.enter("a")).isTrue();
+    }
+
+    @Test
+    void bound_ofANewKeyAfterVeryManyOthers_holds() {
+        IntStream.range(0, 20_000).forEach(i -> call("key" + i, 1));
+
+        call("new", 1);
+
+        assertThat(inFlight.enter("new")).isTrue();
+        assertThat(inFlight.enter("new")).isFalse();
+    }
+
+    @Test
+    void bounds_ofVeryManyKeys_areForgottenFromTheOldest() {
+        IntStream.range(0, 10_000).forEach(i -> call("key" + i, 1));
+
+        call("new", 1);
+
+        assertThat(inFlight.keys()).isEqualTo(10_000);
+        assertThat(inFlight.enter("key1") && inFlight.enter("key1")).isFalse();
+        assertThat(inFlight.enter("key0") && inFlight.enter("key0")).isTrue();
+    }
+
+    @Test
+    void bound_ofAKeyThatHasNoneAnyMore_isForgotten() {
+        call("a", 1);
+
+        call("a", Long.MAX_VALUE);
+
+        assertThat(inFlight.keys()).isZero();
+    }
+}
