@@ -145,14 +145,21 @@ public final class AppliedRules {
             }
         } else if (override == LimitOverride.Fixed.BLOCKED) {
             if (!rule.shadow()) {
-                blockedNanos =
-                        Math.max(blockedNanos, live == null || own == null ? LiveOverrides.NEVER : live.restNanos(own));
+                long rest = live == null || own == null || isBlockedByHand(rule, context)
+                        ? LiveOverrides.NEVER
+                        : live.restNanos(own);
+                blockedNanos = Math.max(blockedNanos, rest);
             }
             addRefused(rule, live == null ? rule.key().of(context) : key);
         } else {
             Outcome outcome = override == LimitOverride.Fixed.EXEMPT ? Outcome.EXEMPT : Outcome.UNLIMITED;
             add(new Uncharged(rule, outcome, null, null, true));
         }
+    }
+
+    /** Whether the configuration blocks the caller, without asking for a plan. */
+    private static boolean isBlockedByHand(Rule rule, RequestContext context) {
+        return rule.overrides().areByHand(context) && rule.override(context) == LimitOverride.Fixed.BLOCKED;
     }
 
     /** Whether these are the limits that a change of the policy changes, not those of a plan or an override. */

@@ -81,17 +81,16 @@ public final class LiveOverrides {
      * @param key of the request; {@code null} if it lacks a part
      */
     public @Nullable Entry entry(@Nullable String key, RequestContext context) {
-        Entry entry = byKey.isEmpty() || key == null ? null : byKey.get(subject == null ? key : part(subject, context));
-        if (entry != null && isInForce(entry)) {
-            return entry;
-        }
+        Entry ofKey = byKey.isEmpty() || key == null ? null : byKey.get(subject == null ? key : part(subject, context));
         IpAddress address = networks.isEmpty() ? null : context.address();
-        Entry ofAddress = address == null ? null : networks.find(address, this::isInForce);
+        if (ofKey != null && isInForce(ofKey, null)) {
+            return lengthened(ofKey, address);
+        }
+        Entry ofAddress = ofAddress(address, null);
         if (ofAddress == null) {
             return null;
         }
-        boolean privilege = ofAddress.override() != LimitOverride.Fixed.BLOCKED;
-        return privilege && context.hasProxyAddress() ? null : ofAddress;
+        return !isBlock(ofAddress) && context.hasProxyAddress() ? null : lengthened(ofAddress, address);
     }
 
     private String part(KeyPart of, RequestContext context) {
@@ -103,12 +102,33 @@ public final class LiveOverrides {
     public @Nullable Entry entry(PlainKey key) {
         for (String part : key.parts()) {
             Entry entry = byKey.get(part);
-            if (entry != null && isInForce(entry)) {
-                return entry;
+            if (entry != null && isInForce(entry, null)) {
+                return lengthened(entry, key.address());
             }
         }
-        IpAddress address = key.address();
-        return address == null ? null : networks.find(address, this::isInForce);
+        Entry ofAddress = ofAddress(key.address(), null);
+        return ofAddress == null ? null : lengthened(ofAddress, key.address());
+    }
+
+    /** Of blocks within each other, the one that ends last, if there is no gap before it. */
+    private Entry lengthened(Entry met, @Nullable IpAddress address) {
+        Entry last = met;
+        while (isBlock(last) && last.untilNanos() != NEVER) {
+            Entry next = ofAddress(address, last);
+            if (next == null || !isBlock(next)) {
+                break;
+            }
+            last = next;
+        }
+        return last;
+    }
+
+    private static boolean isBlock(Entry entry) {
+        return entry.override() == LimitOverride.Fixed.BLOCKED;
+    }
+
+    private @Nullable Entry ofAddress(@Nullable IpAddress address, @Nullable Entry after) {
+        return address == null ? null : networks.find(address, entry -> isInForce(entry, after));
     }
 
     /** The limits of all overrides. */
@@ -116,7 +136,13 @@ public final class LiveOverrides {
         return Stream.concat(byKey.values().stream(), networks.values()).map(Entry::override);
     }
 
-    private boolean isInForce(Entry entry) {
-        return entry.untilNanos() == NEVER || ticker.epochNanos() < entry.untilNanos();
+    /**
+     * Whether it applies.
+     *
+     * @param after at the end of this one; {@code null} for now
+     */
+    private boolean isInForce(Entry entry, @Nullable Entry after) {
+        return entry.untilNanos() == NEVER
+                || (after == null ? ticker.epochNanos() : after.untilNanos()) < entry.untilNanos();
     }
 }

@@ -127,6 +127,47 @@ class KeyOverridesTest {
         assertThat(endless.body()).contains("can never admit this request");
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "none",
+            delimiter = '|',
+            value = {
+                "10.0.0.7=PT10M, 10.0.0.0/24=PT1H | 3600",
+                "10.0.0.7=PT1H, 10.0.0.0/24=PT10M | 3600",
+                "10.0.0.0/24=PT10M, 10.0.0.0/16=PT1H | 3600",
+                "10.0.0.7=PT10M, 10.0.0.0/24=PT20M, 10.0.0.0/16=PT1H | 3600",
+                "10.0.0.7=PT10M, 10.0.0.0/24=PT1H, 10.0.0.0/16=PT20M | 3600",
+                "10.0.0.7=PT10M, 10.0.0.0/16= | none",
+                "10.0.0.7=PT10M, 10.0.0.0/24=5/hour, 10.0.0.0/16=PT1H | 600",
+                "10.0.0.7=PT10M, 10.1.0.0/24=PT1H | 600",
+                "10.0.0.9=PT10M | none",
+            })
+    void refusal_byABlockWithinAnother_tellsWhenTheCallerIsAdmittedAgain(String blocks, String wait)
+            throws IOException {
+        LiveRules live = new LiveRules(
+                "p.limit=100/hour",
+                "p.key=ip",
+                "p.overrides[10.0.0.9]=blocked",
+                "p.retry-jitter.max=0s",
+                "p.retry-jitter.min=0s");
+        for (String block : blocks.split(", ")) {
+            String[] parts = block.split("=", 2);
+            live.operations.override("p", parts[0], overrideOf(parts[1]));
+        }
+
+        String address = blocks.substring(0, blocks.indexOf('='));
+        RecordedResponse refusal = refusal(live, from(address.contains("/") ? "10.0.0.7" : address));
+
+        assertThat(refusal.header("Retry-After")).isEqualTo(wait);
+    }
+
+    private static KeyOverride overrideOf(String text) {
+        if (text.contains("/")) {
+            return KeyOverride.to(text);
+        }
+        return text.isEmpty() ? KeyOverride.blocked() : KeyOverride.blocked().lasting(Duration.parse(text));
+    }
+
     @Test
     void end_atAMoment_isExact_alsoIfItIsNoWholeMicrosecond() {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
