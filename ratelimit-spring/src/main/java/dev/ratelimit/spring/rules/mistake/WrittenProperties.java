@@ -56,7 +56,8 @@ public final class WrittenProperties {
             .map(name -> name.toLowerCase(Locale.ROOT))
             .collect(Collectors.toSet());
 
-    private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]*");
+    /** What Spring Boot reads as a number, other than 0, which is the same in all units. */
+    private static final Pattern NUMBER = Pattern.compile("\\+?0*(?<digits>[1-9][0-9]*)");
 
     private static final Set<String> EXPRESSIONS = Set.of("key", "when", "permits");
 
@@ -155,12 +156,13 @@ public final class WrittenProperties {
 
     /** Nobody who writes a number means milliseconds, as Spring Boot does. */
     private static void checkUnit(ConfigurationPropertyName name, String value) {
-        if (KnownProperties.typeOf(name) == Duration.class
-                && NUMBER.matcher(value).matches()) {
+        Matcher number = NUMBER.matcher(value);
+        if (KnownProperties.typeOf(name) == Duration.class && number.matches()) {
+            String digits = number.group("digits");
             throw new RateLimitConfigurationException(
                     name.toString(),
                     value,
-                    "has no unit, and a number without a unit would be milliseconds; write " + value + "s or " + value
+                    "has no unit, and a number without a unit would be milliseconds; write " + digits + "s or " + digits
                             + "ms");
         }
     }

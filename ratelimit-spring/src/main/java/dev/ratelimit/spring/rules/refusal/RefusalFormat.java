@@ -33,7 +33,7 @@ public record RefusalFormat(
         static final String POLICIES = "policies";
 
         /** A word in braces, which is nothing in JSON. */
-        private static final Pattern PLACEHOLDER = Pattern.compile("\\{([A-Za-z][A-Za-z0-9_.-]*)\\}");
+        private static final Pattern PLACEHOLDER = Pattern.compile("\\{([A-Za-z][A-Za-z0-9_.-]*\\s*)\\}");
 
         /** Rejects unknown placeholders. */
         public Content {
