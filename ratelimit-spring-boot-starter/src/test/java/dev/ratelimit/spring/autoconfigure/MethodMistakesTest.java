@@ -2,6 +2,7 @@ package dev.ratelimit.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.ratelimit.spring.OnBoot;
@@ -262,10 +263,7 @@ class MethodMistakesTest {
     void mistakes_ofControllersAndOtherBeans_areReportedTogether_oneForEachMethod() {
         runner.withUserConfiguration(Orders.class, PrivateMethod.class, FinalMethod.class, UnknownParameter.class)
                 .run(context -> {
-                    Throwable first = NestedExceptionUtils.getMostSpecificCause(
-                            Objects.requireNonNull(context.getStartupFailure()));
-                    assertThat(Stream.concat(Stream.of(first), Stream.of(first.getSuppressed())))
-                            .extracting(mistake -> ((RateLimitConfigurationException) mistake).where())
+                    assertThat(mistaken(Objects.requireNonNull(context.getStartupFailure())))
                             .containsExactlyInAnyOrder(
                                     "the annotation on Orders.helper()",
                                     "the annotation on PrivateMethod.send()",
@@ -273,6 +271,69 @@ class MethodMistakesTest {
                                     "@RateLimited on Orders.b()",
                                     "@RateLimited on FinalMethod.send()",
                                     "@RateLimited on UnknownParameter.send()");
+                });
+    }
+
+    static class Overloaded {
+        @RateLimited(value = "1/second", key = "#number")
+        public void send(String to) {}
+
+        @RateLimited(value = "1/second", key = "#number")
+        public void send(Login to) {}
+    }
+
+    static class Elsewhere {
+        static class UnknownParameter {
+            @RateLimited(value = "1/second", key = "#number")
+            public void send(String to) {}
+        }
+    }
+
+    @RateLimited("5/minute")
+    @RateLimitExempt
+    @RestController
+    static class ExemptAndLimited {
+        @PostMapping("/e")
+        void a() {}
+
+        @PostMapping("/f")
+        void b() {}
+    }
+
+    private static Stream<String> mistaken(Throwable failure) {
+        Throwable first = NestedExceptionUtils.getMostSpecificCause(failure);
+        return Stream.concat(Stream.of(first), Stream.of(first.getSuppressed()))
+                .map(mistake -> ((RateLimitConfigurationException) mistake).where());
+    }
+
+    @Test
+    void mistakes_ofOverloadsAndOfClassesWithTheSameName_areAllReported() {
+        runner.withUserConfiguration(
+                        Overloaded.class,
+                        UnknownParameter.class,
+                        Elsewhere.UnknownParameter.class,
+                        ExemptAndLimited.class,
+                        FinalClass.class,
+                        FinalController.class)
+                .run(context -> assertThat(mistaken(Objects.requireNonNull(context.getStartupFailure())))
+                        .containsExactlyInAnyOrder(
+                                "@RateLimited on Overloaded.send(String)",
+                                "@RateLimited on Overloaded.send(Login)",
+                                "@RateLimited on UnknownParameter.send()",
+                                "@RateLimited on " + Elsewhere.UnknownParameter.class.getName() + ".send()",
+                                "@RateLimitExempt on ExemptAndLimited",
+                                "@RateLimited on FinalClass",
+                                "@RateLimited on FinalController"));
+    }
+
+    @Test
+    void finalClass_ofABeanThatIsCreatedAfterTheStart_isToldThen() {
+        runner.withBean(FinalClass.class, FinalClass::new, definition -> definition.setLazyInit(true))
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThatThrownBy(() -> context.getBean(FinalClass.class))
+                            .rootCause()
+                            .hasMessageContaining("calls of a final class cannot be limited");
                 });
     }
 

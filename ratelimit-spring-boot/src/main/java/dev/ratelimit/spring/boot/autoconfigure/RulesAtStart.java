@@ -54,7 +54,7 @@ final class RulesAtStart implements SmartInitializingSingleton {
         Mistakes mistakes = new Mistakes();
         context.getBeanProvider(AnnotationCheck.class).ifAvailable(check -> check.addTo(mistakes));
         EndpointResolver endpoints = stack.findEndpoints((endpoint, handler) -> {
-            mistakes.collect(() -> add(endpoint, handler, beans));
+            mistakes.collect(handler.getBeanType(), handler.getMethod(), () -> add(endpoint, handler, beans));
             return AnnotatedRules.concern(handler.getBeanType(), handler.getMethod());
         });
         beans.addTo(rules, mistakes);

@@ -7,6 +7,7 @@ import dev.ratelimit.spring.boot.method.RateLimitedPointcut;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
 import dev.ratelimit.spring.rules.config.PolicyRules.Mistakes;
 import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.text.MethodNames;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -60,7 +61,7 @@ public final class AnnotationCheck implements SmartInitializingSingleton {
             handlers.get().stream()
                     .map(HandlerMethod::getMethod)
                     .filter(AnnotatedRules::isOn)
-                    .forEach(method -> mistakes.collect(() -> {
+                    .forEach(method -> mistakes.collect(method.getDeclaringClass(), method, () -> {
                         throw unlimited(method);
                     }));
             addTo(mistakes);
@@ -91,7 +92,7 @@ public final class AnnotationCheck implements SmartInitializingSingleton {
 
     private static RateLimitConfigurationException unlimited(Method method) {
         return mistake(
-                method.getDeclaringClass().getSimpleName() + "." + method.getName() + "()",
+                MethodNames.shown(method.getDeclaringClass(), method),
                 "it has no effect: the controller was registered after the rate limits were set up; write a policy"
                         + " under ratelimit.policies instead");
     }
@@ -110,11 +111,11 @@ public final class AnnotationCheck implements SmartInitializingSingleton {
         boolean controller = controllers.contains(type) || RateLimitedPointcut.isController(type);
         for (Method method : type.getDeclaredMethods()) {
             if (isDeclaredOn(method) && !method.isSynthetic() && !handlers.contains(method)) {
-                mistakes.collect(() -> checkMethod(type, method, controller));
+                mistakes.collect(type, method, () -> checkMethod(type, method, controller));
             }
         }
         if (isDeclaredOn(type)) {
-            mistakes.collect(() -> checkClass(type, controller, controllers.contains(type)));
+            mistakes.collect(type, null, () -> checkClass(type, controller, controllers.contains(type)));
         }
     }
 
@@ -130,7 +131,7 @@ public final class AnnotationCheck implements SmartInitializingSingleton {
     }
 
     private static void checkMethod(Class<?> type, Method method, boolean controller) {
-        String place = type.getSimpleName() + "." + method.getName() + "()";
+        String place = MethodNames.shown(type, method);
         if (controller) {
             throw mistake(
                     place,

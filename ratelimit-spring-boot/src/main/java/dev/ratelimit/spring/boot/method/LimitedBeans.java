@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
@@ -31,17 +30,18 @@ public final class LimitedBeans {
     private final ConfigurableListableBeanFactory beans;
 
     /** Charges calls; {@code null} if nothing does. */
-    private final @Nullable Advisor advisor;
+    private final @Nullable RateLimitedPostProcessor processor;
 
     public LimitedBeans(ApplicationContext context) {
         this.beans = ((ConfigurableApplicationContext) context).getBeanFactory();
-        RateLimitedPostProcessor processor =
-                context.getBeanProvider(RateLimitedPostProcessor.class).getIfUnique();
-        this.advisor = processor == null ? null : processor.limits();
+        this.processor = context.getBeanProvider(RateLimitedPostProcessor.class).getIfUnique();
     }
 
     /** Reads the annotations of all beans that are no controllers. */
     public void addTo(RequestRules rules, Mistakes mistakes) {
+        if (processor != null) {
+            processor.addTo(mistakes);
+        }
         List<String> names = new ArrayList<>();
         // also of objects that were registered as they are
         beans.getBeanNamesIterator().forEachRemaining(names::add);
@@ -50,7 +50,7 @@ public final class LimitedBeans {
             if (type != null && !RateLimitedPointcut.isController(type)) {
                 for (Method method : limited(type)) {
                     CallTarget target = CallTarget.of(type, method);
-                    mistakes.collect(() -> {
+                    mistakes.collect(target.type(), target.method(), () -> {
                         if (rules.addCall(target.type(), target.method())) {
                             check(target, instance(name));
                         }
@@ -91,10 +91,12 @@ public final class LimitedBeans {
         if (Modifier.isPrivate(target.method().getModifiers())) {
             throw mistake(target, "calls of a private method cannot be limited; make it public");
         }
-        if (bean == null || bean instanceof AopInfrastructureBean) {
+        if (bean == null
+                || bean instanceof AopInfrastructureBean
+                || (processor != null && processor.isUnlimited(bean.getClass()))) {
             return;
         }
-        if (!(bean instanceof Advised advised) || advisor == null || advised.indexOf(advisor) < 0) {
+        if (!(bean instanceof Advised advised) || processor == null || advised.indexOf(processor.limits()) < 0) {
             if (Boot.TEST_OVERRIDES.stream().anyMatch(beans::containsBean)) {
                 // a mock, or another object of the test
                 return;

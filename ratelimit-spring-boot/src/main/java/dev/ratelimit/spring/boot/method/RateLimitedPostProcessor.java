@@ -1,8 +1,11 @@
 package dev.ratelimit.spring.boot.method;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.rules.config.PolicyRules.Mistakes;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.ProxyFactory;
@@ -20,6 +23,11 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private static final long serialVersionUID = 1;
 
     private final transient Advisor limits;
+
+    /** The classes that cannot be limited, of beans that have been created before the start reports its mistakes. */
+    private final transient Map<Class<?>, RateLimitConfigurationException> unlimited = new ConcurrentHashMap<>();
+
+    private transient volatile boolean reported;
 
     public RateLimitedPostProcessor(Advisor limits) {
         this.limits = limits;
@@ -44,7 +52,28 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             advised.addAdvisor(0, limits);
             return bean;
         }
-        return super.postProcessAfterInitialization(bean, beanName);
+        try {
+            return super.postProcessAfterInitialization(bean, beanName);
+        } catch (RateLimitConfigurationException e) {
+            if (reported) {
+                throw e;
+            }
+            unlimited.put(bean.getClass(), e);
+            return bean;
+        }
+    }
+
+    /** Adds the classes that cannot be limited. From now on, the creation of such a bean fails. */
+    void addTo(Mistakes mistakes) {
+        reported = true;
+        unlimited.forEach((type, mistake) -> mistakes.collect(type, null, () -> {
+            throw mistake;
+        }));
+    }
+
+    /** Whether the mistake is known that calls of this class cannot be limited. */
+    boolean isUnlimited(Class<?> type) {
+        return unlimited.containsKey(type);
     }
 
     @Override

@@ -217,8 +217,7 @@ public final class AnnotatedRules {
 
     /** A mistake in the annotations of a method. */
     public static RateLimitConfigurationException mistake(Class<?> type, Method method, String reason) {
-        String where = "@RateLimited on " + type.getSimpleName() + "." + method.getName() + "()";
-        return new RateLimitConfigurationException(where, null, reason);
+        return new RateLimitConfigurationException("@RateLimited on " + MethodNames.shown(type, method), null, reason);
     }
 
     /** Which results of methods tell when their work ends. */
@@ -244,7 +243,7 @@ public final class AnnotatedRules {
     static boolean exempt(Class<?> type, Method method) {
         boolean own = isExempt(type, method);
         if ((own && !on(type, method).isEmpty()) || (isExempt(type) && !on(type).isEmpty())) {
-            String where = "@RateLimitExempt on " + type.getSimpleName() + (own ? "." + method.getName() + "()" : "");
+            String where = "@RateLimitExempt on " + (own ? MethodNames.shown(type, method) : type.getSimpleName());
             throw new RateLimitConfigurationException(where, null, "@RateLimited is there as well; remove one of them");
         }
         return own || (isExempt(type) && on(type, method).isEmpty());

@@ -19,6 +19,7 @@ import dev.ratelimit.spring.rules.rule.Exemptions;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.rule.WatchedResults;
 import dev.ratelimit.spring.rules.text.Quotation;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -33,6 +34,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.core.MethodClassKey;
 import org.springframework.util.StringValueResolver;
 
 /** The configuration as rules. Immutable. */
@@ -41,11 +43,11 @@ public final class PolicyRules {
     /** The mistakes that several checks find, which are reported together: the first one of each place. Not thread-safe. */
     public static final class Mistakes {
 
-        private final Set<String> places = new HashSet<>();
+        private final Set<Object> places = new HashSet<>();
+        private final Set<String> names = new HashSet<>();
         private @Nullable RateLimitConfigurationException first;
 
-        /** Keeps the mistake that a check finds, for later. */
-        public void collect(Runnable check) {
+        private void collect(Runnable check) {
             try {
                 check.run();
             } catch (RateLimitConfigurationException e) {
@@ -53,12 +55,34 @@ public final class PolicyRules {
             }
         }
 
-        /** Two checks may find the same annotation, and call it differently. */
-        private void add(RateLimitConfigurationException mistake) {
-            String where = mistake.where();
-            if (!places.add(where.substring(where.indexOf(" on ") + 1))) {
-                return;
+        /**
+         * Keeps the mistake that a check of annotations finds, for later.
+         *
+         * @param method {@code null} if the class itself is checked
+         */
+        public void collect(Class<?> type, @Nullable Method method, Runnable check) {
+            try {
+                check.run();
+            } catch (RateLimitConfigurationException e) {
+                // what is wrong with a class is told once, whichever of its methods was checked
+                boolean ofMethod = e.where().endsWith(")");
+                if (places.add(method != null && ofMethod ? new MethodClassKey(method, type) : type)) {
+                    String name = e.where().substring(e.where().indexOf(" on ") + 1);
+                    add(names.add(name) ? e : withFullName(e, type));
+                }
             }
+        }
+
+        /** Another class has the same simple name. */
+        private static RateLimitConfigurationException withFullName(
+                RateLimitConfigurationException mistake, Class<?> type) {
+            return new RateLimitConfigurationException(
+                    mistake.where().replace(" on " + type.getSimpleName(), " on " + type.getName()),
+                    mistake.written(),
+                    mistake.remedy() == null ? mistake.reason() : mistake.reason() + "; " + mistake.remedy());
+        }
+
+        private void add(RateLimitConfigurationException mistake) {
             if (first == null) {
                 first = mistake;
             } else {

@@ -35,6 +35,12 @@ public final class MethodNames {
         return group + "." + method.getName() + (overloaded ? parameters(method, Class::getSimpleName) : "");
     }
 
+    /** For messages: the class and the method, with its parameters if it is overloaded. */
+    public static String shown(Class<?> type, Method method) {
+        String name = within(type.getSimpleName(), type, method);
+        return name.endsWith(")") ? name : name + "()";
+    }
+
     public static String parameters(Method method, Function<Class<?>, String> name) {
         return Stream.of(method.getParameterTypes()).map(name).collect(Collectors.joining(",", "(", ")"));
     }
