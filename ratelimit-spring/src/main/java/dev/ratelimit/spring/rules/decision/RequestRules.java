@@ -341,7 +341,7 @@ public final class RequestRules {
         this.stages = stages;
         UnintendedPatterns unintended = new UnintendedPatterns(contextPath, servletPath);
         StartupReport report = new StartupReport(properties, stages, unintended, parsed.chargedAtCallsOnly());
-        report.policies(parsed.configured(), namedPolicies());
+        report.policies(parsed.configured(), parsed.annotated().named(), endpoints.haveRoutes());
         parsed.annotated().inline().forEach(report::active);
         parsed.off().forEach(StartupReport::off);
         report.warnOfOverrides(parsed.active());
@@ -354,11 +354,6 @@ public final class RequestRules {
         if (parsed.active().isEmpty()) {
             report.nothing();
         }
-    }
-
-    /** The policies that annotations name; if there are routes, which may name others later, all of them. */
-    private Set<String> namedPolicies() {
-        return endpoints.haveRoutes() ? allNames() : parsed.annotated().named();
     }
 
     /** Warns about what depends on who the caller is, if probably nobody is authenticated. */

@@ -55,10 +55,15 @@ public final class StartupReport {
                         : "every policy has mode: off");
     }
 
-    /** Logs the configured policies; {@code named} are those that an annotation refers to. */
-    public void policies(PolicyRules policies, Set<String> named) {
+    /**
+     * Logs the configured policies.
+     *
+     * @param annotated those that an annotation names
+     * @param routes whether there are routes, which may name any, also later
+     */
+    public void policies(PolicyRules policies, Set<String> annotated, boolean routes) {
         policies.rules()
-                .forEach(rule -> policy(rule, named.contains(rule.policy().name())));
+                .forEach(rule -> policy(rule, annotated.contains(rule.policy().name()), routes));
         policies.rules().forEach(this::warnOfKey);
         log.info("Rate limits identify clients by {}", policies.clientAddress());
         warnOfForwarding();
@@ -67,9 +72,13 @@ public final class StartupReport {
 
     /** Logs a rule in force. */
     public void active(Rule rule) {
+        active(rule, rule.describe());
+    }
+
+    private void active(Rule rule, String described) {
         String stage = rule.stage() == Stage.BEFORE_SECURITY ? "before" : "after";
         boolean call = rule.match().annotated() && calls.contains(rule.policy().name());
-        log.info("Rate limit {}{}", rule.describe(), stages && !call ? ", " + stage + " Spring Security" : "");
+        log.info("Rate limit {}{}", described, stages && !call ? ", " + stage + " Spring Security" : "");
     }
 
     /** Logs a rule that is off. */
@@ -103,7 +112,8 @@ public final class StartupReport {
                 .anyMatch(LimitAlgorithm::grows);
     }
 
-    private void policy(Rule rule, boolean named) {
+    private void policy(Rule rule, boolean annotated, boolean routes) {
+        boolean named = annotated || routes;
         String reason = unintended.reason(rule.match().paths(), rule.match().exceptPaths());
         if (rule.match().annotated() && !named) {
             log.warn("Rate limit {}, but no @RateLimited names it, so it limits nothing", rule.describe());
@@ -114,7 +124,7 @@ public final class StartupReport {
         } else if (reason != null) {
             log.warn("Rate limit {}, but {}", rule.describe(), reason);
         } else {
-            active(rule);
+            active(rule, annotated || !routes ? rule.describe() : rule.describeWhereRouted());
         }
     }
 

@@ -77,9 +77,18 @@ public record RequestMatcher(
     /** For logs: {@code on GET /api/**}. */
     @Override
     public String toString() {
+        return describe("where annotated");
+    }
+
+    /**
+     * For logs.
+     *
+     * @param whereNamed what is said of a policy that applies only where it is named
+     */
+    String describe(String whereNamed) {
         String condition = when == null ? "" : " when " + when.written();
         if (annotated) {
-            return "where annotated" + condition;
+            return whereNamed + condition;
         }
         String which = methods.isEmpty() ? "" : String.join(",", new TreeSet<>(methods)) + " ";
         String where = paths.isEmpty() ? "all paths" : paths.toString();

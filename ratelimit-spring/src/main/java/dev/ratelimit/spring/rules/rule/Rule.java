@@ -161,10 +161,19 @@ public record Rule(
 
     /** One line for logs. */
     public String describe() {
+        return describe(match.toString());
+    }
+
+    /** The same of a policy that no annotation names, only routes do. */
+    public String describeWhereRouted() {
+        return describe(match.describe("where a route names it"));
+    }
+
+    private String describe(String where) {
         String limits = String.join("; ", limits()) + (fixed() == null ? "" : " without a plan,");
         String each = cost.written().equals("1") ? "" : ", " + cost.written() + " permits each";
         String only = free == null ? "" : ", " + free;
-        return "'" + policy.name() + "'" + (shadow ? " (shadow)" : "") + ": " + limits + " " + key + ", " + match
+        return "'" + policy.name() + "'" + (shadow ? " (shadow)" : "") + ": " + limits + " " + key + ", " + where
                 + overrides + each + only + onExceeded;
     }
 }

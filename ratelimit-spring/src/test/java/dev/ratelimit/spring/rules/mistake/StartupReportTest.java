@@ -22,6 +22,8 @@ class StartupReportTest {
 
     private static void report(boolean routes) {
         RateLimitProperties properties = new Binder(new MapConfigurationPropertySource(Map.of(
+                        "ratelimit.policies.named.limit", "1/minute",
+                        "ratelimit.policies.named.match.annotated", "true",
                         "ratelimit.policies.each.limit", "1/minute",
                         "ratelimit.policies.each.key", "route, user")))
                 .bind("ratelimit", RateLimitProperties.class)
@@ -61,5 +63,14 @@ class StartupReportTest {
         report(true);
 
         assertThat(output.getAll()).contains("'each'").doesNotContain("nothing here has routes");
+    }
+
+    @Test
+    void policyThatOnlyRoutesMayName_isNotSaidToBeAnnotated(CapturedOutput output) {
+        report(true);
+
+        assertThat(output.getAll())
+                .contains("Rate limit 'named': 1/minute (token-bucket) shared by all callers, where a route names it")
+                .doesNotContain("where annotated");
     }
 }
