@@ -16,7 +16,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.reactive.DispatcherHandler;
@@ -51,7 +50,6 @@ public final class RateLimitWebFluxAutoConfiguration {
         return new ReactiveOperator();
     }
 
-    @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherHandler.class)
     static class Handlers {
 
@@ -67,7 +65,6 @@ public final class RateLimitWebFluxAutoConfiguration {
         }
     }
 
-    @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherHandler.class)
     @Conditional(OnRateLimitsEnabled.class)
     static class Checks {
