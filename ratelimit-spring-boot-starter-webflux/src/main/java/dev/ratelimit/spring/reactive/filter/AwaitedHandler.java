@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.reactive.filter;
 
 import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
+import dev.ratelimit.spring.rules.request.Endpoint;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
@@ -33,10 +34,13 @@ final class AwaitedHandler {
                 .then(Mono.defer(() -> answered(exchange, Mono.empty())));
     }
 
-    /** Charges the request if a filter has ended it, so that nobody will ever know more than what its endpoint perhaps is. */
+    /**
+     * Charges the request if a filter has ended it, so that nobody will know more than what its endpoint perhaps is, unless another
+     * filter tries again.
+     */
     private static Mono<Void> answered(ServerWebExchange exchange, Mono<Void> end) {
-        AwaitedHandler awaited = take(exchange);
-        if (awaited == null) {
+        AwaitedHandler awaited = of(exchange);
+        if (awaited == null || awaited.passage.isRefused()) {
             return end;
         }
         RateLimitStage stage = awaited.stage;
@@ -44,20 +48,28 @@ final class AwaitedHandler {
         return stage.afterAnswer().charge(awaited.passage, request, same -> end);
     }
 
-    /** Takes what is awaited, for the only one who charges it; {@code null} if the request does not wait for that. */
-    static @Nullable AwaitedHandler take(ServerWebExchange exchange) {
-        return (AwaitedHandler) exchange.getAttributes().remove(ATTRIBUTE);
+    /** What is awaited; {@code null} if the request does not wait for that, or has been admitted. */
+    static @Nullable AwaitedHandler of(ServerWebExchange exchange) {
+        return exchange.getAttribute(ATTRIBUTE);
     }
 
     /** Charges the request when its handler has been found. */
     <T> Mono<T> found(ServerWebExchange exchange, Object handler, Function<ServerWebExchange, Mono<T>> rest) {
-        return stage.endpointOf(exchange, handler)
-                .flatMap(endpoint -> stage.charge(passage, request.at(exchange).leadingTo(endpoint), rest));
+        return stage.endpointOf(exchange, handler).flatMap(endpoint -> charge(exchange, endpoint, rest));
     }
 
     /** Charges the request when its handler has not been found; if it is admitted, it ends as before. */
     <T> Mono<T> missed(ServerWebExchange exchange, Throwable failure) {
-        ReactiveWebRequest closest = request.at(exchange).leadingTo(stage.closestTo(exchange));
-        return stage.charge(passage, closest, same -> Mono.error(failure));
+        return charge(exchange, stage.closestTo(exchange), same -> Mono.error(failure));
+    }
+
+    /** The wait ends when the request is admitted: until then, a filter may give up, and try again. */
+    private <T> Mono<T> charge(
+            ServerWebExchange exchange, Endpoint endpoint, Function<ServerWebExchange, Mono<T>> rest) {
+        passage.goOnIfGivenUp();
+        return stage.charge(passage, request.at(exchange).leadingTo(endpoint), admitted -> {
+            admitted.getAttributes().remove(ATTRIBUTE);
+            return rest.apply(admitted);
+        });
     }
 }

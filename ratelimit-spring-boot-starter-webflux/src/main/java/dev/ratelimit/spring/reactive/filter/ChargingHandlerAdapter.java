@@ -66,7 +66,7 @@ public final class ChargingHandlerAdapter implements HandlerAdapter, DispatchExc
         if (adapter == null) {
             return Mono.error(new IllegalStateException("no HandlerAdapter for " + handler));
         }
-        AwaitedHandler awaited = AwaitedHandler.take(exchange);
+        AwaitedHandler awaited = AwaitedHandler.of(exchange);
         Mono<HandlerResult> result = awaited == null
                 ? handle(adapter, exchange, handler)
                 : awaited.found(exchange, handler, charged -> handle(adapter, charged, handler));
@@ -81,7 +81,7 @@ public final class ChargingHandlerAdapter implements HandlerAdapter, DispatchExc
     /** There is no handler: the error is answered by others, unless the request is refused. */
     @Override
     public Mono<HandlerResult> handleError(ServerWebExchange exchange, Throwable failure) {
-        AwaitedHandler awaited = AwaitedHandler.take(exchange);
+        AwaitedHandler awaited = AwaitedHandler.of(exchange);
         return awaited == null ? Mono.error(failure) : awaited.missed(exchange, failure);
     }
 }

@@ -117,17 +117,23 @@ public final class Passage {
     }
 
     /**
-     * Whether the wait of the exchange was given up, by a time limit for example, and nobody has answered it: if it goes on all
-     * the same, it is charged anew.
+     * Whether the way of the exchange has ended, or its wait was given up, by a time limit for example, and nobody has answered it:
+     * if a filter tries again all the same, that is another way.
      */
-    boolean isGivenUp() {
+    boolean isOver() {
+        return (ended || isGivenUp()) && !response.isCommitted();
+    }
+
+    private boolean isGivenUp() {
         ChargedRequest request = charged;
         return request != null && request.hasLeft() && !response.isCommitted();
     }
 
-    /** Forgets what was charged to an exchange whose wait was given up. */
-    void chargeAnew() {
-        charged = null;
+    /** Forgets what was charged to an exchange whose wait was given up, if it goes on all the same, so that it is charged anew. */
+    void goOnIfGivenUp() {
+        if (isGivenUp()) {
+            charged = null;
+        }
     }
 
     /** Keeps what the exchange was charged. If it has ended meanwhile, nobody else gives back what it got. */

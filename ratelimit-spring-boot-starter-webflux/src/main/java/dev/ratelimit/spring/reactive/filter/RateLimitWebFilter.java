@@ -15,8 +15,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Charges each request to all rules that apply to it, or to none, and refuses it if one of them does, or lets it wait
- * without a thread. An exchange is charged once, however often it is dispatched. With Spring Security, there are two, with
- * the rules of one stage each.
+ * without a thread. An exchange is charged once, however often it is dispatched, unless a filter in front tries again what has
+ * ended. With Spring Security, there are two, with the rules of one stage each.
  */
 public final class RateLimitWebFilter implements WebFilter, Ordered {
 
@@ -54,7 +54,7 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
         Passage before = Passage.of(exchange);
-        if (before != null && before.isGivenUp()) {
+        if (before != null && before.isOver()) {
             before = null;
         }
         if (before != null && before == exchange.getAttribute(name)) {

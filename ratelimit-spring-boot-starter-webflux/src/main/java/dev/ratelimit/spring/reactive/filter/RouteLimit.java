@@ -37,10 +37,8 @@ public final class RouteLimit {
             Passage.requireLeftOut(request.exchange());
             return rest.apply(request.exchange());
         }
-        if (passage.isGivenUp()) {
-            // a circuit breaker goes on with its fallback
-            passage.chargeAnew();
-        }
+        // a circuit breaker goes on with its fallback
+        passage.goOnIfGivenUp();
         // a filter of the route may try again what has been refused
         return passage.isRefused() ? Mono.empty() : stage.charge(passage, request, rest);
     }

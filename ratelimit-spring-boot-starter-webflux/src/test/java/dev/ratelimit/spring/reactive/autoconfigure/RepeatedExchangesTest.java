@@ -1,0 +1,155 @@
+package dev.ratelimit.spring.reactive.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.RunningApp;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.WebFilter;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/** Filters of the application that try a request again: each attempt has its own charge. */
+@Tag("servers")
+class RepeatedExchangesTest {
+
+    @RestController
+    static class Handlers {
+
+        private final AtomicInteger calls = new AtomicInteger();
+        private final Sinks.Empty<Void> end = Sinks.empty();
+
+        @GetMapping("/four")
+        @RateLimited("4/hour")
+        Mono<String> four() {
+            return Mono.fromSupplier(() -> "four" + calls.incrementAndGet());
+        }
+
+        @GetMapping("/waits")
+        @RateLimited(policy = "queue")
+        Mono<String> waits() {
+            return Mono.fromSupplier(() -> "waits" + calls.incrementAndGet());
+        }
+
+        @GetMapping("/one")
+        @RateLimited(value = "1", algorithm = "concurrency", key = "ip")
+        Mono<String> one() {
+            calls.incrementAndGet();
+            return end.asMono().then(Mono.just("one"));
+        }
+    }
+
+    /** Tries again what fails. */
+    @Configuration(proxyBeanMethods = false)
+    static class TriesAgain {
+
+        @Bean
+        @Order(-200)
+        WebFilter again() {
+            return (exchange, chain) -> chain.filter(exchange).retry(1);
+        }
+    }
+
+    /** Behind the limits, fails at the first attempt of a request. */
+    @Configuration(proxyBeanMethods = false)
+    static class FailsAtFirst {
+
+        @Bean
+        WebFilter fails() {
+            return (exchange, chain) -> exchange.getAttributes().put("tried", true) == null
+                    ? Mono.error(new IllegalStateException("at first"))
+                    : chain.filter(exchange);
+        }
+    }
+
+    /** Behind the limits, does not wait for ever, and tries again. */
+    @Configuration(proxyBeanMethods = false)
+    static class Impatient {
+
+        private final Sinks.Empty<Void> enough = Sinks.empty();
+
+        @Bean
+        WebFilter impatient() {
+            return (exchange, chain) -> chain.filter(exchange)
+                    .timeout(enough.asMono().then(Mono.just("enough")))
+                    .onErrorResume(TimeoutException.class, late -> chain.filter(exchange));
+        }
+    }
+
+    private static RunningApp start(Class<?>... more) {
+        return RunningApp.start(
+                Stream.concat(Stream.of(Handlers.class), Stream.of(more)).toList(),
+                "ratelimit.policies.queue.limit=1/minute",
+                "ratelimit.policies.queue.key=ip",
+                "ratelimit.policies.queue.match.annotated=true",
+                "ratelimit.policies.queue.on-exceeded.action=wait",
+                "ratelimit.policies.queue.on-exceeded.max-wait=2m");
+    }
+
+    private static List<Integer> fiveTimes(RunningApp app, String path) {
+        return IntStream.range(0, 5).mapToObj(i -> app.get(path).status()).toList();
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {FailsAtFirst.class, UncertainEndpointsTest.Mappings.class})
+    void attempt_ofAFilterInFront_isCharged(Class<?> more) {
+        try (RunningApp app = start(TriesAgain.class, FailsAtFirst.class, more)) {
+            List<Integer> statuses = fiveTimes(app, "/four");
+
+            assertThat(statuses.subList(4, 5)).containsExactly(429);
+            assertThat(app.bean(Handlers.class).calls).hasValueLessThanOrEqualTo(4);
+        }
+    }
+
+    @Test
+    void attempt_ofAFilterInFront_holdsItsPermit() throws Exception {
+        try (RunningApp app = start(TriesAgain.class, FailsAtFirst.class);
+                Socket first = app.client().begin("GET /one HTTP/1.1")) {
+            Handlers handlers = app.bean(Handlers.class);
+            await().until(() -> handlers.calls.get() == 1);
+
+            assertThat(app.get("/one").status()).isEqualTo(429);
+
+            handlers.end.tryEmitEmpty().orThrow();
+            assertThat(app.awaitAnswer(first)).isTrue();
+            assertThat(app.get("/one").status()).isEqualTo(200);
+        }
+    }
+
+    /** Where the endpoint is known in front, nobody behind can end the wait. */
+    @Test
+    void attempt_afterAWaitThatAFilterHasEnded_isCharged() throws Exception {
+        try (RunningApp app = start(Impatient.class, UncertainEndpointsTest.Mappings.class)) {
+            WaitingRequests waiting = app.bean(WaitingRequests.class);
+            assertThat(app.get("/waits").status()).isEqualTo(200);
+            try (Socket client = app.client().begin("GET /waits HTTP/1.1")) {
+                await().until(() -> waiting.waiting("queue") == 1);
+                app.bean(Impatient.class).enough.tryEmitEmpty().orThrow();
+
+                await().until(() -> waiting.waiting("queue") == 1);
+                assertThat(app.bean(Handlers.class).calls).hasValue(1);
+
+                app.ticker().advance(Duration.ofMinutes(2));
+                assertThat(app.awaitAnswer(client)).isTrue();
+                assertThat(app.bean(Handlers.class).calls).hasValue(2);
+            }
+        }
+    }
+}
