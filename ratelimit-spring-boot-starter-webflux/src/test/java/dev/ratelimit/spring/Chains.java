@@ -5,6 +5,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.web.server.SecurityWebFiltersOrder;
@@ -53,6 +54,35 @@ public final class Chains {
         SecurityWebFilterChain chain(ServerHttpSecurity http) {
             return http.authorizeExchange(all -> all.anyExchange().permitAll())
                     .httpBasic(Customizer.withDefaults())
+                    .build();
+        }
+    }
+
+    /** A login by a form, which answers a wrong password with 401. */
+    @Configuration(proxyBeanMethods = false)
+    public static class FormLogin {
+
+        @Bean
+        SecurityWebFilterChain chain(ServerHttpSecurity http) {
+            return http.authorizeExchange(all -> all.anyExchange().permitAll())
+                    .formLogin(login -> login.authenticationFailureHandler((exchange, failure) -> {
+                        ServerHttpResponse response = exchange.getExchange().getResponse();
+                        response.setStatusCode(HttpStatus.UNAUTHORIZED);
+                        return response.setComplete();
+                    }))
+                    .csrf(csrf -> csrf.disable())
+                    .build();
+        }
+    }
+
+    /** Nobody needs a login, and scripts of other sites are not kept away. */
+    @Configuration(proxyBeanMethods = false)
+    public static class NoForgeryCheck {
+
+        @Bean
+        SecurityWebFilterChain chain(ServerHttpSecurity http) {
+            return http.authorizeExchange(all -> all.anyExchange().permitAll())
+                    .csrf(csrf -> csrf.disable())
                     .build();
         }
     }

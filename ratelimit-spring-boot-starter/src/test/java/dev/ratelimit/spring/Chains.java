@@ -61,6 +61,31 @@ public final class Chains {
         }
     }
 
+    /** A login by a form, which answers a wrong password with 401. */
+    @Configuration(proxyBeanMethods = false)
+    public static class FormLogin {
+
+        @Bean
+        SecurityFilterChain chain(HttpSecurity http) throws Exception {
+            return http.authorizeHttpRequests(all -> all.anyRequest().permitAll())
+                    .formLogin(login -> login.failureHandler((request, response, failure) -> response.setStatus(401)))
+                    .csrf(csrf -> csrf.disable())
+                    .build();
+        }
+    }
+
+    /** Nobody needs a login, and scripts of other sites are not kept away. */
+    @Configuration(proxyBeanMethods = false)
+    public static class NoForgeryCheck {
+
+        @Bean
+        SecurityFilterChain chain(HttpSecurity http) throws Exception {
+            return http.authorizeHttpRequests(all -> all.anyRequest().permitAll())
+                    .csrf(csrf -> csrf.disable())
+                    .build();
+        }
+    }
+
     /** All but the health of the application needs a login. */
     @Configuration(proxyBeanMethods = false)
     public static class HealthForAll {
