@@ -103,7 +103,8 @@ class AntPathsTest extends AppPerTest {
                 .containsExactly(200, 200, 429, 429);
         assertThat(statuses("/files/export", "/files/export/", "/files/export.json", "/files/export/"))
                 .containsExactly(200, 200, 429, 429);
-        assertThat(statuses("/api/u/7", "/api/u/7/", "/api/u/7/")).containsExactly(200, 200, 429);
+        assertThat(statuses("/api/u/7", "/api/u/7/", "/api/u/7/", "/api/u/7.json", "/api/u/7%2ex;y"))
+                .containsExactly(200, 200, 429, 429, 429);
     }
 
     @Test

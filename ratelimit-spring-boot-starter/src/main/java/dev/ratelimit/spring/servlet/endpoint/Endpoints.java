@@ -69,6 +69,9 @@ public final class Endpoints implements EndpointResolver {
     /** Whether a mapping may lead to an endpoint whose pattern does not match the path. */
     private boolean unindexed;
 
+    /** Whether a mapping finds handlers by paths with any suffix, an option of Spring Framework 6. */
+    private boolean ignoresSuffixes;
+
     private final KnownEndpoints known;
 
     /**
@@ -95,6 +98,8 @@ public final class Endpoints implements EndpointResolver {
                         .getHandlerMethods()
                         .forEach((info, handler) ->
                                 known.add(info.getMethodsCondition().getMethods(), patterns(info), handler, operators));
+                ignoresSuffixes |=
+                        controllers.getHandlerMethods().keySet().stream().anyMatch(Endpoints::addsSuffix);
             }
             unindexed |= !isSprings(mapping)
                     || (mapping instanceof RequestMappingInfoHandlerMapping other && !other.usesPathPatterns());
@@ -156,6 +161,16 @@ public final class Endpoints implements EndpointResolver {
                 && functions.getDefaultHandler() == null;
     }
 
+    /** Whether the mapping looks for a pattern with a suffix behind it. */
+    @SuppressWarnings({"deprecation", "removal"}) // Spring Framework 7 still has it
+    private static boolean addsSuffix(RequestMappingInfo info) {
+        var condition = info.getPatternsCondition();
+        return condition != null
+                && condition.getPatterns().stream()
+                        .anyMatch(pattern ->
+                                condition.getMatchingPatterns(pattern + ".x").contains(pattern + ".*"));
+    }
+
     /**
      * The mapping's own patterns: parsing one again, for example without regard to case, may reject what the mapping
      * accepts.
@@ -193,6 +208,11 @@ public final class Endpoints implements EndpointResolver {
     @Override
     public boolean mayLeadToManagement(WebRequest request) {
         return known.management().mayMatch(request, ((ServletWebRequest) request).writtenPath());
+    }
+
+    @Override
+    public boolean ignoresSuffixes() {
+        return ignoresSuffixes;
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
+import org.springframework.util.StringUtils;
 import org.springframework.web.util.ServletRequestPathUtils;
 import org.springframework.web.util.UriUtils;
 
@@ -45,7 +46,10 @@ public final class ServletPaths {
         return written.startsWith(context) ? written.substring(context.length()) : null;
     }
 
-    /** The normalized path, if the written one has empty or dot segments; otherwise {@code null}. */
+    /**
+     * The normalized path, if the written one has empty or dot segments, and as an {@code AntPathMatcher} may read it: without
+     * blanks around segments, either. Otherwise {@code null}.
+     */
     @Nullable
     PathContainer normalizedPathOf(HttpServletRequest request) {
         String written = request.getRequestURI();
@@ -53,14 +57,26 @@ public final class ServletPaths {
                 && !written.contains("/.")
                 && written.indexOf(';') < 0
                 && written.indexOf('%') < 0;
-        return plain ? null : read(request);
+        if (plain) {
+            return null;
+        }
+        String path = normalized(request);
+        String segments = String.join("/", StringUtils.tokenizeToStringArray(path, "/"));
+        return parse(segments.isEmpty() ? "/" : "/" + segments + (path.endsWith("/") ? "/" : ""));
+    }
+
+    private PathContainer read(HttpServletRequest request) {
+        return parse(normalized(request));
+    }
+
+    private static PathContainer parse(String path) {
+        return PathContainer.parsePath(UriUtils.encodePath(path, StandardCharsets.UTF_8));
     }
 
     /** The path as the server normalized it, without that of Spring MVC's servlet. */
-    private PathContainer read(HttpServletRequest request) {
+    private String normalized(HttpServletRequest request) {
         String info = Objects.requireNonNullElse(request.getPathInfo(), "");
         boolean below = !info.isEmpty() && dispatchers.isForSpringMvc(request);
-        String path = below ? info : request.getServletPath() + info;
-        return PathContainer.parsePath(UriUtils.encodePath(path, StandardCharsets.UTF_8));
+        return below ? info : request.getServletPath() + info;
     }
 }

@@ -114,7 +114,7 @@ public final class PathPatterns {
 
     /**
      * Whether one of the patterns matches the request's path as written, or as the server normalized it; also without its last
-     * slash, which an application may take for nothing.
+     * slash, or a suffix, which an application may take for nothing.
      */
     public boolean matchAnyForm(RequestContext context) {
         return matchAnyForm(patterns, context);
@@ -127,7 +127,11 @@ public final class PathPatterns {
 
     private static boolean matchAnyForm(List<Written> patterns, RequestContext context) {
         PathContainer read = context.normalizedPath();
-        return matchWithoutSlash(patterns, context.path()) || (read != null && matchWithoutSlash(patterns, read));
+        if (matchWithoutSlash(patterns, context.path()) || (read != null && matchWithoutSlash(patterns, read))) {
+            return true;
+        }
+        PathContainer stem = context.pathWithoutSuffix();
+        return stem != null && matchAny(patterns, stem);
     }
 
     private static boolean matchWithoutSlash(List<Written> patterns, PathContainer path) {

@@ -26,6 +26,11 @@ public interface EndpointResolver {
         return null;
     }
 
+    /** Whether the application takes any suffix of a path, such as {@code .json}, for nothing. */
+    default boolean ignoresSuffixes() {
+        return false;
+    }
+
     /** Whether the endpoint is only a guess at this stage, and the web stack finds it at a later one. */
     default boolean isGuess(WebRequest request) {
         return false;

@@ -117,6 +117,17 @@ public final class RequestContext {
         return first.normalizedPath();
     }
 
+    /** The path without the suffix of its last segment, if the application takes that for nothing; otherwise {@code null}. */
+    public @Nullable PathContainer pathWithoutSuffix() {
+        if (!sources.endpoints().ignoresSuffixes()) {
+            return null;
+        }
+        PathContainer read = normalizedPath();
+        String path = (read == null ? path() : read).value();
+        int dot = path.lastIndexOf('.');
+        return dot > path.lastIndexOf('/') ? PathContainer.parsePath(path.substring(0, dot)) : null;
+    }
+
     /** The endpoint of the request. */
     public Endpoint endpoint() {
         Endpoint known = endpoint;
