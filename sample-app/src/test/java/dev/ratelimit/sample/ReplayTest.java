@@ -3,13 +3,17 @@ package dev.ratelimit.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.ratelimit.Charge;
+import dev.ratelimit.Decision;
+import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.simulator.command.Main;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimitChange;
-import dev.ratelimit.spring.rules.decision.OutcomeCounter;
+import dev.ratelimit.spring.boot.spi.StoreDecorator;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.test.FakeTicker;
 import dev.ratelimit.test.spring.WithFakeTicker;
@@ -40,6 +44,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -104,30 +109,38 @@ class ReplayTest {
         Decisions decisions() {
             return new Decisions();
         }
+
+        @Bean
+        StoreDecorator observedStore(Decisions decisions) {
+            return store -> new ObservedStore(store, decisions);
+        }
     }
 
-    /** The decisions about requests, of which there is one at a time. */
-    static final class Decisions implements OutcomeCounter {
+    /** The decisions about requests, of which there is one at a time; the last one counts. */
+    static final class Decisions {
 
-        private final BlockingQueue<List<LimitStatus>> decided = new LinkedBlockingQueue<>();
+        private final AtomicReference<List<LimitStatus>> last = new AtomicReference<>(List.of());
 
-        @Override
-        public void count(String policy, Outcome outcome) {}
+        /** Of the request that was sent last; empty if no limit applies to it. */
+        List<LimitStatus> take() {
+            return last.getAndSet(List.of());
+        }
+    }
 
-        @Override
-        public boolean readsLimits() {
-            return true;
+    static final class ObservedStore extends ForwardingStore {
+
+        private final Decisions decisions;
+
+        ObservedStore(RateLimitStore store, Decisions decisions) {
+            super(store);
+            this.decisions = decisions;
         }
 
         @Override
-        public void decided(List<LimitStatus> limits) {
-            decided.add(limits);
-        }
-
-        List<LimitStatus> next() throws InterruptedException {
-            List<LimitStatus> next = decided.poll(10, TimeUnit.SECONDS);
-            assertThat(next).isNotNull();
-            return next;
+        public Decision decide(List<Charge> charges) {
+            Decision decision = super.decide(charges);
+            decisions.last.set(decision.limits());
+            return decision;
         }
     }
 
@@ -208,7 +221,7 @@ class ReplayTest {
         complete = before;
         decided.clear();
         // of a request for a recording
-        decisions.decided.clear();
+        decisions.take();
         random = new Random(42);
         for (int i = 0; i < REQUESTS; i++) {
             pass(random.nextInt(400_000_000));
@@ -296,8 +309,8 @@ class ReplayTest {
         sent(at, response.statusCode());
     }
 
-    private void sent(long at, int status) throws InterruptedException {
-        decided.add(line(at, status == 429 || status == 400, decisions.next()));
+    private void sent(long at, int status) {
+        decided.add(line(at, status == 429 || status == 400, decisions.take()));
         complete++;
     }
 
@@ -308,11 +321,11 @@ class ReplayTest {
         long at = ticker.epochNanos();
         CompletableFuture<HttpResponse<String>> answer =
                 client.sendAsync(asked("POST", path, headers), HttpResponse.BodyHandlers.ofString());
-        List<LimitStatus> limits = decisions.next();
         DeferredResult<String> result = null;
         while (result == null && !answer.isDone()) {
             result = work.begun.poll(1, TimeUnit.MILLISECONDS);
         }
+        List<LimitStatus> limits = decisions.take();
         if (result == null) {
             decided.add(line(at, true, limits));
             complete++;

@@ -65,9 +65,7 @@ final class RegisteredMeters {
                 .withConfiguration(OnBoot.webMvc(RateLimitAutoConfiguration.class))
                 .withBean(MeterRegistry.class, () -> registry, bean -> bean.setDestroyMethodName(""))
                 .withPropertyValues(
-                        "ratelimit.policies.api.limit=1/hour",
-                        "ratelimit.policies.api.on-exceeded.action=wait",
-                        "ratelimit.metrics.utilization=true")
+                        "ratelimit.policies.api.limit=1/hour", "ratelimit.policies.api.on-exceeded.action=wait")
                 .run(context -> {
                     MeteredOutcomeCounter outcomes =
                             context.getBean("dev.ratelimit.outcomes", MeteredOutcomeCounter.class);

@@ -9,7 +9,6 @@ import dev.ratelimit.spring.boot.metrics.MemoryStoreMeters;
 import dev.ratelimit.spring.boot.metrics.MeteredOutcomeCounter;
 import dev.ratelimit.spring.boot.metrics.MeteredStore;
 import dev.ratelimit.spring.boot.metrics.ObservedOutcomes;
-import dev.ratelimit.spring.boot.metrics.UtilizationMeters;
 import dev.ratelimit.spring.boot.metrics.WaitingMeters;
 import dev.ratelimit.spring.boot.redis.RedisStoreClient;
 import dev.ratelimit.spring.boot.redis.RedisStoreMeters;
@@ -61,15 +60,6 @@ class RateLimitObservabilityConfiguration {
         @Bean("dev.ratelimit.waitingMeters")
         WaitingMeters rateLimitWaitingMeters(MeterRegistry registry, ObjectProvider<WaitingRequests> requests) {
             return new WaitingMeters(registry, requests);
-        }
-
-        @Bean("dev.ratelimit.utilizationMeters")
-        UtilizationMeters rateLimitUtilizationMeters(
-                MeterRegistry registry,
-                ObjectProvider<RateLimitOperations> operations,
-                RateLimitProperties properties) {
-            return new UtilizationMeters(
-                    registry, operations, properties.metrics().utilization());
         }
 
         @Bean("dev.ratelimit.memoryStoreMeters")

@@ -97,17 +97,6 @@ class RequestRulesConfiguration {
                 : OutcomeCounter.NONE;
     }
 
-    /** Likewise. */
-    @Bean("dev.ratelimit.utilization")
-    OutcomeCounter rateLimitUtilization(
-            RateLimitProperties properties,
-            ObjectProvider<RateLimitOperations> operations,
-            ObjectProvider<Ticker> ticker) {
-        return properties.metrics().utilization()
-                ? operations.getObject().observations().recordUtilization(ticker.getIfAvailable(Ticker::system))
-                : OutcomeCounter.NONE;
-    }
-
     @Bean("dev.ratelimit.waitingRequests")
     WaitingRequests rateLimitWaitingRequests(
             RequestRules rules,

@@ -36,8 +36,6 @@ class ServedPageTest extends AppPerTest {
             "plans",
             "penalty",
             "maxWait",
-            "utilization",
-            "fullest",
             "trial",
             "mostRefusedEndpoints",
             "changes",

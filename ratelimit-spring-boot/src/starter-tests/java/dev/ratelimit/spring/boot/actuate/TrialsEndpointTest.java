@@ -18,7 +18,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import tools.jackson.databind.JsonNode;
 
-/** Trials of other limits, whom shadow mode would refuse where, and the fullest keys, by the actuator. */
+/** Trials of other limits, and whom shadow mode would refuse where, by the actuator. */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("servers")
 class TrialsEndpointTest extends AppPerTest {
@@ -133,14 +133,12 @@ class TrialsEndpointTest extends AppPerTest {
 
     @Test
     void keysOfATrial_areHashed_unlessTheyAreShown() {
-        ActuatorClient actuator = app(WRITE, "ratelimit.metrics.utilization=true");
+        ActuatorClient actuator = app(WRITE);
         actuator.post("/p/trial", Map.of("limit", "1/hour"));
 
         ask(3, "secret");
 
-        assertThat(actuator.get("/p").body())
-                .contains("\"more\":2", "\"fullest\":[{")
-                .doesNotContain("secret");
+        assertThat(actuator.get("/p").body()).contains("\"more\":2").doesNotContain("secret");
         assertThat(actuator.delete("/p/trial").body()).doesNotContain("secret");
         assertThat(actuator.delete("/p/trial?key=a").status()).isEqualTo(400);
     }
@@ -162,27 +160,5 @@ class TrialsEndpointTest extends AppPerTest {
                 .isEqualTo("[{\"endpoint\":\"GET /orders/{id}\",\"refused\":2}]");
         assertThat(actuator.get("/p").json().get("mostRefusedEndpoints").toString())
                 .isEqualTo("[{\"endpoint\":\"GET /orders/{id}\",\"refused\":2}]");
-    }
-
-    @Test
-    void fullest_areShown_onlyIfSwitchedOn() {
-        ActuatorClient off = app(SHOW);
-        ask(3, "a");
-        assertThat(off.get("/p").json().has("fullest")).isFalse();
-        assertThat(off.get("/p").json().has("utilization")).isFalse();
-        app.close();
-
-        ActuatorClient on = app(SHOW, "ratelimit.metrics.utilization=true");
-        ask(3, "a");
-        ask(1, "b");
-
-        JsonNode policy = on.get("/p").json();
-        assertThat(policy.get("utilization").asDouble()).isEqualTo(0.75);
-        assertThat(policy.get("fullest").get(0).toString())
-                .isEqualTo(
-                        "{\"key\":[\"a\"],\"utilization\":0.75,\"limit\":\"4/hour (token-bucket)\",\"remaining\":1}");
-        assertThat(policy.get("fullest").size()).isEqualTo(2);
-        assertThat(on.get("/a/b").json().get("fullest").get(0).get("key").size())
-                .isZero();
     }
 }

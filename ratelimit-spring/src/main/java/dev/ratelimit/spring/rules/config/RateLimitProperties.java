@@ -302,12 +302,10 @@ public record RateLimitProperties(
      *
      * @param endpoints Whether requests are also counted by endpoint; each request is then looked up.
      * @param maxEndpoints How many endpoints are counted separately; all others are counted as one.
-     * @param utilization Whether it is recorded how full the fullest keys of each policy are.
      */
     public record Metrics(
             @DefaultValue("false") boolean endpoints,
-            @DefaultValue("100") int maxEndpoints,
-            @DefaultValue("false") boolean utilization) {
+            @DefaultValue("100") int maxEndpoints) {
 
         /** Validates the maximum. */
         public Metrics {

@@ -1,7 +1,6 @@
 package dev.ratelimit.spring.rules.decision;
 
 import dev.ratelimit.Charge;
-import dev.ratelimit.LimitStatus;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import java.util.List;
@@ -51,17 +50,6 @@ public interface OutcomeCounter {
     default boolean readsEndpoints() {
         return false;
     }
-
-    /** Whether it is told the limits of each decision. By default, it is not. */
-    default boolean readsLimits() {
-        return false;
-    }
-
-    /**
-     * Tells the limits of a decision that has admitted or refused a request or a call, those of shadow mode included, in
-     * addition to counting it, if it {@link #readsLimits}. By default, nothing is done with them.
-     */
-    default void decided(List<LimitStatus> limits) {}
 
     /**
      * Tells whose request this policy has refused, or would have refused without shadow mode, in addition to counting it. By
@@ -139,16 +127,6 @@ public interface OutcomeCounter {
         @Override
         public boolean readsEndpoints() {
             return counters.stream().anyMatch(OutcomeCounter::readsEndpoints);
-        }
-
-        @Override
-        public boolean readsLimits() {
-            return counters.stream().anyMatch(OutcomeCounter::readsLimits);
-        }
-
-        @Override
-        public void decided(List<LimitStatus> limits) {
-            counters.forEach(counter -> counter.decided(limits));
         }
 
         @Override

@@ -1,13 +1,11 @@
 package dev.ratelimit.spring.rules.decision;
 
 import dev.ratelimit.Charge;
-import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -27,7 +25,6 @@ final class OutcomeLog implements OutcomeCounter {
     private static final long INTERVAL_NANOS = Duration.ofMinutes(1).toNanos();
 
     private final OutcomeCounter counter;
-    private final boolean readsLimits;
     private final Ticker ticker;
     private final Scheduler scheduler;
     private final Map<String, Messages> shadows = new ConcurrentHashMap<>();
@@ -35,7 +32,6 @@ final class OutcomeLog implements OutcomeCounter {
 
     OutcomeLog(OutcomeCounter counter, Ticker ticker, Scheduler scheduler) {
         this.counter = counter;
-        this.readsLimits = counter.readsLimits();
         this.ticker = ticker;
         this.scheduler = scheduler;
     }
@@ -105,17 +101,6 @@ final class OutcomeLog implements OutcomeCounter {
     @Override
     public boolean readsEndpoints() {
         return counter.readsEndpoints();
-    }
-
-    /** Asked for each request. */
-    @Override
-    public boolean readsLimits() {
-        return readsLimits;
-    }
-
-    @Override
-    public void decided(List<LimitStatus> limits) {
-        counter.decided(limits);
     }
 
     private void log(String policy, Outcome outcome) {

@@ -344,9 +344,6 @@ public final class StageCharges {
                 outcomes.refused(policy, one.key(), one.outcome(), request);
             }
         }
-        if (outcomes.readsLimits()) {
-            outcomes.decided(asked());
-        }
         List<AppliedRules.Tried> all = rules.tried();
         for (int i = 0; i < all.size(); i++) {
             Outcome outcome = rules.unchargedBy(all.get(i).charge().policy().name());
@@ -380,9 +377,6 @@ public final class StageCharges {
             if (waited && rules.ruleOf(policy).onExceeded().waits()) {
                 outcomes.waited(policy, Outcome.REFUSED, waitNanos);
             }
-        }
-        if (outcomes.readsLimits()) {
-            outcomes.decided(asked());
         }
         if (refusing.size() == 1 && !answer.violated().isEmpty()) {
             tryRefused(refusing.get(0), request);

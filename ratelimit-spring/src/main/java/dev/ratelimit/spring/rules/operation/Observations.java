@@ -10,7 +10,6 @@ import dev.ratelimit.spring.rules.instances.InstanceCounts;
 import dev.ratelimit.spring.rules.instances.SharedCounts;
 import dev.ratelimit.spring.rules.recording.RequestRecording;
 import dev.ratelimit.spring.rules.traffic.Traffic;
-import dev.ratelimit.spring.rules.traffic.Utilization;
 import java.util.NoSuchElementException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +20,6 @@ public final class Observations {
     private final RequestRules rules;
     private final KeyDisplay keys;
     private volatile @Nullable Traffic traffic;
-    private volatile @Nullable Utilization utilization;
     private volatile @Nullable RequestRecording recording;
     private volatile @Nullable WaitingRequests waiting;
     private volatile @Nullable SharedCounts shared;
@@ -42,17 +40,6 @@ public final class Observations {
     public OutcomeCounter record(Scheduler scheduler, Ticker ticker) {
         Traffic recorded = new Traffic(scheduler, ticker);
         traffic = recorded;
-        return recorded;
-    }
-
-    /**
-     * Starts to record how full the fullest keys are, for {@link RateLimitOperations#report} and {@link #utilization}.
-     *
-     * @return what all decisions are to be told to
-     */
-    public OutcomeCounter recordUtilization(Ticker ticker) {
-        Utilization recorded = new Utilization(ticker);
-        utilization = recorded;
         return recorded;
     }
 
@@ -98,12 +85,6 @@ public final class Observations {
         return recorded.lines(rules.inForce(), rules.haveStages(), keys::hash);
     }
 
-    /** The used part of the limit of the fullest key of a policy lately, 0 to 1; 0 if that is not recorded. */
-    public double utilization(String policy) {
-        Utilization recorded = utilization;
-        return recorded == null ? 0 : recorded.ofFullest(policy);
-    }
-
     /**
      * From now on, knows what other instances count.
      *
@@ -137,12 +118,6 @@ public final class Observations {
     @Nullable
     Traffic traffic() {
         return traffic;
-    }
-
-    /** How full keys are; {@code null} if it is not recorded. */
-    @Nullable
-    Utilization utilization() {
-        return utilization;
     }
 
     /** Those that wait; {@code null} if none can. */

@@ -14,7 +14,6 @@ import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.traffic.FrequentKeys;
 import dev.ratelimit.spring.rules.traffic.TrafficCounts;
-import dev.ratelimit.spring.rules.traffic.Utilization;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -84,11 +83,6 @@ record PolicyReport(
             map.put("lastHour", counted.history(name));
             map.put("mostRefused", mostRefused(rule, counted));
             map.put("mostRefusedEndpoints", mostRefusedEndpoints(name, counted));
-        }
-        Utilization utilization = observed.utilization();
-        if (utilization != null) {
-            map.put("utilization", utilization.ofFullest(name));
-            map.put("fullest", fullest(rule, utilization));
         }
         Map<String, Object> trial = trials.known(name, plain);
         if (trial != null) {
@@ -174,19 +168,6 @@ record PolicyReport(
                     Map<String, Object> map = new LinkedHashMap<>();
                     map.put("endpoint", one.key());
                     map.putAll(counted(one));
-                    return map;
-                })
-                .toList();
-    }
-
-    private List<Map<String, Object>> fullest(Rule rule, Utilization recorded) {
-        return recorded.fullest(rule.policy().name()).stream()
-                .map(one -> {
-                    Map<String, Object> map = new LinkedHashMap<>();
-                    map.put("key", one.key().isEmpty() ? List.of() : keys.show(rule, one.key(), plain));
-                    map.put("utilization", one.utilization());
-                    map.put("limit", one.limit().toString());
-                    map.put("remaining", one.remaining());
                     return map;
                 })
                 .toList();

@@ -15,13 +15,11 @@ import dev.ratelimit.spring.rules.request.RecordedResponse;
 import dev.ratelimit.spring.rules.traffic.FrequentKeys;
 import dev.ratelimit.spring.rules.traffic.RefusedKeys;
 import dev.ratelimit.spring.rules.traffic.Traffic;
-import dev.ratelimit.spring.rules.traffic.Utilization;
 import dev.ratelimit.spring.rules.trial.Trial;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -69,9 +67,9 @@ class CountsOfAZipfLoadTest {
             return used.getOrDefault(user, 0) < limit;
         }
 
-        int take(String user, long now) {
+        void take(String user, long now) {
             began.putIfAbsent(user, now);
-            return used.merge(user, 1, Integer::sum);
+            used.merge(user, 1, Integer::sum);
         }
     }
 
@@ -85,12 +83,11 @@ class CountsOfAZipfLoadTest {
         private final Map<String, Long> endpoints = new TreeMap<>();
         private final Map<String, Long> refusedKeys = new HashMap<>();
         private final Map<String, List<Long>> refusals = new HashMap<>();
-        private final Map<String, Integer> fullest = new HashMap<>();
         private final Set<String> refusedMore = new HashSet<>();
         private final long[] trial = new long[4];
 
         /** Returns whether the request is refused. */
-        boolean add(String user, String endpoint, long at, boolean lately) {
+        boolean add(String user, String endpoint, long at) {
             boolean refused = !now.hasRoom(user, at);
             boolean would = !tried.hasRoom(user, at);
             trial[(refused ? 2 : 0) + (would ? 1 : 0)]++;
@@ -102,15 +99,9 @@ class CountsOfAZipfLoadTest {
             }
             if (refused) {
                 count("p", "refused", user, endpoint, at);
-                if (lately) {
-                    fullest.put(user, 1000);
-                }
                 return true;
             }
-            int used = now.take(user, at);
-            if (lately) {
-                fullest.merge(user, used * 1000 / NOW, Math::max);
-            }
+            now.take(user, at);
             outcomes.merge("p admitted", 1L, Long::sum);
             if (shadow.hasRoom(user, at)) {
                 shadow.take(user, at);
@@ -146,8 +137,8 @@ class CountsOfAZipfLoadTest {
             (policy, outcome) -> counted.merge(policy + " " + outcome.tag(), 1L, Long::sum);
 
     private final Observations observations = live.operations.observations();
-    private final RequestLimiter limiter = live.limiter(OutcomeCounter.of(List.of(
-            meters, observations.record(live.ticker, live.ticker), observations.recordUtilization(live.ticker))));
+    private final RequestLimiter limiter =
+            live.limiter(OutcomeCounter.of(List.of(meters, observations.record(live.ticker, live.ticker))));
 
     private void send(int requests, int callers, long seed) throws IOException {
         Map<String, Endpoint> endpoints = new HashMap<>();
@@ -179,8 +170,7 @@ class CountsOfAZipfLoadTest {
             if (charged.isRefused()) {
                 charged.writeRefusal(new RecordedResponse());
             }
-            boolean lately = now / Duration.ofMinutes(1).toNanos() >= MINUTES - 1;
-            if (truth.add(user, "GET " + path + "/**", now, lately) != charged.isRefused()) {
+            if (truth.add(user, "GET " + path + "/**", now) != charged.isRefused()) {
                 throw new AssertionError("request " + i + " of " + user + ", seed " + seed);
             }
         }
@@ -228,7 +218,6 @@ class CountsOfAZipfLoadTest {
             }
         }
         checkTrial();
-        checkUtilization();
     }
 
     private void checkMostRefused(String policy, Traffic traffic) {
@@ -299,23 +288,5 @@ class CountsOfAZipfLoadTest {
                         result.both()))
                 .containsExactly(truth.trial[0], truth.trial[1], truth.trial[2], truth.trial[3]);
         assertThat(result.refusedKeys()).isEqualTo(Math.min(Trial.REFUSED_KEYS, truth.refusedMore.size()));
-    }
-
-    /** The fullest of the last two minutes; of keys that are equally full, any. */
-    private void checkUtilization() {
-        Utilization utilization = Objects.requireNonNull(observations.utilization());
-        List<Integer> exact = truth.fullest.values().stream()
-                .sorted(Comparator.reverseOrder())
-                .limit(Utilization.KEYS)
-                .toList();
-        assertThat(utilization.fullest("p"))
-                .extracting(Utilization.Full::perMille)
-                .containsExactlyElementsOf(exact);
-        utilization
-                .fullest("p")
-                .forEach(one -> assertThat(one.perMille())
-                        .isEqualTo(
-                                truth.fullest.get(one.key().substring(one.key().indexOf(':') + 1))));
-        assertThat(utilization.ofFullest("p")).isEqualTo(exact.get(0) / 1000.0);
     }
 }
