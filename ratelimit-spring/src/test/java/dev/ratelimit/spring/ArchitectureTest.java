@@ -36,7 +36,6 @@ class ArchitectureTest {
             "mistake",
             "decision",
             "traffic",
-            "instances",
             "trial",
             "history",
             "recording",

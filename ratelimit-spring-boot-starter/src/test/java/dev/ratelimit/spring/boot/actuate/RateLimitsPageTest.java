@@ -568,38 +568,4 @@ class RateLimitsPageTest {
                         "#/explain?method=GET&path=%2Forders%2F1%3Fx%3D1&header=X-Id%3A+eve&header=Accept%3A+text%2Fhtml",
                         "▲ It would be refused by p at GET /orders/{id}.", "▲ refused|eve|1");
     }
-
-    @Test
-    void counts_areThoseOfAllInstances_orOfOne_asTheReaderChooses() throws Exception {
-        assertThat(run("""
-                        const scope = document.getElementById('scope'); const text = id => document.getElementById(id).textContent;
-                        note(scope.hidden + ' ' + text('instance').replace(/.*store/, 'store'));
-                        const shared = {counts: 'all', running: 3, summed: ['shop-1', 'shop-2'], late: {'shop-2': 21}, missing: ['shop-3'], keys: 'this'};
-                        let names = 0;
-                        window.fetch = async (path, ...more) => { const json = await (await real(path, ...more)).json();
-                          if (json.policies) { json.instance.name = 'shop-' + (1 + names++ % 2);
-                            json.instances = String(path).endsWith('ratelimits?instances=all') ? shared : {counts: 'this', running: 3}; }
-                          return new Response(JSON.stringify(json)); };
-                        await call(23, 'eve'); await refresh(); await refresh();
-                        note(scope.hidden + ' ' + scope.selectedOptions[0].textContent + ' ' + text('instance')); note(text('banners'));
-                        note(texts('#view section p').at(-1).slice(0, 98));
-                        await visit('#/policy/' + p, 'Most refused'); note(texts('#view section p').find(one => one.startsWith('Since')));
-                        note(section('Most refused').querySelector('p').textContent.replace(/shop-[12]/, 'shop'));
-                        scope.value = 'this'; scope.dispatchEvent(new Event('change')); await refresh(); await refresh(); note(text('banners'));
-                        note(texts('#view section p').find(one => one.startsWith('Since'))); note(text('instance').includes('counts of this instance only'));
-                        shared.error = 'Redis does not answer'; shared.counts = 'this'; scope.value = 'all'; scope.dispatchEvent(new Event('change'));
-                        await refresh(); note(texts('#banners section')[0]);
-                        """))
-                .containsExactly(
-                        "true store: memory · counts of this instance only",
-                        "false All 3 instances shop-2 · store: memory · counts of 2 of 3 instances",
-                        "Counts of 2 of 3 instances, without shop-3. No new counts for more than 15 seconds of shop-2.",
-                        "Requests and refusals are those of the last five minutes of 2 of 3 instances: shop-1, shop-2. The ",
-                        "Since the start of 2 of 3 instances: 20 admitted, 3 refused.",
-                        "In the last one to two hours on shop.",
-                        "Several instances answer in turn (shop-1, shop-2), so the numbers jump. Choose all instances, or ask one of them directly.",
-                        "Since the start of this instance: 20 admitted, 3 refused.",
-                        "true",
-                        "Counts of this instance only: Redis does not answer.");
-    }
 }

@@ -42,7 +42,6 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import tools.jackson.databind.JsonNode;
 
 /** Changes of policies while several instances run on one Redis. Budgets are so slow that the time does not matter. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -141,41 +140,6 @@ class RedisChangesTest {
         awaitSame(second, first);
         assertThat(limit(first)).isEqualTo(bucket("1000/day"));
         assertThat(admitted(20, first, second)).isLessThanOrEqualTo(10);
-    }
-
-    @Test
-    void counts_areThoseOfAllInstances_andOfOneIfRedisIsGone() {
-        RunningApp first = start();
-        RunningApp second = start();
-        int unused = admitted(5, first, second);
-
-        await().until(() -> {
-            List.of(first, second).forEach(app -> app.ticker().advance(INTERVAL));
-            return admittedUnder("p", first) == 5 && admittedUnder("p", second) == 5;
-        });
-
-        assertThat(counted(first).at("/instances/summed").valueStream().map(JsonNode::asString))
-                .hasSize(2)
-                .anyMatch(name -> name.endsWith(":" + first.client().port()))
-                .anyMatch(name -> name.endsWith(":" + second.client().port()));
-        server.kill();
-        assertThat(admittedUnder("p", first)).isEqualTo(3);
-        assertThat(counted(first).at("/instances/error").asString()).contains("Redis does not answer");
-    }
-
-    private static JsonNode counted(RunningApp app) {
-        return new ActuatorClient(app).get("?instances=all").json();
-    }
-
-    private static long admittedUnder(String policy, RunningApp app) {
-        return counted(app)
-                .get("policies")
-                .valueStream()
-                .filter(one -> one.get("name").asString().equals(policy))
-                .findFirst()
-                .orElseThrow()
-                .at("/counts/admitted")
-                .asLong();
     }
 
     @Test

@@ -14,7 +14,6 @@ final class ScriptedServer implements RedisChanges.Server {
     static final String CHANGES = "ratelimit:{changes}";
     static final String OVERRIDES = CHANGES + ":overrides";
     static final String HISTORY = CHANGES + ":history";
-    static final String COUNTS = CHANGES + ":counts:";
     private static final long EPOCH_MICROS = 1_764_000_000_000_000L;
 
     /** For what others do to its keys. */

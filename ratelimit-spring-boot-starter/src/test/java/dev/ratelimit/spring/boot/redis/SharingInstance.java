@@ -6,7 +6,6 @@ import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.test.FakeTicker;
 import java.util.Map;
-import java.util.function.Supplier;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
@@ -15,11 +14,6 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 record SharingInstance(RateLimitOperations operations, RedisChanges shared) {
 
     static SharingInstance of(ScriptedServer server, FakeTicker ticker, Map<String, String> properties) {
-        return of(server, ticker, properties, () -> "instance");
-    }
-
-    static SharingInstance of(
-            ScriptedServer server, FakeTicker ticker, Map<String, String> properties, Supplier<String> name) {
         RateLimitOperations operations = new RateLimitOperations(
                 RequestRules.withoutRequests(
                         new Binder(new MapConfigurationPropertySource(properties))
@@ -35,8 +29,7 @@ record SharingInstance(RateLimitOperations operations, RedisChanges shared) {
                 "ratelimit",
                 new StaticListableBeanFactory(Map.of("operations", operations))
                         .getBeanProvider(RateLimitOperations.class),
-                ticker,
-                name);
+                ticker);
         return new SharingInstance(operations, shared);
     }
 }

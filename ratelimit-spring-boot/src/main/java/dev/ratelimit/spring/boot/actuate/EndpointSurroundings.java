@@ -1,7 +1,6 @@
 package dev.ratelimit.spring.boot.actuate;
 
 import dev.ratelimit.spring.boot.spi.StoreReport;
-import dev.ratelimit.spring.rules.instances.InstanceName;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

@@ -7,12 +7,10 @@ import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.RequestFacts;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
-import dev.ratelimit.spring.rules.instances.InstanceCounts;
 import dev.ratelimit.spring.rules.operation.Caller;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.Quotation;
-import dev.ratelimit.spring.rules.traffic.TrafficCounts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -103,39 +101,27 @@ public final class RateLimitsEndpoint {
         this.properties = properties;
     }
 
-    /**
-     * All policies.
-     *
-     * @param instances whose counts they have: all, or this, by default
-     */
+    /** All policies. */
     @ReadOperation
-    WebEndpointResponse<Object> list(SecurityContext security, @Nullable String instances) {
-        return answer(() -> list(showsKeys(security), operations.observations().counts(isAll(instances))));
+    WebEndpointResponse<Object> list(SecurityContext security) {
+        return answer(() -> list(showsKeys(security)));
     }
 
-    private static boolean isAll(@Nullable String instances) {
-        if (instances != null && !Set.of("all", "this").contains(instances)) {
-            throw new IllegalArgumentException("instances must be all or this, but was " + Quotation.of(instances));
-        }
-        return "all".equals(instances);
-    }
-
-    private Map<String, Object> list(boolean showKeys, InstanceCounts counted) {
+    private Map<String, Object> list(boolean showKeys) {
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("instance", surroundings.instance());
         all.put("writable", surroundings.writable());
         all.put("changesLast", operations.changesLast());
-        TrafficCounts counts = counted.counts();
-        if (counts != null) {
-            all.put("recorded", counts.times());
-            all.put("instances", counted.instances());
+        Map<String, Object> recorded = operations.observations().times();
+        if (recorded != null) {
+            all.put("recorded", recorded);
         }
         Map<String, Object> refused = operations.refusedConfiguration();
         if (refused != null) {
             all.put("refusedConfiguration", refused);
         }
         all.put("store", surroundings.store().get());
-        all.put("policies", operations.report(showKeys, counts));
+        all.put("policies", operations.report(showKeys));
         all.put("extra", operations.extra());
         return all;
     }
@@ -151,10 +137,7 @@ public final class RateLimitsEndpoint {
 
     /** The parameters of a question about this; {@code null} for all policies. */
     static Set<String> parametersOf(@Nullable String name) {
-        if (name == null) {
-            return Set.of("instances");
-        }
-        if (policyOfOverrides(name) != null || TrialsEndpoint.policyOf(name) != null) {
+        if (name == null || policyOfOverrides(name) != null || TrialsEndpoint.policyOf(name) != null) {
             return Set.of();
         }
         if (isHistory(name)) {

@@ -15,7 +15,6 @@ import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.history.SharedHistory;
-import dev.ratelimit.spring.rules.instances.SharedCounts;
 import dev.ratelimit.spring.rules.mistake.UnreadVariables;
 import dev.ratelimit.spring.rules.mistake.WrittenProperties;
 import dev.ratelimit.spring.rules.operation.QueuedEvents;
@@ -122,8 +121,6 @@ public class RateLimitsConfiguration {
         context.getBeanProvider(SharedChanges.class).ifAvailable(operations::share);
         context.getBeanProvider(SharedOverrides.class).ifAvailable(operations::shareOverrides);
         context.getBeanProvider(SharedHistory.class).ifAvailable(operations.history()::share);
-        context.getBeanProvider(SharedCounts.class)
-                .ifAvailable(counts -> operations.observations().share(counts, showKeys));
         return operations;
     }
 

@@ -7,7 +7,6 @@ import dev.ratelimit.spring.boot.redis.RedisChanges;
 import dev.ratelimit.spring.boot.redis.RedisStoreClient;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
-import dev.ratelimit.spring.rules.instances.InstanceName;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -32,7 +31,6 @@ class RedisChangesConfiguration {
                 client.another(),
                 properties.store().redis().prefix(),
                 operations,
-                context.getBeanProvider(Scheduler.class).getIfAvailable(() -> Scheduler.of(ticker)),
-                new InstanceName(context.getEnvironment())::toString);
+                context.getBeanProvider(Scheduler.class).getIfAvailable(() -> Scheduler.of(ticker)));
     }
 }

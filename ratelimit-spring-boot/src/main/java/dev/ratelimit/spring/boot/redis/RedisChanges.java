@@ -3,14 +3,11 @@ package dev.ratelimit.spring.boot.redis;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.spring.rules.history.History;
 import dev.ratelimit.spring.rules.history.SharedHistory;
-import dev.ratelimit.spring.rules.instances.CountsSummary;
-import dev.ratelimit.spring.rules.instances.SharedCounts;
 import dev.ratelimit.spring.rules.operation.Changes;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.operation.SharedChanges;
 import dev.ratelimit.spring.rules.override.Overrides;
 import dev.ratelimit.spring.rules.override.SharedOverrides;
-import dev.ratelimit.spring.rules.text.UrlEncoding;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -38,14 +35,11 @@ import org.springframework.dao.DataAccessException;
  * distinguishes that from the start of the first instance.
  */
 public final class RedisChanges
-        implements SharedChanges, SharedOverrides, SharedHistory, SharedCounts, SmartLifecycle, AutoCloseable {
+        implements SharedChanges, SharedOverrides, SharedHistory, SmartLifecycle, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(RedisChanges.class);
 
     private static final long INTERVAL_NANOS = 1_000_000_000;
-
-    /** With how many of the reads an instance tells what it has counted. */
-    private static final int READS_PER_COUNTS = 5;
 
     /** How long an instance that does not read counts as running. */
     private static final Duration ALIVE = Duration.ofSeconds(30);
@@ -88,10 +82,8 @@ public final class RedisChanges
      * @param digest of all overrides of keys
      * @param micros the time
      * @param history the digest of the history
-     * @param others the other instances that run
      */
-    private record Reply(
-            SharedChanges.Answer answer, String digest, long micros, String history, List<String> others) {}
+    private record Reply(SharedChanges.Answer answer, String digest, long micros, String history) {}
 
     private final Server server;
     private final byte[] script = script("changes.lua");
@@ -100,45 +92,31 @@ public final class RedisChanges
     private final String keyOfHistory;
     private final RedisOverrides overrides;
     private final RedisHistory history;
-    private final RedisCounts counts;
-    private final Supplier<String> name;
     private final String instance = UUID.randomUUID().toString();
     private final ObjectProvider<RateLimitOperations> operations;
     private final Scheduler scheduler;
     private @Nullable Thread reader;
     private volatile boolean stopped;
 
-    /** Used by one thread. */
-    private int reads;
-
     /** Whether the last command failed. Changed under the lock. */
-    private volatile boolean failing;
+    private boolean failing;
 
     /**
      * Creates an instance that does not read yet.
      *
      * @param server to be closed by this
      * @param scheduler tells when to read
-     * @param name of this instance, for people; may become known later
      */
     public RedisChanges(
-            Server server,
-            String prefix,
-            ObjectProvider<RateLimitOperations> operations,
-            Scheduler scheduler,
-            Supplier<String> name) {
+            Server server, String prefix, ObjectProvider<RateLimitOperations> operations, Scheduler scheduler) {
         this.server = server;
         this.key = prefix + ":{changes}";
         this.keyOfOverrides = key + ":overrides";
         this.keyOfHistory = key + ":history";
         this.overrides = new RedisOverrides(keyOfOverrides, ALIVE, scripts("overrides.lua"));
         this.history = new RedisHistory(keyOfHistory, ALIVE, scripts("history.lua"));
-        byte[] scriptOfCounts = script("counts.lua");
-        this.counts = new RedisCounts(
-                key + ":counts:", instance, ALIVE, (keys, arguments) -> eval(scriptOfCounts, keys, arguments));
         this.operations = operations;
         this.scheduler = scheduler;
-        this.name = name;
     }
 
     /** A script with one key. */
@@ -202,14 +180,6 @@ public final class RedisChanges
             History past = adopting.history().known();
             adopting.history()
                     .adopt(ask(false, () -> reply.history().equals(history.digest(past)) ? past : history.join(past)));
-            counts.others(reply.others());
-            CountsSummary counted =
-                    reads % READS_PER_COUNTS == 0 ? adopting.observations().summary() : null;
-            if (counted != null) {
-                ask(false, () -> counts.tell(counted));
-            }
-            // what has failed is told with the next read
-            reads++;
         } catch (IllegalStateException e) {
             // logged; what is in force stays in force
         } catch (RuntimeException e) {
@@ -232,37 +202,6 @@ public final class RedisChanges
         return ask(false, () -> history.exchange(known));
     }
 
-    @Override
-    public String name() {
-        return name.get();
-    }
-
-    @Override
-    public int running() {
-        return counts.others() + 1;
-    }
-
-    @Override
-    public List<SharedCounts.Told> others() {
-        try {
-            // whoever asks for counts neither waits for a read that fails nor repeats it
-            requireAnswers();
-            return ask(false, () -> {
-                requireAnswers();
-                return counts.read();
-            });
-        } catch (IllegalStateException e) {
-            throw new IllegalStateException(
-                    "what other instances have counted is not known, because Redis does not answer", e);
-        }
-    }
-
-    private void requireAnswers() {
-        if (failing) {
-            throw new IllegalStateException("the last question was not answered");
-        }
-    }
-
     private Reply send(Operation operation, Changes known, Changes change) {
         return ask(operation == Operation.LEAVE, () -> {
             try {
@@ -277,18 +216,16 @@ public final class RedisChanges
     private Reply eval(Operation operation, Changes known, Changes change) {
         List<String> reply = eval(
                 script,
-                4,
+                3,
                 List.of(
                         key,
                         keyOfOverrides,
                         keyOfHistory,
-                        counts.key(),
                         operation.name(),
                         instance,
                         Long.toString(ALIVE.toMillis()),
                         known.toString(),
-                        change.toString(),
-                        UrlEncoding.encoded(name.get())));
+                        change.toString()));
         SharedChanges.Answer answer = new SharedChanges.Answer(
                 Changes.parse(reply.get(2)), reply.get(0).equals("1"));
         if (reply.get(1).equals("1")) {
@@ -298,12 +235,7 @@ public final class RedisChanges
                             + " another ratelimit.store.redis.prefix",
                     key);
         }
-        return new Reply(
-                answer,
-                reply.get(3),
-                Long.parseLong(reply.get(4)),
-                reply.get(5),
-                reply.get(6).lines().toList());
+        return new Reply(answer, reply.get(3), Long.parseLong(reply.get(4)), reply.get(5));
     }
 
     /** Asks Redis, one question at a time. */

@@ -1,9 +1,9 @@
 -- Joins what an instance knows of operators' changes with what Redis knows, as the class Changes does.
--- KEYS[1] the key; KEYS[2] that of overrides.lua; KEYS[3] that of history.lua; KEYS[4] that of the instance in counts.lua.
+-- KEYS[1] the key; KEYS[2] that of overrides.lua; KEYS[3] that of history.lua.
 -- ARGV: JOIN, REPLACE (which takes the value for one of somebody else) or LEAVE; the instance; the milliseconds for which it
--- counts as running; what it knows; what it changes, if it knows everything; its name for people, encoded.
+-- counts as running; what it knows; what it changes, if it knows everything.
 -- Returns whether it did, whether the key had a value of somebody else, and everything that is known now; and the digest of all
--- overrides, the time in microseconds, the digest of the history, and a line for each other instance, with its name.
+-- overrides, the time in microseconds, and the digest of the history.
 -- The value consists of lines: a name of two words, a time in microseconds, and a text, such as
 -- "limit per-user 1764000000000000 50%2Fminute". A running instance is a line with the time when it was last heard.
 local LINE = '(%S+ %S+) (%d+) (%S*)\n'
@@ -44,14 +44,14 @@ local all = ARGV[1] ~= 'REPLACE' and stored and read(stored)
 local foreign = not all and (stored or redis.call('EXISTS', KEYS[1]) == 1)
 all = all or {}
 
-local complete, others, latest = true, '', 0
+local complete, others, latest = true, false, 0
 local listed = all[me] ~= nil
 for name, line in pairs(all) do
   if is_instance(name) then
     if name == me or line.at < now - alive * 1000 then
       all[name] = nil
     else
-      others = others .. string.sub(name, #INSTANCE + 1) .. ' ' .. line.value .. '\n'
+      others = true
     end
   elseif later(line, known[name]) then
     complete = false
@@ -64,11 +64,10 @@ for name, line in pairs(known) do
 end
 
 if ARGV[1] == 'LEAVE' then
-  redis.call('DEL', KEYS[4])
   -- if Redis does not know that this instance runs, it has lost which others do
-  if others == '' and (listed or next(all) == nil) then
+  if not others and (listed or next(all) == nil) then
     redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
-    return {'0', '0', '', '', '0', '', ''}
+    return {'0', '0', '', '', '0', ''}
   end
 else
   if complete then
@@ -81,7 +80,7 @@ else
       all[name] = {at = math.max(now, latest + 1), value = line.value}
     end
   end
-  all[me] = {at = now, value = ARGV[6]}
+  all[me] = {at = now, value = ''}
 end
 
 local changes, value = '', ''
@@ -101,4 +100,4 @@ local history = redis.pcall('HMGET', KEYS[3], 'digest')[1] or ''
 if history ~= '' then
   redis.call('PEXPIRE', KEYS[3], alive)
 end
-return {complete and '1' or '0', foreign and '1' or '0', changes, digest, string.format('%d', now), history, others}
+return {complete and '1' or '0', foreign and '1' or '0', changes, digest, string.format('%d', now), history}

@@ -161,19 +161,6 @@ class RateLimitsEndpointTest extends AppPerTest {
     }
 
     @Test
-    void counts_areThoseOfThisInstance_withoutRedis() {
-        ActuatorClient actuator = app();
-
-        for (String question : List.of("", "?instances=all", "?instances=this")) {
-            assertThat(actuator.get(question).json().get("instances").toString())
-                    .isEqualTo("{\"counts\":\"this\"}");
-        }
-        ActuatorClient.Answer answer = actuator.get("?instances=some");
-        assertThat(answer.status()).isEqualTo(400);
-        assertThat(answer.json().get("error").asString()).isEqualTo("instances must be all or this, but was 'some'");
-    }
-
-    @Test
     void ownRequests_areNotCounted() {
         ActuatorClient actuator = app("ratelimit.policies.everywhere.limit=9/hour");
         for (int i = 0; i < 5; i++) {
@@ -346,7 +333,7 @@ class RateLimitsEndpointTest extends AppPerTest {
     void questions_withWhatNobodyReads_areAnsweredWithWhatThereIs() {
         ActuatorClient actuator = app();
         Map<String, String> errors = Map.of(
-                "?x=1", "there is no parameter 'x'; write instances",
+                "?x=1", "there is no parameter 'x'",
                 "/p?ky=a", "there is no parameter 'ky'; write key",
                 "/p?key=a&path=/", "there is no parameter 'path'; write key",
                 "/explain?path=/&usr=x", "there is no parameter 'usr'; write address, header, method, path, user",

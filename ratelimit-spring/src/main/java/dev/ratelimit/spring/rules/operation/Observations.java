@@ -5,11 +5,9 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
-import dev.ratelimit.spring.rules.instances.CountsSummary;
-import dev.ratelimit.spring.rules.instances.InstanceCounts;
-import dev.ratelimit.spring.rules.instances.SharedCounts;
 import dev.ratelimit.spring.rules.recording.RequestRecording;
 import dev.ratelimit.spring.rules.traffic.Traffic;
+import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +20,6 @@ public final class Observations {
     private volatile @Nullable Traffic traffic;
     private volatile @Nullable RequestRecording recording;
     private volatile @Nullable WaitingRequests waiting;
-    private volatile @Nullable SharedCounts shared;
-    private volatile boolean tellsKeys;
 
     Observations(RequestRules rules, KeyDisplay keys) {
         this.rules = rules;
@@ -86,28 +82,12 @@ public final class Observations {
     }
 
     /**
-     * From now on, knows what other instances count.
-     *
-     * @param showKeys whether all instances may know which keys were refused most
+     * The time now, since when requests are counted, and when the current minute of histories began, for JSON; {@code null} if
+     * requests are not counted.
      */
-    public void share(SharedCounts with, boolean showKeys) {
-        tellsKeys = showKeys;
-        shared = with;
-    }
-
-    /** What this instance tells others of its counts; {@code null} if requests are not counted. */
-    public @Nullable CountsSummary summary() {
+    public @Nullable Map<String, Object> times() {
         Traffic recorded = traffic;
-        return recorded == null ? null : CountsSummary.of(recorded, tellsKeys);
-    }
-
-    /**
-     * The counts of requests.
-     *
-     * @param all of all instances together, not of this one alone
-     */
-    public InstanceCounts counts(boolean all) {
-        return all ? InstanceCounts.ofAll(traffic, shared, tellsKeys) : InstanceCounts.ofThis(traffic, shared);
+        return recorded == null ? null : recorded.times();
     }
 
     void watch(WaitingRequests requests) {

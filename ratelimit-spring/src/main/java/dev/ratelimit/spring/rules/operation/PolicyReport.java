@@ -13,7 +13,7 @@ import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.traffic.FrequentKeys;
-import dev.ratelimit.spring.rules.traffic.TrafficCounts;
+import dev.ratelimit.spring.rules.traffic.Traffic;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -24,15 +24,10 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Describes policies and the state of keys in terms of maps, lists, texts and numbers, for JSON.
- *
- * @param counted {@code null} if requests are not counted
- */
+/** Describes policies and the state of keys in terms of maps, lists, texts and numbers, for JSON. */
 record PolicyReport(
         RulesInForce rules,
         Observations observed,
-        @Nullable TrafficCounts counted,
         TrialJournal trials,
         KeyDisplay keys,
         boolean plain,
@@ -78,6 +73,7 @@ record PolicyReport(
 
     private void addObserved(Rule rule, Map<String, Object> map) {
         String name = rule.policy().name();
+        Traffic counted = observed.traffic();
         if (counted != null) {
             map.put("counts", counted.counts(name));
             map.put("lastHour", counted.history(name));
@@ -150,7 +146,7 @@ record PolicyReport(
         return Objects.requireNonNull(called.endpoint()).id();
     }
 
-    private List<Map<String, Object>> mostRefused(Rule rule, TrafficCounts recorded) {
+    private List<Map<String, Object>> mostRefused(Rule rule, Traffic recorded) {
         return recorded.mostRefused(rule.policy().name()).stream()
                 .filter(one -> !one.key().isEmpty())
                 .map(one -> {
@@ -162,7 +158,7 @@ record PolicyReport(
                 .toList();
     }
 
-    private static List<Map<String, Object>> mostRefusedEndpoints(String policy, TrafficCounts recorded) {
+    private static List<Map<String, Object>> mostRefusedEndpoints(String policy, Traffic recorded) {
         return recorded.mostRefusedEndpoints(policy).stream()
                 .map(one -> {
                     Map<String, Object> map = new LinkedHashMap<>();

@@ -34,7 +34,6 @@ import dev.ratelimit.spring.rules.override.Overrides;
 import dev.ratelimit.spring.rules.override.SharedOverrides;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.text.Quotation;
-import dev.ratelimit.spring.rules.traffic.TrafficCounts;
 import dev.ratelimit.spring.rules.trial.Trials;
 import java.util.List;
 import java.util.Map;
@@ -413,14 +412,10 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         return ExtraPolicies.describe(rules.policies().keySet());
     }
 
-    /**
-     * Describes all policies, for JSON, with keys as their plain values if they may be shown, otherwise as hashes.
-     *
-     * @param counted what became of requests; {@code null} if it is not shown
-     */
-    public List<Map<String, Object>> report(boolean showKeys, @Nullable TrafficCounts counted) {
+    /** Describes all policies, for JSON, with keys as their plain values if they may be shown, otherwise as hashes. */
+    public List<Map<String, Object>> report(boolean showKeys) {
         RulesInForce now = rules.inForce();
-        PolicyReport report = new PolicyReport(now, observations, counted, trials, keys, showKeys, rules.haveStages());
+        PolicyReport report = report(now, showKeys);
         Map<String, List<Map<String, Object>>> changes = history.inForce();
         return new TreeMap<>(now.byPolicy())
                 .values().stream()
@@ -430,7 +425,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     }
 
     private PolicyReport report(RulesInForce now, boolean showKeys) {
-        return new PolicyReport(now, observations, observations.traffic(), trials, keys, showKeys, rules.haveStages());
+        return new PolicyReport(now, observations, trials, keys, showKeys, rules.haveStages());
     }
 
     /**

@@ -12,19 +12,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What became of the requests under each policy: since the start, in each of the last 60 minutes, whose were refused most in
  * the current and the previous hour, and where, and whose were refused last. Requests only count; an alarm notes the counts
- * each minute. Minutes are those of the clock, so that those of several instances can be added. Thread-safe.
+ * each minute. Minutes are those of the clock. Thread-safe.
  */
-public final class Traffic implements OutcomeCounter, TrafficCounts, AutoCloseable {
+public final class Traffic implements OutcomeCounter, AutoCloseable {
 
     /** The length of the history. */
     public static final int MINUTES = 60;
@@ -133,56 +131,34 @@ public final class Traffic implements OutcomeCounter, TrafficCounts, AutoCloseab
         return RefusedKeys.now(() -> minute, ticker);
     }
 
-    /** The policies under which there were requests. */
-    public Set<String> policies() {
-        return Set.copyOf(policies.keySet());
-    }
-
-    /** Since when requests are counted. */
-    public Instant since() {
-        return start.time();
-    }
-
-    /** Answers a question, so that no minute ends meanwhile. */
-    public synchronized <T> T withinAMinute(Supplier<T> question) {
-        return question.get();
-    }
-
-    /** The current minute of histories, counted from the epoch. */
-    public long clockMinute() {
-        return clockMinute;
-    }
-
-    @Override
+    /** The time now, since when requests are counted, and when the current minute of histories began, for JSON. */
     public Map<String, Object> times() {
-        return times(now().time(), start.time(), clockMinute);
-    }
-
-    /** The same times of several instances. */
-    public static Map<String, Object> times(Instant now, Instant since, long clockMinute) {
         Map<String, Object> times = new LinkedHashMap<>();
-        times.put("time", now.toString());
-        times.put("since", since.toString());
+        times.put("time", now().time().toString());
+        times.put("since", start.time().toString());
         times.put("minute", Instant.ofEpochMilli(clockMinute * MINUTE_MILLIS).toString());
         return times;
     }
 
-    @Override
+    /** The requests under a policy since the start, by outcome. */
     public Map<String, Long> counts(String policy) {
         return of(policy).counts();
     }
 
-    @Override
+    /** The requests under a policy in each of the last {@link #MINUTES} minutes, the current one last, by outcome. */
     public synchronized Map<String, long[]> history(String policy) {
         return of(policy).history(minute);
     }
 
-    @Override
+    /**
+     * The most refused keys of a policy in the current and the previous hour: every key that causes more than
+     * 1/{@link #FREQUENT} of the refusals, and perhaps others; at most twice as many.
+     */
     public List<FrequentKeys.Frequent> mostRefused(String policy) {
         return of(policy).keys.top();
     }
 
-    @Override
+    /** The endpoints at which a policy refused most, likewise. */
     public List<FrequentKeys.Frequent> mostRefusedEndpoints(String policy) {
         return of(policy).endpoints.top();
     }

@@ -219,7 +219,7 @@ class TimedChangesTest {
                                 "until", now().plusSeconds(3600).toString(),
                                 "reason", "why",
                                 "configured", "enforce")));
-        assertThat(live.operations.report(false, null).get(0)).containsKey("changes");
+        assertThat(live.operations.report(false).get(0)).containsKey("changes");
         live.operations.restore("p");
         assertThat(live.operations.report("p", null, false)).doesNotContainKey("changes");
     }

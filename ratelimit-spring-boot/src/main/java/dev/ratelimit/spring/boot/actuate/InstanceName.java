@@ -1,4 +1,4 @@
-package dev.ratelimit.spring.rules.instances;
+package dev.ratelimit.spring.boot.actuate;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -18,25 +18,18 @@ public record InstanceName(Environment environment) {
     private static final String[] HOST_NAMES = {"HOSTNAME", "COMPUTERNAME"};
 
     /** The name of the application; {@code null} without one. */
-    public @Nullable String application() {
+    @Nullable
+    String application() {
         String application = environment.getProperty("spring.application.name", "");
         return application.isBlank() ? null : application;
     }
 
     /** The host, and the port by which several instances on it differ; {@code null} for an unknown host. */
-    public @Nullable String address() {
+    @Nullable
+    String address() {
         String host = host();
         String port = environment.getProperty("local.server.port");
         return host == null || port == null ? host : host + ":" + port;
-    }
-
-    /** What tells it apart best from others. */
-    @Override
-    public String toString() {
-        return Stream.of(address(), application())
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse("unknown");
     }
 
     private @Nullable String host() {
