@@ -7,6 +7,7 @@ import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.RequestFacts;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
+import dev.ratelimit.spring.rules.history.ChangeHistory;
 import dev.ratelimit.spring.rules.operation.Caller;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -22,6 +23,7 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -259,12 +261,23 @@ public final class RateLimitsEndpoint {
     WebEndpointResponse<Object> yaml(SecurityContext security, Map<String, Object> arguments) {
         WebEndpointResponse<Object> answer = answer(() -> {
             boolean all = new WrittenChange(field -> only(arguments, field)).isTrue("all");
-            boolean plain = showsKeys(security);
-            return operations.history().yaml(all, operations::overrides, operations.shownKeys(plain), plain);
+            return yaml(operations.history(), all, showsKeys(security));
         });
         return answer.getStatus() == WebEndpointResponse.STATUS_OK
                 ? new WebEndpointResponse<>(answer.getBody(), APPLICATION_YAML)
                 : answer;
+    }
+
+    private static String yaml(ChangeHistory history, boolean all, boolean showKeys) {
+        List<String> comments = new ArrayList<>();
+        new TreeMap<>(history.inForce())
+                .forEach((policy, changes) -> changes.forEach(change -> comments.add(policy + ": " + change)));
+        comments.add(
+                0,
+                comments.isEmpty()
+                        ? "All policies are as configured."
+                        : "After a deployment of this, remove the changes by {\"restore\": true}.");
+        return PolicyYaml.of(history.policies(all), showKeys, comments);
     }
 
     /** The requests that were recorded, for the simulator. */

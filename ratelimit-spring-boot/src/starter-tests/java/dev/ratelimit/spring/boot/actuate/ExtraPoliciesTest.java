@@ -115,9 +115,9 @@ class ExtraPoliciesTest extends AppPerTest {
                         .findValuesAsString("policy"))
                 .contains(EXTRA);
         assertThat(actuator.get("/yaml").body())
-                .contains("    extra-by-address:\n")
-                .contains("# paths: /orders/*, by anonymous at ", ", because of flood\n")
-                .contains("      limit: \"2/minute\"\n      key:\n        - ip\n      match:\n        paths:\n")
+                .contains("# extra-by-address: {property=paths, to=/orders/*, by=anonymous, since=", "reason=flood")
+                .contains(
+                        "    extra-by-address:\n      limit: [2/minute]\n      key: [ip]\n      match:\n        paths: [")
                 .doesNotContain("mode:");
 
         JsonNode removed = actuator.post("/" + EXTRA, Map.of("restore", true)).json();

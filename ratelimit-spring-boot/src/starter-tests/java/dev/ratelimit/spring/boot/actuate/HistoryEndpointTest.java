@@ -87,26 +87,24 @@ class HistoryEndpointTest extends AppPerTest {
     void yaml_isThatOfPoliciesThatDiffer_orOfAll() {
         ActuatorClient actuator = app(SHOW);
         actuator.post("/a/b", Map.of("limit", "50/hour", "reason", "release"));
-        actuator.post("/p/overrides", Map.of("key", "mallory", "limit", "blocked"));
 
         ActuatorClient.Answer yaml = actuator.get("/yaml");
 
         assertThat(yaml.status()).isEqualTo(200);
         assertThat(yaml.type()).isEqualToIgnoringCase("application/yaml;charset=utf-8");
         assertThat(yaml.body())
-                .contains("ratelimit:\n  policies:\n    \"[a/b]\":\n")
-                .contains("# limit: 50/hour, by anonymous at ", ", because of release; configured was 100/hour")
-                .contains("      limit: \"50/hour\"\n")
-                .contains("# Override of key mallory: blocked, by anonymous");
-        actuator.delete("/p/overrides?key=mallory");
-        assertThat(actuator.get("/yaml").body()).doesNotContain("carol");
+                .contains("ratelimit:\n  policies:\n    '[a/b]':\n      limit: [50/hour]\n")
+                .contains(
+                        "# a/b: {property=limit, to=50/hour, by=anonymous, since=",
+                        "reason=release, configured=100/hour}")
+                .doesNotContain("carol");
         assertThat(actuator.get("/yaml?all=true").body()).contains("carol: unlimited");
     }
 
     @Test
     void yaml_hasNoKeys_unlessTheyAreShown() {
         assertThat(app().get("/yaml?all=true").body())
-                .contains("# overrides: leave those of the configuration")
+                .contains("# p: overrides are hidden")
                 .doesNotContain("carol");
     }
 

@@ -6,6 +6,7 @@ import dev.ratelimit.spring.rules.expression.ExpressionVariables;
 import java.security.Principal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
 import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
@@ -34,6 +35,8 @@ final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
             hints.reflection().registerTypeIfPresent(classLoader, type, MemberCategory.INVOKE_PUBLIC_METHODS);
         }
         hints.resources().registerPattern("dev/ratelimit/redis/*.lua");
+        // what is in force, as YAML of the actuator endpoint
+        new BindingReflectionHintsRegistrar().registerReflectionHints(hints.reflection(), PolicyProperties.class);
         // the page and the explanations of the actuator endpoint
         hints.resources().registerPattern("dev/ratelimit/spring/boot/actuate/*.html");
         hints.resources().registerPattern("dev/ratelimit/spring/boot/redis/*.lua");

@@ -2,16 +2,19 @@ package dev.ratelimit.spring.rules.history;
 
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.HistoryEntry;
-import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
+import dev.ratelimit.spring.RateLimitChange;
+import dev.ratelimit.spring.rules.config.ChangedPolicy;
+import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.rule.Rule;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,6 +24,8 @@ import org.slf4j.LoggerFactory;
 public final class ChangeHistory {
 
     private static final Logger log = LoggerFactory.getLogger(ChangeHistory.class);
+
+    private static final RateLimitChange NOTHING = new RateLimitChange(null, null, null);
 
     private final RequestRules rules;
     private final Ticker ticker;
@@ -143,18 +148,25 @@ public final class ChangeHistory {
     }
 
     /**
-     * Writes the policies that differ from their configuration, as they are in force, as YAML of
-     * {@code ratelimit.policies}.
+     * The policies as they would have to be configured to be as they are in force, by name.
      *
-     * @param all whether to write all policies
-     * @param overrides finds the overrides of keys in force, by policy, which are comments
-     * @param keys shows their keys
-     * @param showKeys whether to show the keys of configured overrides
+     * @param all whether also those that nobody has changed
      */
-    public String yaml(boolean all, Function<String, List<OverriddenKey>> overrides, ShownKeys keys, boolean showKeys) {
-        SortedMap<String, List<OverriddenKey>> byPolicy = new TreeMap<>();
-        rules.inForce().byPolicy().keySet().forEach(policy -> byPolicy.put(policy, overrides.apply(policy)));
-        return new YamlInForce(rules.policiesAndExtra(), rules.changes(), inForce.get(), byPolicy, keys)
-                .write(all, showKeys);
+    public SortedMap<String, PolicyProperties> policies(boolean all) {
+        Map<String, RateLimitChange> changes = rules.changes();
+        SortedMap<String, PolicyProperties> policies = new TreeMap<>();
+        rules.policiesAndExtra().forEach((name, policy) -> {
+            RateLimitChange own = changes.get(name);
+            RateLimitChange concurrency = changes.get(Rule.concurrencyOf(name));
+            if (all || own != null || concurrency != null) {
+                policies.put(
+                        name,
+                        ChangedPolicy.of(
+                                policy,
+                                Objects.requireNonNullElse(own, NOTHING),
+                                Objects.requireNonNullElse(concurrency, NOTHING)));
+            }
+        });
+        return policies;
     }
 }

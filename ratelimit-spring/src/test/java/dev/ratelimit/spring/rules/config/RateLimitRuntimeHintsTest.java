@@ -43,6 +43,8 @@ class RateLimitRuntimeHintsTest {
                     .accepts(hints);
         }
         assertThat(mayInvoke(hints, PolicyProperties.Plan.class, "of")).isTrue();
+        assertThat(mayInvoke(hints, PolicyProperties.class, "limit")).isTrue();
+        assertThat(mayInvoke(hints, PolicyProperties.Plan.class, "limit")).isTrue();
         assertThat(mayInvoke(hints, ExpressionVariables.Request.class, "getHeader"))
                 .isTrue();
         List<String> present = EnvironmentPrefix.TYPES.stream()
