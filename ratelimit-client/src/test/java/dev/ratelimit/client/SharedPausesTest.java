@@ -23,7 +23,7 @@ class SharedPausesTest {
 
     private static RateLimitStore store(RedisClient client) {
         return RedisStore.builder(client)
-                .deadline(Duration.ofSeconds(10))
+                .deadline(Duration.ofMinutes(1))
                 .onStoreFailure(OnStoreFailure.DENY)
                 .build();
     }

@@ -150,7 +150,7 @@ class KeyOverridesTest {
                 "p.overrides[10.0.0.9]=blocked",
                 "p.retry-jitter.max=0s",
                 "p.retry-jitter.min=0s");
-        for (String block : blocks.split(", ")) {
+        for (String block : blocks.split(", ", -1)) {
             String[] parts = block.split("=", 2);
             live.operations.override("p", parts[0], overrideOf(parts[1]));
         }
