@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -49,8 +50,8 @@ class InFlightTest {
         call("new", 1);
 
         assertThat(inFlight.keys()).isEqualTo(10_000);
-        assertThat(inFlight.enter("key1") && inFlight.enter("key1")).isFalse();
-        assertThat(inFlight.enter("key0") && inFlight.enter("key0")).isTrue();
+        assertThat(List.of(inFlight.enter("key1"), inFlight.enter("key1"))).containsExactly(true, false);
+        assertThat(List.of(inFlight.enter("key0"), inFlight.enter("key0"))).containsExactly(true, true);
     }
 
     @Test
