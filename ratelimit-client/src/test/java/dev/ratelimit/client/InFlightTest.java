@@ -34,6 +34,24 @@ class InFlightTest {
     }
 
     @Test
+    void bound_ofAnAnswerToAnOlderCall_mayLowerTheBoundButNotLiftIt() {
+        long sent = ticker.nanos();
+        for (int i = 0; i < 3; i++) {
+            assertThat(inFlight.enter("a")).isTrue();
+        }
+        ticker.advance(Duration.ofMillis(1));
+        inFlight.bound("a", 4, SECOND, ticker.nanos());
+
+        inFlight.bound("a", 5, SECOND, sent);
+        assertThat(inFlight.enter("a")).isTrue();
+        assertThat(inFlight.enter("a")).isFalse();
+
+        inFlight.bound("a", 2, SECOND, sent);
+        inFlight.leave("a");
+        assertThat(inFlight.enter("a")).isFalse();
+    }
+
+    @Test
     void bound_ofANewKeyAfterVeryManyOthers_holds() {
         IntStream.range(0, 20_000).forEach(i -> call("key" + i, 1));
 

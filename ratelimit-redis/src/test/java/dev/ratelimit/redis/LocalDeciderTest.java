@@ -118,4 +118,12 @@ class LocalDeciderTest {
         assertThat(remaining(Policy.of("p", FixedWindow.of(Rate.parse("1000/30m")))))
                 .containsExactly(250L);
     }
+
+    @Test
+    void limit_withAnotherPeriodInAnotherPlace_startsWithThatOfItsRank() {
+        tell(Policy.of("p", MINUTE, HOUR).charge("k"), 10, 900);
+
+        assertThat(remaining(Policy.of("p", FixedWindow.of(Rate.parse("1000/30m")), MINUTE)))
+                .containsExactly(900L, 10L);
+    }
 }

@@ -179,7 +179,8 @@ abstract class StorePenaltyContract extends StoreChargeContract {
     @ParameterizedTest
     @MethodSource("waysAndLimitsOfTen")
     void charge_anyLimitOfThePolicyRefuses_startsItsPenalty(Way way, Limit limit) {
-        Limit tight = FixedWindow.of(Rate.parse("3/second"));
+        // the other one has the longer period, and carries the penalty, wherever it is listed
+        Limit tight = FixedWindow.of(Rate.parse("3/500ms"));
         for (List<Limit> limits : List.of(List.of(limit, tight), List.of(tight, limit))) {
             Policy policy = new Policy("p" + limits.indexOf(tight), limits).withPenalty(PENALTY);
             assertThat(way.charge(store, policy.charge("k", 3))).isTrue();
