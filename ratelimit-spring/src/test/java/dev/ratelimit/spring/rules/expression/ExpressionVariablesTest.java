@@ -7,8 +7,10 @@ import dev.ratelimit.spring.rules.request.Cost;
 import dev.ratelimit.spring.rules.request.Parameters;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
 import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.request.UncertainParameterException;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -139,6 +141,24 @@ class ExpressionVariablesTest {
                 calculation.replace("n ", "#request.getAttribute('n') ").replace("* n", "* #request.getAttribute('n')");
         RequestContext context =
                 RecordedRequest.context(new RecordedRequest().withAttribute("n", new Watched(number)), false);
+
+        Cost cost = RequestExpression.cost(expression, Parameters.NONE);
+
+        assertThat(cost.permits().applyAsLong(context)).isEqualTo(Long.MAX_VALUE);
+        assertThat(new RequestExpression(expression).key(context)).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"#request.getParameter('n') == 'all' ? 50 : 1", "#request.getParameterValues('n').length"})
+    void parameterThatIsUncertain_costsMoreThanAnyLimit_andIsNoKey(String expression) {
+        RequestContext context = RecordedRequest.context(
+                new RecordedRequest() {
+                    @Override
+                    public List<String> parameters(String name) {
+                        throw new UncertainParameterException("the parameter is in the query and in the form");
+                    }
+                },
+                false);
 
         Cost cost = RequestExpression.cost(expression, Parameters.NONE);
 

@@ -261,9 +261,11 @@ class ConfigurationMistakesTest {
                 .contains("ratelimit.");
     }
 
-    @Test
-    void method_query_isKnown() {
-        assertThat(Start.report("ratelimit.policies.login.limit=9/s", "ratelimit.policies.login.match.methods=QUERY"))
+    @ParameterizedTest
+    @ValueSource(strings = {"QUERY", "query", "HEAD", "get"})
+    void method_inAnyCase_isKnown(String method) {
+        assertThat(Start.report(
+                        "ratelimit.policies.login.limit=9/s", "ratelimit.policies.login.match.methods=" + method))
                 .isNull();
     }
 

@@ -161,6 +161,22 @@ class KeyOverridesTest {
         assertThat(refusal.header("Retry-After")).isEqualTo(wait);
     }
 
+    @ParameterizedTest
+    @CsvSource({"PT10M, PT1H", "PT1H, PT10M"})
+    void refusal_byBlocksOfTwoPolicies_tellsWhenTheLastOneEnds(Duration one, Duration other) throws IOException {
+        LiveRules live = new LiveRules(
+                "p.limit=100/hour",
+                "p.key=user",
+                "p.retry-jitter.max=0s",
+                "p.retry-jitter.min=0s",
+                "ratelimit.policies.all.limit=100/hour",
+                "ratelimit.policies.all.key=user");
+        live.operations.override("p", "alice", KeyOverride.blocked().lasting(one));
+        live.operations.override("all", "alice", KeyOverride.blocked().lasting(other));
+
+        assertThat(refusal(live, by("alice")).header("Retry-After")).isEqualTo("3600");
+    }
+
     private static KeyOverride overrideOf(String text) {
         if (text.contains("/")) {
             return KeyOverride.to(text);
