@@ -2,12 +2,16 @@ package dev.ratelimit.spring.servlet.request;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import dev.ratelimit.spring.rules.request.UncertainParameterException;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.http.HttpCookie;
 import org.springframework.mock.web.MockHttpServletRequest;
 
@@ -58,6 +62,47 @@ class ServletWebRequestTest {
         assertThatIllegalStateException().isThrownBy(() -> broken.parameters("a"));
 
         assertThatIllegalStateException().isThrownBy(broken::rethrowFailure).withMessage("cannot be read");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"a=1, 1", "a=1&a=2, 2", "b=1, 1"})
+    void parameters_ofTheQueryOrTheForm_areAllValues(String query, int values) {
+        servlet.setQueryString(query);
+        for (int i = 1; i <= values; i++) {
+            servlet.addParameter("a", Integer.toString(i));
+        }
+
+        assertThat(web(servlet).parameters("a")).hasSize(values);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"a=1, 2", "a=1&a=2, 3", "b=1&%61=1, 3"})
+    void parameters_ofTheQueryAndTheForm_areUncertain(String query, int values) {
+        servlet.setQueryString(query);
+        for (int i = 1; i <= values; i++) {
+            servlet.addParameter("a", Integer.toString(i));
+        }
+
+        assertThatExceptionOfType(UncertainParameterException.class)
+                .isThrownBy(() -> web(servlet).parameters("a"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            ignoreLeadingAndTrailingWhitespace = false,
+            value = {
+                "/admin%20/x|/admin /x|/admin/x",
+                "/%20admin/x%20/|/ admin/x /|/admin/x/",
+                "//admin/x|/admin/x|/admin/x",
+                "/a%62/x|/ab/x|/ab/x",
+                "/%20|/ |/"
+            })
+    void normalizedPath_isWithoutWhatAMatcherIgnores(String written, String read, String normalized) {
+        servlet.setRequestURI(written);
+        servlet.setServletPath(read);
+
+        assertThat(web(servlet).normalizedPath()).hasToString(normalized);
     }
 
     @Test
