@@ -80,6 +80,21 @@ class RateLimitQueueBoundsTest {
         }
     }
 
+    /** The larger limit still has some of the permits, and the next one in a quarter of an hour: that one is enough. */
+    @Test
+    void waitBehindOthers_forALargerLimit_isThatOfItsNextPermit() {
+        try (QueueScene scene = new QueueScene("two", Waiting.of(Duration.ofMinutes(20), 10))) {
+            Policy two = Policy.of("two", TokenBucket.of(Rate.parse("2/second")), TokenBucket.of(Rate.parse("4/hour")));
+            scene.ask(two.charge("k", 2));
+
+            List<CompletableFuture<Decision>> waiting = scene.ask(3, two.charge("k"));
+
+            assertThat(waiting).noneMatch(CompletableFuture::isDone);
+            scene.advance(Duration.ofMinutes(15));
+            assertThat(waiting).allMatch(one -> admitted(one));
+        }
+    }
+
     /** They wait for those who hold the permits, and not for a rate. */
     @Test
     void permitsOfAConcurrencyLimit_areNotExpectedEvenly() {
