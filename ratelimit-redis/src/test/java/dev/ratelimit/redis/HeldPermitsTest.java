@@ -167,6 +167,20 @@ class HeldPermitsTest {
     }
 
     @Test
+    void refund_serverIsDownForLongerThanOneOfTheLimitsTakes_isSentForTheOther() {
+        Policy both = Policy.of("both", FixedWindow.of(Rate.parse("10/hour")), FixedWindow.of(Rate.parse("10/second")));
+        Decision charged = charge(both);
+        leaveServerAlone();
+        store.refund(charged);
+        seconds(30);
+
+        redis.comeBack();
+        seconds(3);
+
+        assertThat(remaining(both)).isEqualTo(10);
+    }
+
+    @Test
     @DisplayName("a refund whose reply is lost is sent again, and takes nobody else's permit")
     void refund_replyIsLost_returnsItsPermitOnce() {
         Decision mine = charge(EXPORTS);
