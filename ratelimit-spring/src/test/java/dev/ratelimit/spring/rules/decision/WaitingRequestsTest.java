@@ -108,6 +108,26 @@ class WaitingRequestsTest {
     }
 
     @Test
+    void shadowThatIsExhausted_hasNoSayInWhoWaits() {
+        RateLimitProperties properties = new Binder(new MapConfigurationPropertySource(Map.of(
+                        "ratelimit.policies.one.limit", "1/hour",
+                        "ratelimit.policies.one.on-exceeded.action", "wait",
+                        "ratelimit.policies.one.on-exceeded.max-wait", "1h",
+                        "ratelimit.policies.tight.limit", "1/day",
+                        "ratelimit.policies.tight.mode", "shadow")))
+                .bind("ratelimit", RateLimitProperties.class)
+                .get();
+        try (Limits limits = new Limits(properties, ticker)) {
+            ChargedRequest waiting = limits.ask();
+            assertThat(waiting.isWaiting()).isTrue();
+
+            ticker.advance(Duration.ofHours(1));
+
+            assertThat(limits.askAgain(waiting).isRefused()).isFalse();
+        }
+    }
+
+    @Test
     void executorThatFails_sendsTheRefusalAllTheSame() {
         try (Limits limits = new Limits("delay", failing)) {
             AtomicInteger sent = new AtomicInteger();
