@@ -103,6 +103,19 @@ class RefusalWriterTest {
         assertThat(waits).containsExactly("3600", "3601");
     }
 
+    /** As in seconds: whoever comes back then is not refused again. */
+    @Test
+    void millis_areRoundedUp() {
+        written.put("ratelimit.retry-after-millis-header", "X-Wait");
+        written.put("ratelimit.policies.by-user.retry-jitter.max", "0s");
+        RequestLimiter limits = limits(null);
+        refusal(limits, "alice", "free");
+
+        ticker.advance(Duration.ofNanos(1));
+
+        assertThat(refusal(limits, "alice", "free").header("X-Wait")).isEqualTo("3600000");
+    }
+
     @Test
     void refusals_ofAnotherPlan_nameItsLimit() {
         written.put("ratelimit.policies.by-user.retry-jitter.max", "0s");
