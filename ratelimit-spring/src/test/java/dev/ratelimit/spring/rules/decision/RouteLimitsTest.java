@@ -127,6 +127,17 @@ class RouteLimitsTest {
     }
 
     @Test
+    void heldPermits_areNotCountedOnceTheRequestIsExempt() {
+        read("slots.concurrency=3", "ratelimit.exempt.when=#principal?.name == 'alice'");
+        ChargedRequest charged = limiter.beforeSecurity().charge(null, request("one"));
+        assertThat(held).hasSize(1);
+
+        limiter.afterSecurity().charge(charged, request("one"));
+
+        assertThat(held).isEmpty();
+    }
+
+    @Test
     void heldPermits_comeBackWhenALimitOfTheRouteRefuses() {
         read("slots.concurrency=3", "route.limit=1/hour", "route.match.annotated=true");
         ChargedRequest first = charge("route");
