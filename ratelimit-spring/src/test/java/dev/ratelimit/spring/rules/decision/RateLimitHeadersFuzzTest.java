@@ -102,6 +102,20 @@ class RateLimitHeadersFuzzTest {
         assertThat(policies(headers, other, second)).isSameAs(first);
     }
 
+    /** A store may tell only the limits that refuse. */
+    @Test
+    void write_oneOfTheLimitsOfAPolicy_isThatLimit() {
+        RateLimitHeaders headers = new RateLimitHeaders(RateLimitDraft.DRAFT_10, false, true);
+        Policy several = Policy.of("several", limit(1_000_000_000L), limit(60_000_000_000L));
+        List<LimitStatus> told = store.decide(List.of(several.charge())).limits();
+
+        for (List<LimitStatus> part : List.of(told, told.subList(1, 2), told.subList(0, 1), told)) {
+            RecordedResponse response = new RecordedResponse();
+            write(headers, part, response);
+            assertTold(String.valueOf(response.header("RateLimit-Policy")), part, true);
+        }
+    }
+
     @Test
     void write_anyPolicies_areStructuredFieldsThatSayHowTheyStand() {
         RateLimitHeaders headers = new RateLimitHeaders(RateLimitDraft.DRAFT_10, true, true);
