@@ -31,7 +31,8 @@ class ArchitectureTest {
 
     /** An application whose root package is {@code dev} finds what is a component, in an order of its own. */
     @ArchTest
-    static final ArchRule configurations_areNotFoundByAComponentScan = noClasses().should().beAnnotatedWith(Configuration.class);
+    static final ArchRule configurations_areNotFoundByAComponentScan =
+            noClasses().should().beAnnotatedWith(Configuration.class);
 
     @ArchTest
     static final ArchRule wiring_showsItsAutoConfigurationsOnly = classes()
