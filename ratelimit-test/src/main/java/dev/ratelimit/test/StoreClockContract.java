@@ -81,6 +81,20 @@ abstract class StoreClockContract extends StoreConcurrencyContract {
         assertThat(limiter.decide(policy.charge("k", 1))).isAdmitted();
     }
 
+    @ParameterizedTest
+    @MethodSource("setBacks")
+    void decide_clockSetBack_isFoundByAChargeOfNoPermits(Limit limit, double periods) {
+        use(new FakeTicker(Instant.parse("2027-03-10T05:00:20Z")));
+        Policy policy = Policy.of("p", limit);
+        limiter.decide(policy.charge("k", limit.capacity()));
+
+        setBack(limit, periods);
+
+        assertThat(limiter.decide(policy.charge("k", 0))).isAdmitted();
+        ticker.advanceNanos(maxNanosToWait(limit));
+        assertThat(limiter.decide(policy.charge("k", 1))).isAdmitted();
+    }
+
     /** The ways to ask; the first question after a step of the clock records it. */
     enum Question {
         DECIDE,
