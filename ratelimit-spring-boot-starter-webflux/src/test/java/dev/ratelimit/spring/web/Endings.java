@@ -32,6 +32,7 @@ class Endings {
     static final List<String> MORE = List.of(
             "/left?status=200, */*, 200, false, false",
             "/left?status=401, */*, 401, true, true",
+            "/set-at-last?status=401, */*, 401, true, true",
             "/left-by-filter?status=200, */*, 200, false, false",
             "/left-by-filter?status=401, */*, 401, true, true",
             "/left-by-filter?status=404, */*, 404, false, true");
@@ -98,6 +99,15 @@ class Endings {
     @GetMapping("/sent")
     Mono<Void> sent(@RequestParam int status, ServerWebExchange exchange) {
         return answer(exchange, status);
+    }
+
+    @GetMapping("/set-at-last")
+    Mono<String> setAtLast(@RequestParam int status, ServerHttpResponse response) {
+        response.beforeCommit(() -> {
+            response.setRawStatusCode(status);
+            return Mono.empty();
+        });
+        return Mono.just("text");
     }
 
     @GetMapping("/left")

@@ -66,8 +66,8 @@ public final class Passage {
         Passage passage = new Passage(exchange.getResponse(), recording);
         exchange.getAttributes().put(ATTRIBUTE, passage);
         exchange.getResponse().beforeCommit(() -> {
-            passage.commit();
-            return Mono.empty();
+            WatchedResponse watching = passage.watched;
+            return (watching == null ? Mono.<Void>empty() : watching.finish()).then(Mono.fromRunnable(passage::commit));
         });
         return passage;
     }
@@ -157,7 +157,7 @@ public final class Passage {
     /** The exchange, with a response that is watched if a charge depends on its status. */
     ServerWebExchange watch(ServerWebExchange exchange) {
         ChargedRequest request = charged;
-        if (watched != null || request == null || !request.dependsOnStatus()) {
+        if (watched != null || request == null || !(refundable || request.dependsOnStatus())) {
             return exchange;
         }
         WatchedResponse watching = new WatchedResponse(exchange.getResponse());

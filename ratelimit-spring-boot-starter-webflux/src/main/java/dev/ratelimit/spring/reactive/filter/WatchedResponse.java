@@ -3,18 +3,37 @@ package dev.ratelimit.spring.reactive.filter;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.http.server.reactive.ServerHttpResponseDecorator;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
-/** A response that remembers which statuses were replaced by ones that headers of the request can cause. */
+/**
+ * A response that remembers which statuses were replaced by ones that headers of the request can cause, and what is to be done
+ * before it is committed, which may set another status.
+ */
 final class WatchedResponse extends ServerHttpResponseDecorator {
 
     private final List<Integer> replaced = new CopyOnWriteArrayList<>();
 
     WatchedResponse(ServerHttpResponse delegate) {
         super(delegate);
+    }
+
+    /** In the order in which they were added, since those of the response itself are done before. */
+    private final List<Supplier<? extends Mono<Void>>> beforeCommit = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void beforeCommit(Supplier<? extends Mono<Void>> action) {
+        beforeCommit.add(action);
+    }
+
+    /** Does what is to be done before the commit: afterwards the status is final. */
+    Mono<Void> finish() {
+        return Flux.fromIterable(beforeCommit).concatMap(Supplier::get).then();
     }
 
     /** The statuses that were replaced. */

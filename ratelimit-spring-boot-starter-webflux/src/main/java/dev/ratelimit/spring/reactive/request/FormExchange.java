@@ -1,6 +1,9 @@
 package dev.ratelimit.spring.reactive.request;
 
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.io.buffer.DataBuffer;
@@ -20,9 +23,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * An exchange with a form in its body. The body belongs to who reads it last: once anybody has asked for the form (a filter of
- * Spring Security, a rule), whoever comes later reads the same form and the same bytes, as often as it likes. Until then, nothing
- * is read or kept. Thread-safe.
+ * An exchange with a form in its body. The body belongs to who reads it last: once anybody has read it, as a form or as bytes (a
+ * filter of Spring Security, a rule, a gateway that keeps it), whoever comes later reads the same form and the same bytes, as often
+ * as it likes. Until then, nothing is read or kept. Thread-safe.
  */
 final class FormExchange extends ServerWebExchangeDecorator {
 
@@ -54,30 +57,42 @@ final class FormExchange extends ServerWebExchangeDecorator {
     }
 
     private final ServerHttpRequest request;
-    private final long contentLength;
+    private final int limit;
     private final boolean tooLarge;
     private final Mono<byte[]> whole;
     private final Mono<MultiValueMap<String, String>> values;
 
-    /** Once it has been read. */
+    /** Once it has been read, whole. */
     private volatile byte @Nullable [] body;
+
+    /** Whether somebody has read the body who did not leave it. */
+    private volatile boolean gone;
 
     private FormExchange(ServerWebExchange exchange, Reader reader) {
         super(exchange);
-        this.contentLength = exchange.getRequest().getHeaders().getContentLength();
-        this.tooLarge = reader.limit >= 0 && contentLength > reader.limit;
+        this.limit = reader.limit;
+        this.tooLarge = limit >= 0 && exchange.getRequest().getHeaders().getContentLength() > limit;
         this.request = new Replayed(exchange);
-        this.whole = DataBufferUtils.join(exchange.getRequest().getBody(), reader.limit)
-                .map(FormExchange::bytes)
-                // somebody has read it before it came here
-                .onErrorResume(IllegalStateException.class, consumed -> Mono.empty())
-                .defaultIfEmpty(new byte[0])
+        this.whole = Mono.defer(() -> {
+                    byte[] known = body;
+                    return known == null ? joined() : Mono.just(known);
+                })
                 .doOnNext(bytes -> body = bytes)
                 .cache();
         this.values = whole.flatMap(
-                        bytes -> bytes.length == 0 ? readBefore() : reader.messages.readMono(FORM, request, Map.of()))
+                        bytes -> gone ? getDelegate().getFormData() : reader.messages.readMono(FORM, request, Map.of()))
                 .defaultIfEmpty(new LinkedMultiValueMap<>())
                 .cache();
+    }
+
+    private Mono<byte[]> joined() {
+        return DataBufferUtils.join(getDelegate().getRequest().getBody(), limit)
+                .map(FormExchange::bytes)
+                .onErrorResume(IllegalStateException.class, consumed -> {
+                    gone = true;
+                    return Mono.empty();
+                })
+                .defaultIfEmpty(new byte[0]);
     }
 
     /** The exchange itself, unless its body is said to be a form. */
@@ -113,13 +128,6 @@ final class FormExchange extends ServerWebExchangeDecorator {
         return bytes;
     }
 
-    /** Of a body that nobody has read before, there is none. */
-    private Mono<MultiValueMap<String, String>> readBefore() {
-        return contentLength == 0
-                ? Mono.empty()
-                : getDelegate().getFormData().onErrorResume(RuntimeException.class, gone -> Mono.empty());
-    }
-
     /** Reads the body, unless it has been read; an error if it is larger than forms may be, or breaks off: then it is lost. */
     Mono<Void> read() {
         return whole.then();
@@ -135,13 +143,13 @@ final class FormExchange extends ServerWebExchangeDecorator {
         return request;
     }
 
-    /** The form, or an error if it is malformed. */
+    /** The form, or an error if it is malformed or gone. */
     @Override
     public Mono<MultiValueMap<String, String>> getFormData() {
         return tooLarge ? getDelegate().getFormData() : values;
     }
 
-    /** The request, whose body can be read again once it has been read as a form. */
+    /** The request, whose body can be read again once it has been read. */
     private final class Replayed extends ServerHttpRequestDecorator {
 
         private final DataBufferFactory buffers;
@@ -156,10 +164,32 @@ final class FormExchange extends ServerWebExchangeDecorator {
             return Flux.defer(() -> {
                 byte[] bytes = body;
                 if (bytes == null) {
-                    return getDelegate().getBody();
+                    return tooLarge
+                            ? getDelegate().getBody()
+                            : kept(getDelegate().getBody());
                 }
                 return bytes.length == 0 ? Flux.empty() : Flux.just(buffers.wrap(bytes));
             });
+        }
+
+        /** Keeps what passes, unless it is larger than forms may be. */
+        private Flux<DataBuffer> kept(Flux<DataBuffer> passing) {
+            ByteArrayOutputStream copy = new ByteArrayOutputStream();
+            AtomicBoolean fits = new AtomicBoolean(true);
+            return passing.doOnNext(buffer -> {
+                        if (limit >= 0 && copy.size() + buffer.readableByteCount() > limit) {
+                            fits.set(false);
+                        } else if (fits.get()) {
+                            byte[] bytes = new byte[buffer.readableByteCount()];
+                            buffer.toByteBuffer(ByteBuffer.wrap(bytes));
+                            copy.writeBytes(bytes);
+                        }
+                    })
+                    .doOnComplete(() -> {
+                        if (fits.get()) {
+                            body = copy.toByteArray();
+                        }
+                    });
         }
     }
 }

@@ -8,6 +8,7 @@ import dev.ratelimit.spring.Server;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.context.annotation.Bean;
@@ -34,8 +35,27 @@ class FormsTest {
         }
     }
 
+    /** As the filter of a gateway does that keeps the body for another attempt. */
+    @Configuration(proxyBeanMethods = false)
+    static class ReadsBytesFirst {
+
+        @Bean
+        @Order(-200)
+        WebFilter first() {
+            return (exchange, chain) -> DataBufferUtils.join(
+                            exchange.getRequest().getBody())
+                    .map(DataBufferUtils::release)
+                    .then(chain.filter(exchange));
+        }
+    }
+
     @RestController
     static class Forms {
+
+        @PostMapping("/bound")
+        Mono<String> bound(Bound bound) {
+            return Mono.just("bound " + bound.a());
+        }
 
         @PostMapping("/form")
         Mono<String> form(ServerWebExchange exchange) {
@@ -48,6 +68,8 @@ class FormsTest {
                     .map(body -> "body " + body.toString(StandardCharsets.UTF_8));
         }
     }
+
+    record Bound(String a) {}
 
     private static RawResponse post(RunningApp app, String path) {
         return app.client()
@@ -66,6 +88,50 @@ class FormsTest {
             assertThat(post(app, "/form").body()).isEqualTo("form {a=[1], b=[2]}");
             assertThat(post(app, "/body").body()).isEqualTo("body a=1&b=2");
             assertThat(post(app, "/form").status()).isEqualTo(429);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Server.class)
+    void form_whoseBytesAFilterHasRead_isThatOfTheLimits_andOfTheHandler(Server server) {
+        try (RunningApp app = RunningApp.start(
+                server,
+                List.of(ReadsBytesFirst.class, Forms.class),
+                "ratelimit.policies.by-form.limit=2/hour",
+                "ratelimit.policies.by-form.key=#request.getParameter('a')",
+                "ratelimit.policies.by-form.missing-key=skip")) {
+            assertThat(post(app, "/form").body()).isEqualTo("form {a=[1], b=[2]}");
+            assertThat(post(app, "/body").body()).isEqualTo("body a=1&b=2");
+            assertThat(post(app, "/form").status()).isEqualTo(429);
+        }
+    }
+
+    @Test
+    void parameter_ofAMultipartRequest_isUncertain_whateverTheQuerySays() {
+        String body = "--X\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nvictim\r\n--X--\r\n";
+        try (RunningApp app = RunningApp.start(
+                List.of(Forms.class),
+                "ratelimit.policies.by-name.limit=100/hour",
+                "ratelimit.policies.by-name.key=#request.getParameter('a')",
+                "ratelimit.policies.by-name.missing-key=reject",
+                "ratelimit.policies.by-name.match.paths=/bound",
+                "ratelimit.policies.hidden.limit=2/hour",
+                "ratelimit.policies.hidden.key=#request.getParameter('a')",
+                "ratelimit.policies.hidden.missing-key=skip",
+                "ratelimit.policies.hidden.match.paths=/body")) {
+            for (String type : List.of("multipart/form-data", "Multipart/Form-Data", "multipart/mixed")) {
+                RawResponse refused = app.client()
+                        .sendBody("POST /bound?a=other HTTP/1.1", body, "Content-Type: " + type + "; boundary=X");
+                assertThat(refused.status()).as(type).isEqualTo(400);
+            }
+            for (int i = 0; i < 4; i++) {
+                RawResponse hidden = app.client()
+                        .sendBody(
+                                "POST /body?a=other" + i + " HTTP/1.1",
+                                body,
+                                "Content-Type: multipart/form-data; boundary=X");
+                assertThat(hidden.status()).isEqualTo(i < 2 ? 200 : 429);
+            }
         }
     }
 }

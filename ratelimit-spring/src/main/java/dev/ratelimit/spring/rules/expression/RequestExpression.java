@@ -5,6 +5,7 @@ import dev.ratelimit.spring.rules.request.Cost;
 import dev.ratelimit.spring.rules.request.HttpMethods;
 import dev.ratelimit.spring.rules.request.Parameters;
 import dev.ratelimit.spring.rules.request.Reads;
+import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.request.UncertainParameterException;
 import dev.ratelimit.spring.rules.text.NumberText;
@@ -370,6 +371,19 @@ public final class RequestExpression {
         return evaluate(context, "a text, a number, a boolean, an enum, a UUID or a principal", RequestExpression::text)
                 .filter(text -> !text.isEmpty())
                 .orElse(null);
+    }
+
+    /** Whether it has no value because the client has given a parameter none that is certain. */
+    public boolean isUncertain(RequestContext context) {
+        if (!reads.include(Fact.PARAMETER)) {
+            return false;
+        }
+        try {
+            evaluateOrThrow(context, "a key", RequestExpression::text);
+            return false;
+        } catch (UncertainParameterException e) {
+            return true;
+        }
     }
 
     /** The text of a value that has one; other objects differ by their identity, or not at all. */

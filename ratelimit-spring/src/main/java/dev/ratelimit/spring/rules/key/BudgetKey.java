@@ -107,14 +107,21 @@ public record BudgetKey(List<KeyPart> parts, MissingKey missing) {
      * @return false if the request lacks it and is not charged
      */
     public boolean append(KeyPart part, KeyEncoder key, RequestContext context) {
-        return part.appendTo(key, context) || appendMissing(key, context);
+        return part.appendTo(key, context) || appendMissing(part, key, context);
     }
 
-    private boolean appendMissing(KeyEncoder key, RequestContext context) {
+    private boolean appendMissing(KeyPart part, KeyEncoder key, RequestContext context) {
         switch (missing) {
             case IP -> context.appendAddress(key);
             case SHARED -> key.appendShared();
-            case SKIP, REJECT -> {
+            case SKIP -> {
+                // nobody may leave out a limit by hiding his key
+                if (!part.isUncertain(context)) {
+                    return false;
+                }
+                context.appendAddress(key);
+            }
+            case REJECT -> {
                 return false;
             }
         }

@@ -10,6 +10,7 @@ import dev.ratelimit.spring.rules.request.RequestContext;
 import java.util.Locale;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** A property of a request that is part of its key. Parts are equal if their texts are. Immutable. */
@@ -23,6 +24,7 @@ public final class KeyPart {
 
     private final Reads reads;
     private final Function<RequestContext, @Nullable String> value;
+    private final Predicate<RequestContext> uncertain;
 
     private KeyPart(String text, RequestExpression expression) {
         this.kind = KeyKind.EXPRESSION;
@@ -30,6 +32,7 @@ public final class KeyPart {
         this.shown = expression.toString();
         this.reads = expression.reads();
         this.value = expression::key;
+        this.uncertain = expression::isUncertain;
     }
 
     private KeyPart(KeyKind kind, String name, Function<RequestContext, @Nullable String> value) {
@@ -38,6 +41,7 @@ public final class KeyPart {
         this.shown = text;
         this.reads = kind.reads(name);
         this.value = value;
+        this.uncertain = request -> false;
     }
 
     /** A part that is written as a word. */
@@ -93,6 +97,11 @@ public final class KeyPart {
             }
         }
         return true;
+    }
+
+    /** Whether the request has no value because its client has seen to it that none is certain. */
+    boolean isUncertain(RequestContext context) {
+        return uncertain.test(context);
     }
 
     /**
