@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferFactory;
+import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.MediaType;
 import org.springframework.http.codec.FormHttpMessageReader;
@@ -88,7 +89,11 @@ final class FormExchange extends ServerWebExchangeDecorator {
     private Mono<byte[]> joined() {
         return DataBufferUtils.join(getDelegate().getRequest().getBody(), limit)
                 .map(FormExchange::bytes)
-                .onErrorResume(IllegalStateException.class, consumed -> {
+                .onErrorResume(IllegalStateException.class, failure -> {
+                    if (failure instanceof DataBufferLimitException) {
+                        return Mono.error(failure);
+                    }
+                    // somebody has consumed it
                     gone = true;
                     return Mono.empty();
                 })

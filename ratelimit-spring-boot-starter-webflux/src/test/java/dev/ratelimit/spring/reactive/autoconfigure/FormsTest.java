@@ -7,6 +7,7 @@ import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.Server;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,8 @@ import reactor.core.publisher.Mono;
 /** A form that a filter reads before the limits do, as those of Spring Security against forged requests and for logins. */
 @Tag("servers")
 class FormsTest {
+
+    private static final String FORM = "Content-Type: application/x-www-form-urlencoded";
 
     @Configuration(proxyBeanMethods = false)
     static class ReadsFirst {
@@ -62,6 +65,11 @@ class FormsTest {
             return exchange.getFormData().map(form -> "form " + form);
         }
 
+        @PostMapping("/ignored")
+        String ignored() {
+            return "ignored";
+        }
+
         @PostMapping("/body")
         Mono<String> body(ServerWebExchange exchange) {
             return DataBufferUtils.join(exchange.getRequest().getBody())
@@ -71,9 +79,48 @@ class FormsTest {
 
     record Bound(String a) {}
 
-    private static RawResponse post(RunningApp app, String path) {
+    private static RawResponse post(RunningApp app, String path, String... headers) {
         return app.client()
-                .sendBody("POST " + path + " HTTP/1.1", "a=1&b=2", "Content-Type: application/x-www-form-urlencoded");
+                .sendBody(
+                        "POST " + path + " HTTP/1.1",
+                        "a=1&b=2",
+                        Stream.concat(Stream.of(FORM), Stream.of(headers)).toArray(String[]::new));
+    }
+
+    /** Without a length, so that nobody knows before the end how large it is. */
+    private static RawResponse chunked(RunningApp app, String form) {
+        String chunks = Integer.toHexString(form.length()) + "\r\n" + form + "\r\n0";
+        return app.client().send("POST /ignored HTTP/1.1", FORM, "Transfer-Encoding: chunked\r\n\r\n" + chunks);
+    }
+
+    @Test
+    void form_behindAProxy_isThatOfTheHandler_too() {
+        try (RunningApp app = RunningApp.start(
+                Server.NETTY,
+                List.of(Forms.class),
+                "server.forward-headers-strategy=framework",
+                "ratelimit.trusted-proxies=127.0.0.1",
+                "ratelimit.policies.by-form.limit=2/hour",
+                "ratelimit.policies.by-form.key=#request.getParameter('a')",
+                "ratelimit.policies.by-form.missing-key=reject")) {
+            assertThat(post(app, "/form", "X-Forwarded-For: 192.0.2.1").body()).isEqualTo("form {a=[1], b=[2]}");
+            assertThat(post(app, "/body", "X-Forwarded-For: 192.0.2.2").body()).isEqualTo("body a=1&b=2");
+            assertThat(post(app, "/form", "X-Forwarded-For: 192.0.2.3").status())
+                    .isEqualTo(429);
+        }
+    }
+
+    @Test
+    void form_thatIsLost_getsToNoHandler() {
+        try (RunningApp app = RunningApp.start(
+                Server.NETTY,
+                List.of(Forms.class),
+                "ratelimit.policies.by-form.limit=2/hour",
+                "ratelimit.policies.by-form.key=#request.getParameter('a')")) {
+            assertThat(chunked(app, "a=1&b=2").body()).isEqualTo("ignored");
+            // more than the reader of forms keeps
+            assertThat(chunked(app, "a=1&b=" + "2".repeat(300_000)).status()).isEqualTo(500);
+        }
     }
 
     @ParameterizedTest
