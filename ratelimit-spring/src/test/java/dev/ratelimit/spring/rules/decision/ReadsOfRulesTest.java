@@ -88,6 +88,11 @@ class ReadsOfRulesTest {
         }
 
         @Override
+        public boolean isGuess(WebRequest request) {
+            return request.attribute("guess") != null;
+        }
+
+        @Override
         public boolean mayLeadToAnnotated(WebRequest request) {
             return true;
         }
@@ -224,6 +229,24 @@ class ReadsOfRulesTest {
         assertThat(limiter.toFetch(null, new RecordedRequest("POST", "/login"))).hasToString("session");
         assertThat(limiter.toFetch(null, new RecordedRequest("GET", "/login"))).isEqualTo(Reads.NOTHING);
         assertThat(limiter.toFetch(null, new RecordedRequest("POST", "/other"))).isEqualTo(Reads.NOTHING);
+    }
+
+    @Test
+    void request_whoseEndpointIsKnownLater_hasThatOfTheRulesThatWereLeft() {
+        RequestLimiter limiter = new Rules(
+                        "p.limit=1/minute",
+                        "p.key=endpoint, session",
+                        "p.stage=before-security",
+                        "p.missing-key=reject")
+                .enforced()
+                .limiter;
+
+        ChargedRequest charged =
+                limiter.beforeSecurity().charge(null, new RecordedRequest().withAttribute("guess", true));
+
+        assertThat(charged.isRefused()).isFalse();
+        assertThat(limiter.afterSecurity().toFetch(charged, new RecordedRequest()))
+                .hasToString("session");
     }
 
     @ParameterizedTest
