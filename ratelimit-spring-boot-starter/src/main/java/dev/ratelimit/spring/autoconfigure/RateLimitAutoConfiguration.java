@@ -16,6 +16,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.method.support.HandlerMethodArgumentResolver;
@@ -38,6 +39,7 @@ public final class RateLimitAutoConfiguration {
         return new ServletOperator();
     }
 
+    @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherServlet.class)
     static class Handlers {
 
@@ -53,6 +55,7 @@ public final class RateLimitAutoConfiguration {
         }
     }
 
+    @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherServlet.class)
     @Conditional(OnRateLimitsEnabled.class)
     static class Checks {

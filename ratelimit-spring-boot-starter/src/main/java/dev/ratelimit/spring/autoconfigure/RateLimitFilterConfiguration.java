@@ -35,12 +35,14 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.servlet.DispatcherServlet;
 
 /** The filter, either before and after Spring Security or once without it, and what it knows of requests. */
+@Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(DispatcherServlet.class)
 @Conditional({OnRateLimitsEnabled.class, OnRateLimitsCondition.class})
 class RateLimitFilterConfiguration {

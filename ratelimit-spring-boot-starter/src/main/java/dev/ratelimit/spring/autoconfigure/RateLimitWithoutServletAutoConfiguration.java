@@ -11,16 +11,16 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
-import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /** Reports policies in applications without servlets, where they would limit nothing, unless the other starter is there. */
 @AutoConfiguration
-@Import({RateLimitWithoutServletAutoConfiguration.Reactive.class, RateLimitWithoutServletAutoConfiguration.NoWeb.class})
 public final class RateLimitWithoutServletAutoConfiguration {
 
     private static final Logger log = LoggerFactory.getLogger(RateLimitAutoConfiguration.class);
 
+    @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
     @ConditionalOnMissingClass("dev.ratelimit.spring.reactive.autoconfigure.RateLimitWebFluxAutoConfiguration")
     static class Reactive {
@@ -49,6 +49,7 @@ public final class RateLimitWithoutServletAutoConfiguration {
         }
     }
 
+    @Configuration(proxyBeanMethods = false)
     @ConditionalOnNotWebApplication
     static class NoWeb {
 

@@ -15,7 +15,6 @@ import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
-import org.springframework.context.annotation.Configuration;
 
 /**
  * What any web stack can use knows no servlets, the wiring is known by nobody, and of the packages below
@@ -28,11 +27,6 @@ class ArchitectureTest {
     private static final String ANY_STACK = "dev.ratelimit.spring.boot..";
     private static final String SHARED_WIRING = "dev.ratelimit.spring.boot.autoconfigure";
     private static final String SERVLETS = "dev.ratelimit.spring.servlet..";
-
-    /** An application whose root package is {@code dev} finds what is a component, in an order of its own. */
-    @ArchTest
-    static final ArchRule configurations_areNotFoundByAComponentScan =
-            noClasses().should().beAnnotatedWith(Configuration.class);
 
     @ArchTest
     static final ArchRule wiring_showsItsAutoConfigurationsOnly = classes()

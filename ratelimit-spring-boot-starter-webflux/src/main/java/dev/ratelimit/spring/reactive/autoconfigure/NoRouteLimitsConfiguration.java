@@ -6,9 +6,11 @@ import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.web.reactive.DispatcherHandler;
 
 /** For functional routes that name policies, while limits are off, or if there are none. */
+@Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(DispatcherHandler.class)
 @ConditionalOnMissingBean(RouteLimits.class)
 class NoRouteLimitsConfiguration {

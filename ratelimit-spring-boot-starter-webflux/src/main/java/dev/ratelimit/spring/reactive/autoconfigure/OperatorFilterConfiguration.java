@@ -8,8 +8,10 @@ import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /** What the actuator endpoint needs of WebFlux, if it is exposed. */
+@Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(PathMappedEndpoints.class)
 @ConditionalOnBean(RateLimitsEndpoint.class)
 class OperatorFilterConfiguration {

@@ -35,6 +35,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.http.codec.ServerCodecConfigurer;
 import org.springframework.web.cors.reactive.CorsConfigurationSource;
 import org.springframework.web.reactive.DispatcherHandler;
@@ -44,6 +45,7 @@ import org.springframework.web.server.session.DefaultWebSessionManager;
 import org.springframework.web.server.session.WebSessionManager;
 
 /** The filters, either before and after Spring Security or one without it, and what they know of requests. */
+@Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(DispatcherHandler.class)
 @Conditional({OnRateLimitsEnabled.class, OnRateLimitsCondition.class})
 class RateLimitWebFilterConfiguration {

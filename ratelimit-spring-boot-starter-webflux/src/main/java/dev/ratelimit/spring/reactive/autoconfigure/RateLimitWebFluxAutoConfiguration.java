@@ -16,6 +16,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.reactive.DispatcherHandler;
@@ -50,6 +51,7 @@ public final class RateLimitWebFluxAutoConfiguration {
         return new ReactiveOperator();
     }
 
+    @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherHandler.class)
     static class Handlers {
 
@@ -65,6 +67,7 @@ public final class RateLimitWebFluxAutoConfiguration {
         }
     }
 
+    @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherHandler.class)
     @Conditional(OnRateLimitsEnabled.class)
     static class Checks {

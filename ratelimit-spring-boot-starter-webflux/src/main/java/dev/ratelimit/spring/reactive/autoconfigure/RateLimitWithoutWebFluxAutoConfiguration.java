@@ -11,17 +11,17 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
-import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /** Reports policies in applications without WebFlux, where they would limit nothing, unless the other starter is there. */
 @AutoConfiguration
 @ConditionalOnMissingClass("dev.ratelimit.spring.autoconfigure.RateLimitAutoConfiguration")
-@Import({RateLimitWithoutWebFluxAutoConfiguration.Servlet.class, RateLimitWithoutWebFluxAutoConfiguration.NoWeb.class})
 public final class RateLimitWithoutWebFluxAutoConfiguration {
 
     private static final Logger log = LoggerFactory.getLogger(RateLimitWebFluxAutoConfiguration.class);
 
+    @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
     static class Servlet {
 
@@ -50,6 +50,7 @@ public final class RateLimitWithoutWebFluxAutoConfiguration {
         }
     }
 
+    @Configuration(proxyBeanMethods = false)
     @ConditionalOnNotWebApplication
     static class NoWeb {
 

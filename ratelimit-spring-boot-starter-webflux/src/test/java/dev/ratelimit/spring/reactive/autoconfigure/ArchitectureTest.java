@@ -13,7 +13,6 @@ import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
-import org.springframework.context.annotation.Configuration;
 
 /** The wiring is known by nobody, the API knows none of the other packages, and nothing knows servlets. */
 @AnalyzeClasses(packages = "dev.ratelimit.spring", importOptions = DoNotIncludeTests.class)
@@ -22,11 +21,6 @@ class ArchitectureTest {
     private static final String API = "dev.ratelimit.spring.reactive";
     private static final String WIRING = "dev.ratelimit.spring.reactive.autoconfigure";
     private static final String REACTIVE = "dev.ratelimit.spring.reactive..";
-
-    /** An application whose root package is {@code dev} finds what is a component, in an order of its own. */
-    @ArchTest
-    static final ArchRule configurations_areNotFoundByAComponentScan =
-            noClasses().should().beAnnotatedWith(Configuration.class);
 
     @ArchTest
     static final ArchRule wiring_showsItsAutoConfigurationsOnly = classes()

@@ -8,8 +8,10 @@ import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEn
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /** The health of the store on Redis, {@code rateLimitStore}, if there are the store and an actuator. */
+@Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class, RedisStore.class})
 @ConditionalOnBean(RedisStore.class)
 @ConditionalOnEnabledHealthIndicator("rate-limit-store")

@@ -13,11 +13,13 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.util.function.SingletonSupplier;
 
 /** Limits of method calls: those of beans, and of controllers if they depend on the arguments. */
+@Configuration(proxyBeanMethods = false)
 @Conditional({OnRateLimitsEnabled.class, OnRateLimitsCondition.class})
 class MethodLimitsConfiguration {
 

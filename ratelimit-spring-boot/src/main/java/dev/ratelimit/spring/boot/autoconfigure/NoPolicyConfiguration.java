@@ -13,11 +13,13 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /** Logs at start-up that nothing is limited, and why, so that nobody relies on limits that do not exist. */
+@Configuration(proxyBeanMethods = false)
 @ConditionalOnMissingBean(RequestRules.class)
 class NoPolicyConfiguration {
 

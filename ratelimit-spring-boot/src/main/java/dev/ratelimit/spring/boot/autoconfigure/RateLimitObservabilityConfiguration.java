@@ -30,11 +30,14 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /** What operators see of the rate limits: metrics, observations and audit events, as far as there are any. */
+@Configuration(proxyBeanMethods = false)
 class RateLimitObservabilityConfiguration {
 
     /** Metrics, if there is a registry. */
+    @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(MeterRegistry.class)
     @ConditionalOnBean(MeterRegistry.class)
     static class Metrics {
@@ -74,6 +77,7 @@ class RateLimitObservabilityConfiguration {
     }
 
     /** Metrics of the store on Redis, if there are the store and a registry. */
+    @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({MeterRegistry.class, RedisStore.class})
     @ConditionalOnBean({MeterRegistry.class, RedisStoreClient.class})
     static class RedisStoreMetrics {
@@ -85,6 +89,7 @@ class RateLimitObservabilityConfiguration {
     }
 
     /** Key values of observations, if there is a registry of them. */
+    @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ObservationRegistry.class)
     @ConditionalOnBean(ObservationRegistry.class)
     static class Observations {
@@ -96,6 +101,7 @@ class RateLimitObservabilityConfiguration {
     }
 
     /** Publishes every change as an audit event, if there is Spring Boot's actuator. */
+    @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(AuditApplicationEvent.class)
     static class AuditEvents {
 

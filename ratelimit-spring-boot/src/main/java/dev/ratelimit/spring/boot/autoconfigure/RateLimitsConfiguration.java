@@ -31,6 +31,7 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.aot.AbstractAotProcessor;
@@ -42,6 +43,7 @@ import org.springframework.core.env.Environment;
  * or an annotation, unless {@code ratelimit.enabled} is false. A starter's auto-configuration imports it after the
  * configuration of its {@link WebStack}, {@link RequestExplainer} and filters, and declares an {@link Operator}.
  */
+@Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(RateLimitProperties.class)
 @Import({
     RedisStoreConfiguration.class,
@@ -135,6 +137,7 @@ public class RateLimitsConfiguration {
         return refreshed -> events.start();
     }
 
+    @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(WebServerFactoryCustomizer.class)
     static class BeforeTheServer {
 

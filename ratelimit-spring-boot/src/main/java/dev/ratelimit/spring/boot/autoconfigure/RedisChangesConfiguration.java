@@ -13,9 +13,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Changes of policies for all instances, with the store on Redis and if anything is limited. */
+@Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({RedisStore.class, LettuceConnectionFactory.class})
 @ConditionalOnBean(name = RedisStoreConfiguration.CLIENT, value = RequestRules.class)
 class RedisChangesConfiguration {

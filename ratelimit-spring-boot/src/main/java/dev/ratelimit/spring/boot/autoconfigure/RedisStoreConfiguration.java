@@ -26,11 +26,13 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
 
 /** The store on Redis, if {@code ratelimit.store.type} is redis and all dependencies are present. */
+@Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = RedisStoreConfiguration.TYPE, havingValue = "redis")
 @ConditionalOnClass(
         value = {RedisStore.class, RedisClient.class, LettuceConnectionFactory.class},

@@ -20,9 +20,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /** The rules, and what decides requests by them, if anything is limited and there are requests to limit. */
+@Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(WebStack.class)
 @Conditional({OnRateLimitsEnabled.class, OnRateLimitsCondition.class})
 class RequestRulesConfiguration {

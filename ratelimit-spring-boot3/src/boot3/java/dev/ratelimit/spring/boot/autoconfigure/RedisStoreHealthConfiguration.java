@@ -8,8 +8,10 @@ import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /** The health of the store on Redis, {@code rateLimitStore}, if there are the store and an actuator. */
+@Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class, RedisStore.class})
 @ConditionalOnBean(RedisStore.class)
 @ConditionalOnEnabledHealthIndicator("rate-limit-store")
