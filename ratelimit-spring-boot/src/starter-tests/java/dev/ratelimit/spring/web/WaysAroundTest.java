@@ -161,6 +161,14 @@ class WaysAroundTest extends AppPerTest {
                 .sendBody("POST " + target + " HTTP/1.1", form, "Content-Type: application/x-www-form-urlencoded");
     }
 
+    /** Servers refuse to read it, or read it as it is, but no wait helps. */
+    @Test
+    void formThatCannotBeRead_isNotAnsweredAsIfAWaitHelped() {
+        start(List.of(Account.class), "p.limit=2/hour", "p.key=#request.getParameter('user')", "p.missing-key=reject");
+
+        assertThat(sendForm("/who?user=alice", "x=%zz").status()).isNotEqualTo(429);
+    }
+
     /** A rule may read the one, and the application the other. */
     @Test
     void parameterInTheQueryAndInTheForm_isNoWayAroundAKey() {

@@ -2,12 +2,14 @@ package dev.ratelimit.spring.servlet.request;
 
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.util.Enumeration;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A view of a request that keeps new attributes to itself, so that looking up a handler leaves no trace in the request.
+ * A view of a request to Spring MVC that keeps new attributes to itself, so that looking up a handler leaves no trace in
+ * the request. Its parameters are those that Spring MVC will see.
  */
 public final class AttributeKeepingRequest extends HttpServletRequestWrapper {
 
@@ -30,5 +32,36 @@ public final class AttributeKeepingRequest extends HttpServletRequestWrapper {
     @Override
     public void removeAttribute(String name) {
         attributes.put(name, null);
+    }
+
+    @Override
+    public @Nullable String getParameter(String name) {
+        readFields();
+        return super.getParameter(name);
+    }
+
+    @Override
+    public String @Nullable [] getParameterValues(String name) {
+        readFields();
+        return super.getParameterValues(name);
+    }
+
+    @Override
+    public Enumeration<String> getParameterNames() {
+        readFields();
+        return super.getParameterNames();
+    }
+
+    @Override
+    public Map<String, String[]> getParameterMap() {
+        readFields();
+        return super.getParameterMap();
+    }
+
+    private void readFields() {
+        HttpServletRequest request = (HttpServletRequest) getRequest();
+        if (MultipartFields.mayBeUnread(request)) {
+            MultipartFields.read(request);
+        }
     }
 }

@@ -20,6 +20,11 @@ public final class ServletPaths {
         this.dispatchers = dispatchers;
     }
 
+    /** Whether Spring MVC handles the request. */
+    boolean areOfSpringMvc(HttpServletRequest request) {
+        return dispatchers.isForSpringMvc(request);
+    }
+
     /** The path relative to the context path: as Spring MVC sees it or, for another servlet, as the server does. */
     public PathContainer pathOf(HttpServletRequest request) {
         if (dispatchers.isForSpringMvc(request)) {

@@ -41,6 +41,9 @@ public final class ServletWebRequest implements WebRequest {
     private @Nullable String writtenPath;
     private @Nullable RuntimeException failure;
 
+    /** Why the parameters cannot be read: some servers say so only once, and then know some of them. */
+    private @Nullable RuntimeException unreadable;
+
     public ServletWebRequest(HttpServletRequest request, ServletPaths paths) {
         this.request = request;
         this.paths = paths;
@@ -175,6 +178,12 @@ public final class ServletWebRequest implements WebRequest {
     }
 
     private <T extends @Nullable Object> T readBody(Supplier<T> read) {
+        if (unreadable != null) {
+            throw unreadable;
+        }
+        if (MultipartFields.mayBeUnread(request) && paths.areOfSpringMvc(request)) {
+            MultipartFields.read(request);
+        }
         try {
             T value = read.get();
             if (request.getAttribute(UNREADABLE) != null) {
@@ -182,6 +191,7 @@ public final class ServletWebRequest implements WebRequest {
             }
             return value;
         } catch (RuntimeException e) {
+            unreadable = e;
             fail(e);
             throw e;
         }

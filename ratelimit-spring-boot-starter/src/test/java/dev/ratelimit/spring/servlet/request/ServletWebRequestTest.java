@@ -9,6 +9,7 @@ import dev.ratelimit.spring.rules.request.UncertainParameterException;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -62,6 +63,26 @@ class ServletWebRequestTest {
         assertThatIllegalStateException().isThrownBy(() -> broken.parameters("a"));
 
         assertThatIllegalStateException().isThrownBy(broken::rethrowFailure).withMessage("cannot be read");
+    }
+
+    /** Tomcat fails only the first time, and then knows the parameters before the unreadable one. */
+    @Test
+    void parameters_thatCouldNotBeRead_failAgain() {
+        AtomicInteger readings = new AtomicInteger();
+        ServletWebRequest broken = web(new HttpServletRequestWrapper(servlet) {
+            @Override
+            public String[] getParameterValues(String name) {
+                if (readings.incrementAndGet() == 1) {
+                    throw new IllegalStateException("cannot be read");
+                }
+                return new String[] {"some"};
+            }
+        });
+
+        assertThatIllegalStateException().isThrownBy(() -> broken.parameters("a"));
+
+        assertThatIllegalStateException().isThrownBy(() -> broken.parameters("a"));
+        assertThatIllegalStateException().isThrownBy(broken::parameterNames);
     }
 
     @ParameterizedTest
