@@ -162,9 +162,12 @@ class LoginRecipesTest extends AppPerTest {
                 Arguments.of("/login?_method=POST", "username=alice&password=x", FORM),
                 Arguments.of(
                         "/login",
-                        "--b\r\nContent-Disposition: form-data; name=\"username\"\r\n\r\nalice\r\n"
-                                + "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nx\r\n--b--\r\n",
+                        part("username", "alice") + part("password", "x") + "--b--\r\n",
                         "Content-Type: multipart/form-data; boundary=b"));
+    }
+
+    private static String part(String name, String value) {
+        return "--b\r\nContent-Disposition: form-data; name=\"%s\"\r\n\r\n%s\r\n".formatted(name, value);
     }
 
     /** However the name is written, and whatever is written beside it: # is another one each time. */

@@ -67,6 +67,7 @@ final class PathOptions {
     static class AsWritten implements WebMvcConfigurer {
 
         @Override
+        @SuppressWarnings("removal") // it is what is tested
         public void configurePathMatch(PathMatchConfigurer configurer) {
             UrlPathHelper helper = new UrlPathHelper();
             helper.setUrlDecode(false);
@@ -80,6 +81,7 @@ final class PathOptions {
     static class Blanks implements WebMvcConfigurer {
 
         @Override
+        @SuppressWarnings("removal") // it is what is tested
         public void configurePathMatch(PathMatchConfigurer configurer) {
             AntPathMatcher matcher = new AntPathMatcher();
             matcher.setCaseSensitive(false);

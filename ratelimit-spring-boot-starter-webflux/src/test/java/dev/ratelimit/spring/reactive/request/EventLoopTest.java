@@ -31,7 +31,7 @@ class EventLoopTest {
         }
 
         @Override
-        @SuppressWarnings("unchecked") // as every server does it
+        @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // as every server does it
         public <T> T getNativeRequest() {
             return (T) "request of the server";
         }
