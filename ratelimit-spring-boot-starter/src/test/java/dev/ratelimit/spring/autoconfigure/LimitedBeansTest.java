@@ -129,7 +129,6 @@ class LimitedBeansTest {
         runner.withUserConfiguration(Lambda.class)
                 .run(context -> assertThat(context)
                         .getFailure()
-                        .rootCause()
                         .hasMessageContaining("calls of a lambda cannot be limited; write a class"));
     }
 
