@@ -15,7 +15,6 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpCookie;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.util.LinkedCaseInsensitiveMap;
@@ -209,20 +208,11 @@ public final class ReactiveWebRequest implements WebRequest {
     }
 
     private MultiValueMap<String, String> form() {
-        if (hasParts()) {
-            throw new UncertainParameterException("the fields of a multipart body are not read");
-        }
         MultiValueMap<String, String> form = facts.form();
         if (form == null) {
             throw new UncertainParameterException("the form has not been read");
         }
         return form;
-    }
-
-    /** Whether the body is said to have fields that only its parts tell; a handler may take them for parameters. */
-    private boolean hasParts() {
-        String type = header(HttpHeaders.CONTENT_TYPE);
-        return type != null && type.strip().regionMatches(true, 0, "multipart/", 0, "multipart/".length());
     }
 
     @Override

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.Server;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -55,18 +57,16 @@ class FormsTest {
     @RestController
     static class Forms {
 
-        @PostMapping("/bound")
-        Mono<String> bound(Bound bound) {
-            return Mono.just("bound " + bound.a());
-        }
-
         @PostMapping("/form")
         Mono<String> form(ServerWebExchange exchange) {
             return exchange.getFormData().map(form -> "form " + form);
         }
 
+        private final AtomicInteger ignored = new AtomicInteger();
+
         @PostMapping("/ignored")
         String ignored() {
+            ignored.incrementAndGet();
             return "ignored";
         }
 
@@ -76,8 +76,6 @@ class FormsTest {
                     .map(body -> "body " + body.toString(StandardCharsets.UTF_8));
         }
     }
-
-    record Bound(String a) {}
 
     private static RawResponse post(RunningApp app, String path, String... headers) {
         return app.client()
@@ -119,7 +117,13 @@ class FormsTest {
                 "ratelimit.policies.by-form.key=#request.getParameter('a')")) {
             assertThat(chunked(app, "a=1&b=2").body()).isEqualTo("ignored");
             // more than the reader of forms keeps
-            assertThat(chunked(app, "a=1&b=" + "2".repeat(300_000)).status()).isEqualTo(500);
+            try {
+                assertThat(chunked(app, "a=1&b=" + "2".repeat(300_000)).status())
+                        .isEqualTo(500);
+            } catch (UncheckedIOException reset) {
+                // the server may close the connection before it has received all
+            }
+            assertThat(app.bean(Forms.class).ignored).hasValue(1);
         }
     }
 
@@ -154,30 +158,15 @@ class FormsTest {
     }
 
     @Test
-    void parameter_ofAMultipartRequest_isUncertain_whateverTheQuerySays() {
-        String body = "--X\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nvictim\r\n--X--\r\n";
+    void key_thatAClientHides_isItsAddress_alsoWhereCallersWithoutAKeyAreFree() {
         try (RunningApp app = RunningApp.start(
                 List.of(Forms.class),
-                "ratelimit.policies.by-name.limit=100/hour",
-                "ratelimit.policies.by-name.key=#request.getParameter('a')",
-                "ratelimit.policies.by-name.missing-key=reject",
-                "ratelimit.policies.by-name.match.paths=/bound",
-                "ratelimit.policies.hidden.limit=2/hour",
-                "ratelimit.policies.hidden.key=#request.getParameter('a')",
-                "ratelimit.policies.hidden.missing-key=skip",
-                "ratelimit.policies.hidden.match.paths=/body")) {
-            for (String type : List.of("multipart/form-data", "Multipart/Form-Data", "multipart/mixed")) {
-                RawResponse refused = app.client()
-                        .sendBody("POST /bound?a=other HTTP/1.1", body, "Content-Type: " + type + "; boundary=X");
-                assertThat(refused.status()).as(type).isEqualTo(400);
-            }
+                "ratelimit.policies.by-form.limit=2/hour",
+                "ratelimit.policies.by-form.key=#request.getParameter('a')",
+                "ratelimit.policies.by-form.missing-key=skip")) {
             for (int i = 0; i < 4; i++) {
-                RawResponse hidden = app.client()
-                        .sendBody(
-                                "POST /body?a=other" + i + " HTTP/1.1",
-                                body,
-                                "Content-Type: multipart/form-data; boundary=X");
-                assertThat(hidden.status()).isEqualTo(i < 2 ? 200 : 429);
+                // in the query and in the form
+                assertThat(post(app, "/body?a=other" + i).status()).isEqualTo(i < 2 ? 200 : 429);
             }
         }
     }
