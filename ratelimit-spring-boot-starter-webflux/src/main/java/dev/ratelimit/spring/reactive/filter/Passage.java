@@ -121,7 +121,7 @@ public final class Passage {
      * if a filter tries again all the same, that is another way.
      */
     boolean isOver() {
-        return (ended || isGivenUp()) && !response.isCommitted();
+        return isGivenUp() || (ended && !response.isCommitted());
     }
 
     private boolean isGivenUp() {

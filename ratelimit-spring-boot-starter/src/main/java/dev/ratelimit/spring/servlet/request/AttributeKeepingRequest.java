@@ -36,32 +36,25 @@ public final class AttributeKeepingRequest extends HttpServletRequestWrapper {
 
     @Override
     public @Nullable String getParameter(String name) {
-        readFields();
+        MultipartFields.read((HttpServletRequest) getRequest());
         return super.getParameter(name);
     }
 
     @Override
     public String @Nullable [] getParameterValues(String name) {
-        readFields();
+        MultipartFields.read((HttpServletRequest) getRequest());
         return super.getParameterValues(name);
     }
 
     @Override
     public Enumeration<String> getParameterNames() {
-        readFields();
+        MultipartFields.read((HttpServletRequest) getRequest());
         return super.getParameterNames();
     }
 
     @Override
     public Map<String, String[]> getParameterMap() {
-        readFields();
+        MultipartFields.read((HttpServletRequest) getRequest());
         return super.getParameterMap();
-    }
-
-    private void readFields() {
-        HttpServletRequest request = (HttpServletRequest) getRequest();
-        if (MultipartFields.mayBeUnread(request)) {
-            MultipartFields.read(request);
-        }
     }
 }

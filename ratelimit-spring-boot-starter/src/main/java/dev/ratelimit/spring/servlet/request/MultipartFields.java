@@ -25,7 +25,7 @@ final class MultipartFields {
     private MultipartFields() {}
 
     /** Whether Spring MVC may find parameters that the server does not yet know. */
-    static boolean mayBeUnread(HttpServletRequest request) {
+    private static boolean mayBeUnread(HttpServletRequest request) {
         String type = request.getContentType();
         return type != null
                 && StringUtils.startsWithIgnoreCase(type, "multipart/")
@@ -39,6 +39,9 @@ final class MultipartFields {
      * @throws UncertainParameterException if only Spring MVC could
      */
     static void read(HttpServletRequest request) {
+        if (!mayBeUnread(request)) {
+            return;
+        }
         MultipartResolver resolver = resolver(request);
         if (resolver == null
                 || !resolver.isMultipart(request)

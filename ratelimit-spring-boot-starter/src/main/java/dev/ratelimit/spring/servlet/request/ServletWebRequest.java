@@ -181,7 +181,7 @@ public final class ServletWebRequest implements WebRequest {
         if (unreadable != null) {
             throw unreadable;
         }
-        if (MultipartFields.mayBeUnread(request) && paths.areOfSpringMvc(request)) {
+        if (paths.areOfSpringMvc(request)) {
             MultipartFields.read(request);
         }
         try {

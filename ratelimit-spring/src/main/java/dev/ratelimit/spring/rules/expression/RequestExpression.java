@@ -373,7 +373,7 @@ public final class RequestExpression {
                 .orElse(null);
     }
 
-    /** Whether it has no value because the client has given a parameter none that is certain. */
+    /** Whether the key is missing because a client has left a parameter without a certain value. */
     public boolean isUncertain(RequestContext context) {
         if (!reads.include(Fact.PARAMETER)) {
             return false;

@@ -115,7 +115,7 @@ public record BudgetKey(List<KeyPart> parts, MissingKey missing) {
             case IP -> context.appendAddress(key);
             case SHARED -> key.appendShared();
             case SKIP -> {
-                // nobody may leave out a limit by hiding his key
+                // nobody may avoid a limit by hiding the key
                 if (!part.isUncertain(context)) {
                     return false;
                 }

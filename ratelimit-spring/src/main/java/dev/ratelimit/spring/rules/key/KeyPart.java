@@ -99,7 +99,7 @@ public final class KeyPart {
         return true;
     }
 
-    /** Whether the request has no value because its client has seen to it that none is certain. */
+    /** Whether the value is missing because the client has left a parameter without a certain one. */
     boolean isUncertain(RequestContext context) {
         return uncertain.test(context);
     }
