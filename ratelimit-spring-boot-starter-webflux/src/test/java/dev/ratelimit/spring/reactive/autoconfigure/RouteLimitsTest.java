@@ -113,13 +113,15 @@ class RouteLimitsTest {
                 "ratelimit.policies.reports.key=ip",
                 "ratelimit.policies.reports.match.annotated=true")) {
             for (int i = 0; i < 3; i++) {
+                // the route has no CORS configuration: Spring answers 200, or 403 before version 7
                 assertThat(app.send(
                                         "OPTIONS /shown HTTP/1.1",
                                         "Origin: https://a.example",
                                         "Access-Control-Request-Method: GET")
                                 .status())
-                        .isEqualTo(200);
+                        .isNotEqualTo(429);
             }
+            assertThat(app.get("/reports/1").status()).isEqualTo(200);
         }
     }
 }
