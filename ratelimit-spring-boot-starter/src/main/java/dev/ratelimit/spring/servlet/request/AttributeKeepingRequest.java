@@ -34,27 +34,33 @@ public final class AttributeKeepingRequest extends HttpServletRequestWrapper {
         attributes.put(name, null);
     }
 
+    private void readBody() {
+        HttpServletRequest request = (HttpServletRequest) getRequest();
+        MultipartFields.read(request);
+        KeptForm.read(request);
+    }
+
     @Override
     public @Nullable String getParameter(String name) {
-        MultipartFields.read((HttpServletRequest) getRequest());
+        readBody();
         return super.getParameter(name);
     }
 
     @Override
     public String @Nullable [] getParameterValues(String name) {
-        MultipartFields.read((HttpServletRequest) getRequest());
+        readBody();
         return super.getParameterValues(name);
     }
 
     @Override
     public Enumeration<String> getParameterNames() {
-        MultipartFields.read((HttpServletRequest) getRequest());
+        readBody();
         return super.getParameterNames();
     }
 
     @Override
     public Map<String, String[]> getParameterMap() {
-        MultipartFields.read((HttpServletRequest) getRequest());
+        readBody();
         return super.getParameterMap();
     }
 }

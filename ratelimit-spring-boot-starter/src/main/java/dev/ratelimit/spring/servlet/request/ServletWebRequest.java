@@ -185,6 +185,7 @@ public final class ServletWebRequest implements WebRequest {
             MultipartFields.read(request);
         }
         try {
+            KeptForm.read(request);
             T value = read.get();
             if (request.getAttribute(UNREADABLE) != null) {
                 throw new UnreadableParametersException();

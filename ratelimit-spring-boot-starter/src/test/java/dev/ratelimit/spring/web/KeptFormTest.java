@@ -1,0 +1,221 @@
+package dev.ratelimit.spring.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.spring.RawResponse;
+import dev.ratelimit.spring.RunningApp;
+import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.PutMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** A form whose parameters a policy has read is still there, byte for byte, for a handler that reads the body. */
+@ParameterizedClass
+@MethodSource("servers")
+@Tag("servers")
+class KeptFormTest {
+
+    private static final String FORM = "application/x-www-form-urlencoded";
+    private static final String FREE = "/free";
+    private static final String LIMITED = "/limited";
+
+    @RestController
+    static class Handlers {
+
+        @PostMapping({FREE + "/stream", LIMITED + "/stream"})
+        String stream(HttpServletRequest request) throws IOException {
+            return new String(request.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1)
+                    + request.getInputStream().isFinished();
+        }
+
+        @PostMapping({FREE + "/reader", LIMITED + "/reader"})
+        String reader(HttpServletRequest request) throws IOException {
+            return request.getReader().lines().collect(Collectors.joining("\n"));
+        }
+
+        @PostMapping(LIMITED + "/both")
+        String both(@RequestParam String id, HttpServletRequest request) throws IOException {
+            return id + " of " + new String(request.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+        }
+
+        @PostMapping({FREE + "/parameters", LIMITED + "/parameters"})
+        String parameters(HttpServletRequest request) {
+            Map<String, List<String>> all = new TreeMap<>();
+            request.getParameterMap().forEach((name, values) -> {
+                assertThat(request.getParameter(name)).isEqualTo(values[0]);
+                assertThat(request.getParameterValues(name)).isEqualTo(values);
+                all.put(name, Arrays.asList(values));
+            });
+            assertThat(request.getParameter("none")).isNull();
+            assertThat(request.getParameterValues("none")).isNull();
+            assertThat(request.getParameterNames().asIterator())
+                    .toIterable()
+                    .containsExactlyInAnyOrderElementsOf(all.keySet());
+            // servers disagree about what is nameless, and nobody asks for it
+            all.remove("");
+            return all.toString();
+        }
+
+        @PutMapping(LIMITED + "/put")
+        String put(@RequestParam String id) {
+            return id;
+        }
+    }
+
+    /** Asks for a parameter before the limits do, as a filter against forged requests does. */
+    @Configuration(proxyBeanMethods = false)
+    static class ReadsFirst {
+
+        @Bean
+        FilterRegistrationBean<Filter> first() {
+            FilterRegistrationBean<Filter> filter = new FilterRegistrationBean<>((request, response, chain) -> {
+                if (((HttpServletRequest) request).getHeader("X-First") != null) {
+                    String unused = request.getParameter("_csrf");
+                }
+                chain.doFilter(request, response);
+            });
+            filter.setOrder(-1_000);
+            return filter;
+        }
+    }
+
+    private final RunningApp app;
+
+    KeptFormTest(RunningApp app) {
+        this.app = app;
+    }
+
+    static Stream<RunningApp> servers() {
+        return RunningApp.onEachServer(
+                List.of(Handlers.class, ReadsFirst.class),
+                // or Jetty decodes a form by another charset than the request says that it has
+                "spring.servlet.encoding.force=false",
+                "server.servlet.encoding.force=false",
+                "ratelimit.policies.p.limit=2/hour",
+                "ratelimit.policies.p.key=#request.getParameter('id')",
+                "ratelimit.policies.p.missing-key=skip",
+                "ratelimit.policies.p.match.paths=" + LIMITED + "/**");
+    }
+
+    private RawResponse post(String target, String type, String body, String... headers) {
+        return app.client()
+                .sendBody(
+                        "POST " + target + " HTTP/1.1",
+                        body,
+                        Stream.concat(Stream.of("Content-Type: " + type), Stream.of(headers))
+                                .toArray(String[]::new));
+    }
+
+    @Test
+    void handler_getsTheBytesThatTheClientHasSent() {
+        String form = "b=2&&id=bytes&c=%c3%bc+%2B&id2&=";
+
+        assertThat(post(LIMITED + "/stream", FORM, form).body()).isEqualTo(form + "true");
+        assertThat(post(LIMITED + "/reader", FORM, form).body()).isEqualTo(form);
+        assertThat(post(LIMITED + "/stream", FORM, form).status()).isEqualTo(429);
+    }
+
+    @Test
+    void handler_mayReadParametersAndBytes() {
+        assertThat(post(LIMITED + "/both?id=query", FORM, "a=1").body()).isEqualTo("query of a=1");
+        assertThat(post(LIMITED + "/both", FORM, "id=both&a=1").body()).isEqualTo("both of id=both&a=1");
+    }
+
+    /** The same as on a path that no policy reads parameters of. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "id=%s",
+                "id=%s&a=1&a=2",
+                "a=1&id=%s&a",
+                "&&id=%s&",
+                "%%69%%64=%s",
+                "id=%s&c=%%C3%%BC+%%2B%%26%%3D",
+                "id=%s&c=x=y=z",
+                "id=%s&empty=",
+                "id=%s&c=\u00c3\u00bc",
+                "id=%s;b=2",
+                "id=%s&a b=c d",
+            })
+    void parameters_areThoseOfTheServer(String form) {
+        for (String query : List.of("", "?q=1&a=0")) {
+            for (String charset : List.of("", "; charset=UTF-8", ";charset=iso-8859-1")) {
+                String body = String.format(form, query.length() + charset.length() + "of" + form.hashCode());
+                RawResponse expected = post(FREE + "/parameters" + query, FORM + charset, body);
+
+                RawResponse response = post(LIMITED + "/parameters" + query, FORM + charset, body);
+
+                assertThat(expected.status()).isEqualTo(200);
+                assertThat(response.body())
+                        .as("%s%s of %s", charset, query, body)
+                        .isEqualTo(expected.body());
+                assertThat(response.status()).isEqualTo(200);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"id=m1&a=%zz", "id=m2&a=%", "%u=1&id=m3"})
+    void malformedForm_isABadRequest(String form) {
+        assertThat(post(LIMITED + "/stream", FORM, form).status()).isEqualTo(400);
+    }
+
+    @Test
+    void formOfTooManyFields_isABadRequest() {
+        assertThat(post(LIMITED + "/stream", FORM, "id=many" + "&a".repeat(10_000))
+                        .status())
+                .isEqualTo(400);
+    }
+
+    @Test
+    void formThatAFilterHasRead_isKnown() {
+        for (int i = 0; i < 2; i++) {
+            assertThat(post(LIMITED + "/parameters", FORM, "id=first", "X-First: 1")
+                            .body())
+                    .isEqualTo("{id=[first]}");
+        }
+        assertThat(post(LIMITED + "/parameters", FORM, "id=first", "X-First: 1").status())
+                .isEqualTo(429);
+    }
+
+    @Test
+    void bodyThatIsNoForm_isLeftAlone() {
+        assertThat(post(LIMITED + "/stream", "application/json", "id=json").body())
+                .isEqualTo("id=jsontrue");
+        assertThat(app.client()
+                        .sendBody("PUT " + LIMITED + "/put HTTP/1.1", "id=put", "Content-Type: " + FORM)
+                        .body())
+                .isEqualTo("put");
+    }
+
+    /** Without a length, nobody knows before the end how large it is: the server reads it. */
+    @Test
+    void formOfUnknownLength_isReadByTheServer() {
+        RawResponse response = app.client()
+                .send(
+                        "POST " + LIMITED + "/parameters HTTP/1.1",
+                        "Content-Type: " + FORM,
+                        "Transfer-Encoding: chunked\r\n\r\na\r\nid=chunked\r\n0");
+
+        assertThat(response.body()).isEqualTo("{id=[chunked]}");
+    }
+}
