@@ -7,6 +7,7 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -24,6 +25,7 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 /** Ends requests in the ways of Spring MVC. */
 @RestController
@@ -33,6 +35,7 @@ class Endings {
     static final List<String> MORE = List.of(
             "/sent?status=410, */*, 401, true, true",
             "/sent-later?status=410, */*, 401, true, true",
+            "/later-and-later?status=401, */*, 401, true, true",
             "/forward, */*, 200, false, false");
 
     final AtomicInteger reached = new AtomicInteger();
@@ -117,6 +120,13 @@ class Endings {
     @GetMapping("/later")
     Callable<ResponseEntity<String>> later(@RequestParam int status) {
         return () -> ResponseEntity.status(status).body("later");
+    }
+
+    /** In two asynchronous phases. */
+    @GetMapping("/later-and-later")
+    Callable<ResponseEntity<StreamingResponseBody>> laterAndLater(@RequestParam int status) {
+        return () ->
+                ResponseEntity.status(status).body(body -> body.write("later".getBytes(StandardCharsets.US_ASCII)));
     }
 
     @GetMapping("/sent-later")
