@@ -18,12 +18,12 @@ import org.junit.jupiter.api.Tag;
 
 /**
  * The store contract on a real server whose scripts use a fake clock. With the two algorithms that differ most: numbers
- * that refill, and a list of times. {@link LuaMatchesCoreTest} compares all of them, and the slow tests use all here, too.
+ * that refill, and a list of times. {@link LuaMatchesCoreTest} compares all of them, and a full run uses all here, too.
  */
 @Tag("servers")
 class RedisStoreTest extends RateLimitStoreContract {
 
-    private static final boolean ALL = "all".equals(System.getProperty("servers"));
+    private static final boolean ALL = "all".equals(System.getProperty("algorithms"));
 
     @Started
     private static RedisServer server;

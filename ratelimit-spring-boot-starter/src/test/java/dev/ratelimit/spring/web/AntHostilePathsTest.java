@@ -37,6 +37,18 @@ class AntHostilePathsTest extends AppPerTest {
             })
     void path_hasTheLimitOfItsHandler(Class<?> option) {
         send(option);
+    }
+
+    @Tag("nightly")
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                PathOptions.NoFirewall.class,
+                PathOptions.LastSlashAndSuffix.class,
+                PathOptions.AsWritten.class,
+                PathOptions.Blanks.class
+            })
+    void path_withSpringSecurity_hasTheLimitOfItsHandler(Class<?> option) {
         send(option, RunningApp.WithSecurity.class, Users.class, Chains.OpenToAll.class, PathOptions.NoFirewall.class);
     }
 }

@@ -52,6 +52,12 @@ class HostilePathsTest extends AppPerTest {
     @ValueSource(classes = {PathOptions.CaseBlind.class, PathOptions.LastSlash.class, PathOptions.Unreadable.class})
     void path_inOtherMappings_hasTheLimitOfItsHandler(Class<?> option) {
         send(OPEN, option);
+    }
+
+    @Tag("nightly")
+    @ParameterizedTest
+    @ValueSource(classes = {PathOptions.CaseBlind.class, PathOptions.LastSlash.class, PathOptions.Unreadable.class})
+    void path_inOtherMappings_withSpringSecurity_hasTheLimitOfItsHandler(Class<?> option) {
         send(SECURED, option);
     }
 

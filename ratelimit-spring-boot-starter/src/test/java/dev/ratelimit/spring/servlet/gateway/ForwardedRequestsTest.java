@@ -35,7 +35,7 @@ class ForwardedRequestsTest {
     }
 
     @Test
-    @Tag("slow")
+    @Tag("nightly")
     void manyRequests_arriveWhole() throws Exception {
         requests.areTheSame(10_000);
     }
