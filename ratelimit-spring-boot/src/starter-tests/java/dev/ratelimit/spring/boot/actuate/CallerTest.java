@@ -78,7 +78,7 @@ class CallerTest extends AppPerTest {
     }
 
     @Test
-    void caller_ofAHeader_hasItsState_andItsRefusals() {
+    void caller_ofAHeader_hasItsState() {
         ActuatorClient actuator = app(
                 List.of(),
                 SHOW,
@@ -88,7 +88,7 @@ class CallerTest extends AppPerTest {
                 "p.overrides.a=3/hour");
         askOrders(4, "a");
         app.ticker().advance(Duration.ofMinutes(1));
-        String told = askOrders(2, "a").header("Retry-After");
+        askOrders(2, "a");
 
         JsonNode caller = actuator.get("/caller?header=X-Id:%20a").json();
 
@@ -99,27 +99,7 @@ class CallerTest extends AppPerTest {
         assertThat(key.get("override").asString()).isEqualTo("3/hour");
         assertThat(key.get("limits")).isEqualTo(actuator.get("/p?key=a").json().get("limits"));
         assertThat(key.get("retryAfter").asDouble()).isEqualTo(1140);
-        assertThat(key.get("refusals").get("refused").asInt()).isEqualTo(3);
-        assertThat(key.get("refusals").get("lastHour").valueStream().map(JsonNode::asInt))
-                .containsExactly(1, 2);
-        assertThat(caller.get("lastRefusal").get("policy").asString()).isEqualTo("p");
-        assertThat(caller.get("lastRefusal").get("endpoint").asString()).isEqualTo("GET /orders/{id}");
-        assertThat(caller.get("lastRefusal").get("retryAfter").asLong()).isEqualTo(Long.valueOf(told));
-        assertThat(caller.get("lastRefusal").get("time").asString()).matches("\\d{4}-\\d\\d-\\d\\dT.*Z");
-    }
-
-    @Test
-    void caller_whoWasNotRefused_isNotSaidToHaveZeroRefusals() {
-        ActuatorClient actuator = app(List.of());
-        askOrders(4, "a");
-
-        JsonNode caller = actuator.get("/caller?header=X-Id:b").json();
-
-        JsonNode refusals = policy(caller, "p").get("keys").get(0).get("refusals");
-        assertThat(refusals.get("remark").asString()).isEqualTo("no refusals are remembered");
-        assertThat(refusals.has("noneSince")).isTrue();
-        assertThat(refusals.has("refused")).isFalse();
-        assertThat(caller.has("lastRefusal")).isFalse();
+        assertThat(key.get("mostRefused").get("refused").asInt()).isEqualTo(3);
     }
 
     @Test
@@ -145,8 +125,8 @@ class CallerTest extends AppPerTest {
         JsonNode alice = actuator.get("/caller?user=alice").json();
         JsonNode address = actuator.get("/caller?address=127.0.0.1").json();
 
-        assertThat(alice.get("lastRefusal").get("policy").asString()).isEqualTo("person");
-        assertThat(alice.get("lastRefusal").get("endpoint").asString()).isEqualTo("ANY /any");
+        assertThat(policy(alice, "person").get("keys").get(0).get("admitted").asBoolean())
+                .isFalse();
         assertThat(policy(address, "ips")
                         .get("keys")
                         .get(0)
@@ -155,20 +135,6 @@ class CallerTest extends AppPerTest {
                         .get("capacity")
                         .asLong())
                 .isEqualTo(5);
-    }
-
-    @Test
-    void refusedCall_isRemembered_withWhatTheCallerWasTold() {
-        ActuatorClient actuator = app(List.of(LimitedCalls.class), SHOW);
-        app.get("/calls/7");
-        RawResponse refused = app.get("/calls/7");
-
-        JsonNode last = actuator.get("/caller?key=7").json().get("lastRefusal");
-
-        assertThat(last.get("policy").asString()).isEqualTo("calls");
-        assertThat(last.get("endpoint").asString()).isEqualTo("GET /calls/{id}");
-        assertThat(refused.status()).isEqualTo(429);
-        assertThat(last.get("retryAfter").asLong()).isEqualTo(Long.valueOf(refused.header("Retry-After")));
     }
 
     @Test
@@ -198,11 +164,11 @@ class CallerTest extends AppPerTest {
                 .get(0);
 
         assertThat(key.get("key").valueStream().map(JsonNode::asString)).containsExactly("alice", "GET /orders/{id}");
-        assertThat(key.get("refusals").get("refused").asInt()).isEqualTo(4);
+        assertThat(key.get("mostRefused").get("refused").asInt()).isEqualTo(4);
     }
 
     @Test
-    void storeThatDoesNotAnswer_isSaidBesideWhatIsRemembered() {
+    void storeThatDoesNotAnswer_isSaid() {
         ActuatorClient actuator = app(List.of(Down.class));
 
         ActuatorClient.Answer answer = actuator.get("/caller?header=X-Id:a");

@@ -31,7 +31,6 @@ class ServedPageTest extends AppPerTest {
             "annotated",
             "override",
             "liveOverride",
-            "noneSince",
             "error",
             "plans",
             "penalty",
@@ -40,7 +39,7 @@ class ServedPageTest extends AppPerTest {
             "mostRefusedEndpoints",
             "changes",
             "retryAfter",
-            "refusals");
+            "mostRefused");
 
     private ActuatorClient actuator(String... properties) {
         start(
@@ -89,8 +88,7 @@ class ServedPageTest extends AppPerTest {
         JsonNode own = entry.get("keys").get(0);
         JsonNode limit = actuator.get("/p?key=a").json().get("limits").get(0);
 
-        Map.of("caller", caller, "entry", entry, "own", own, "known", own.get("refusals"), "policy", policy)
-                .forEach(this::assertReadFieldsExist);
+        Map.of("caller", caller, "entry", entry, "own", own, "policy", policy).forEach(this::assertReadFieldsExist);
         Map.of("limit", limit, "answer", explained, "recorded", all.get("recorded"), "instance", all.get("instance"))
                 .forEach(this::assertReadFieldsExist);
         assertThat(all.propertyNames()).contains("writable", "changesLast", "store", "policies");

@@ -145,16 +145,7 @@ public final class CallLimiter {
         }
 
         private RefusedCall refused(ChargedRequest charged, StageCharges charges) {
-            return new RefusedCall(refusal(charges, charged.context()), charged, charged.stages(), charged.context());
-        }
-
-        /** Why the call is refused; whoever gets the answer of a fallback is not told. */
-        private RefusalWriter.Refusal refusal(StageCharges charges, RequestContext context) {
-            RefusalWriter.Refusal refusal = refusals.refusal(charges);
-            if (called.fallback() == null) {
-                charges.tell(outcomes, refusal.rejection(), context);
-            }
-            return refusal;
+            return new RefusedCall(refusals.refusal(charges), charged, charged.stages(), charged.context());
         }
 
         /**
@@ -259,7 +250,7 @@ public final class CallLimiter {
                 charges.countRefused(outcomes, context);
                 List<StageCharges> stages = new ArrayList<>(within == null ? List.of() : within.stages());
                 stages.add(charges);
-                throw new RefusedCall(refusal(charges, context), within, stages, context);
+                throw new RefusedCall(refusals.refusal(charges), within, stages, context);
             }
             try {
                 charges.countAdmitted(outcomes, context);

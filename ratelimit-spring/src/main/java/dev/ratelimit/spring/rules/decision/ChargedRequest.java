@@ -322,10 +322,7 @@ public final class ChargedRequest {
      */
     public void writeRefusal(WebResponse response) throws IOException {
         if (!left) {
-            StageCharges last = stages.get(stages.size() - 1);
-            RefusalWriter.Refusal refusal = refusals.refusal(last);
-            last.tell(outcomes, refusal.rejection(), context);
-            refusals.write(refusal, stages, context, response);
+            refusals.write(refusals.refusal(stages.get(stages.size() - 1)), stages, context, response);
         }
     }
 

@@ -71,14 +71,6 @@ public interface OutcomeCounter {
     }
 
     /**
-     * Tells what a refused caller is told, in addition to {@link #refused}. By default, nothing is done with it.
-     *
-     * @param context of the request, or of the call; only to be used until this method returns
-     * @param retryAfterSeconds as in {@code Retry-After}; {@code null} if no wait helps
-     */
-    default void told(String policy, String key, RequestContext context, @Nullable Long retryAfterSeconds) {}
-
-    /**
      * Tells how long a request has waited for permits of this policy, in addition to counting it. By default, nothing is
      * done with it.
      *
@@ -137,11 +129,6 @@ public interface OutcomeCounter {
         @Override
         public void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
             counters.forEach(counter -> counter.refused(policy, key, outcome, request));
-        }
-
-        @Override
-        public void told(String policy, String key, RequestContext context, @Nullable Long retryAfterSeconds) {
-            counters.forEach(counter -> counter.told(policy, key, context, retryAfterSeconds));
         }
 
         @Override

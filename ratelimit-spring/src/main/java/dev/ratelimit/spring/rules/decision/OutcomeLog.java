@@ -130,11 +130,6 @@ final class OutcomeLog implements OutcomeCounter {
     }
 
     @Override
-    public void told(String policy, String key, RequestContext context, @Nullable Long retryAfterSeconds) {
-        counter.told(policy, key, context, retryAfterSeconds);
-    }
-
-    @Override
     public void waited(String policy, Outcome outcome, long nanos) {
         counter.waited(policy, outcome, nanos);
     }

@@ -7,7 +7,6 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.Ticker;
-import dev.ratelimit.spring.Rejection;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.FreeStatuses;
@@ -388,17 +387,6 @@ public final class StageCharges {
         for (AppliedRules.Tried one : rules.tried()) {
             if (one.charge().policy().name().equals(policy)) {
                 Runnable unused = one.trial().decide(one.charge(), true, request);
-            }
-        }
-    }
-
-    /** Tells what the caller is told of this refusal, for each policy that refuses by a key. */
-    void tell(OutcomeCounter outcomes, Rejection refusal, RequestContext context) {
-        List<String> refusing = answer.violatedPolicies();
-        for (int i = 0; i < refusing.size(); i++) {
-            String key = rules.keyOf(refusing.get(i));
-            if (key != null) {
-                outcomes.told(refusing.get(i), key, context, refusal.retryAfterSeconds());
             }
         }
     }

@@ -2,7 +2,6 @@ package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.StoreUnavailableException;
-import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.history.ConfiguredValue;
@@ -12,57 +11,30 @@ import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
-import dev.ratelimit.spring.rules.traffic.RefusedKeys;
+import dev.ratelimit.spring.rules.traffic.FrequentKeys;
 import dev.ratelimit.spring.rules.traffic.Traffic;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all policies say of a caller, for JSON: the state of its keys, and what is remembered of its refusals. Nothing is
- * taken for that. For one question; not thread-safe.
+ * What all policies say of a caller, for JSON: the state of its keys. Nothing is taken for that.
+ *
+ * @param traffic which keys are refused most; {@code null} if requests are not counted
+ * @param plain whether to show keys as their plain values, not as hashes
  */
-final class CallerReport {
-
-    /** The maximum number of keys of a policy that are listed, if only parts of them are known. */
-    static final int KEYS = 20;
-
-    private static final String NONE = "no refusals are remembered";
-
-    private final RulesInForce rules;
-    private final RateLimitStore store;
-    private final @Nullable Traffic traffic;
-    private final KeyDisplay keys;
-    private final MetOverrides met;
-    private final boolean plain;
-
-    /** The last refusal of all, and when it was. */
-    private @Nullable Map<String, Object> last;
-
-    private Instant lastTime = Instant.MIN;
-
-    CallerReport(
-            RulesInForce rules,
-            RateLimitStore store,
-            @Nullable Traffic traffic,
-            KeyDisplay keys,
-            MetOverrides met,
-            boolean plain) {
-        this.rules = rules;
-        this.store = store;
-        this.traffic = traffic;
-        this.keys = keys;
-        this.met = met;
-        this.plain = plain;
-    }
+record CallerReport(
+        RulesInForce rules,
+        RateLimitStore store,
+        @Nullable Traffic traffic,
+        KeyDisplay keys,
+        MetOverrides met,
+        boolean plain) {
 
     Map<String, Object> of(Caller caller) {
         List<Map<String, Object>> policies = new ArrayList<>();
@@ -80,9 +52,6 @@ final class CallerReport {
         Map<String, Object> report = new LinkedHashMap<>();
         if (isExempt(caller)) {
             report.put("remark", "the address is exempt from all policies (ratelimit.exempt.addresses)");
-        }
-        if (last != null) {
-            report.put("lastRefusal", last);
         }
         report.put("policies", policies);
         report.put("others", others);
@@ -132,40 +101,38 @@ final class CallerReport {
         return map;
     }
 
-    /** The keys that have these values, as far as they were refused lately. */
+    /** Those of the most refused keys that have these values. */
     private Map<String, Object> remembered(Rule rule, List<@Nullable String> values, Caller caller) {
         List<KeyPart> parts = rule.key().parts();
         List<@Nullable String> wanted = new ArrayList<>();
+        List<String> open = new ArrayList<>();
         for (int i = 0; i < values.size(); i++) {
             String value = values.get(i);
             wanted.add(value == null ? null : PlainKey.part(parts.get(i), rules.sources(), value));
-        }
-        List<PlainKey> found = new ArrayList<>();
-        int unreadable = 0;
-        for (String key : rememberedKeys(rule)) {
-            PlainKey charged = PlainKey.ofCharged(key);
-            if (charged == null) {
-                unreadable++;
-            } else if (isLike(charged.parts(), wanted)) {
-                found.add(charged);
+            if (value == null) {
+                open.add(parts.get(i).toString());
             }
         }
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("remark", remark(rule, values, found.size(), unreadable));
-        map.put(
-                "keys",
-                found.stream().limit(KEYS).map(key -> key(rule, key, caller)).toList());
-        return map;
+        List<Map<String, Object>> found = new ArrayList<>();
+        int unreadable = 0;
+        for (FrequentKeys.Frequent refused : mostRefused(rule)) {
+            PlainKey key = PlainKey.ofCharged(refused.key());
+            if (key == null) {
+                unreadable++;
+            } else if (isLike(key.parts(), wanted)) {
+                found.add(key(rule, key, caller));
+            }
+        }
+        String remark =
+                "only the most refused keys are known, because the question does not say " + String.join(", ", open);
+        if (unreadable > 0) {
+            remark += "; " + unreadable + (unreadable == 1 ? " of them is" : " of them are") + " too long to be read";
+        }
+        return Map.of("remark", remark, "keys", found);
     }
 
-    private Set<String> rememberedKeys(Rule rule) {
-        Set<String> all = new LinkedHashSet<>();
-        if (traffic != null) {
-            String policy = rule.policy().name();
-            all.addAll(traffic.lastRefused(policy).keys());
-            traffic.mostRefused(policy).forEach(one -> all.add(one.key()));
-        }
-        return all;
+    private List<FrequentKeys.Frequent> mostRefused(Rule rule) {
+        return traffic == null ? List.of() : traffic.mostRefused(rule.policy().name());
     }
 
     private static boolean isLike(List<String> encoded, List<@Nullable String> wanted) {
@@ -181,37 +148,10 @@ final class CallerReport {
         return true;
     }
 
-    private String remark(Rule rule, List<@Nullable String> values, int found, int unreadable) {
-        List<String> open = new ArrayList<>();
-        for (int i = 0; i < values.size(); i++) {
-            if (values.get(i) == null) {
-                open.add(rule.key().parts().get(i).toString());
-            }
-        }
-        String text = "only keys that were refused lately are known, because the question does not say "
-                + String.join(", ", open);
-        if (found == 0) {
-            text += "; " + NONE + (unreadable == 0 ? noneSince(rule) : "");
-        } else if (found > KEYS) {
-            text += "; these are the last " + KEYS + " of " + found;
-        }
-        return unreadable == 0
-                ? text
-                : text + "; " + unreadable + " more " + (unreadable == 1 ? "is" : "are") + " too long to be read";
-    }
-
-    private String noneSince(Rule rule) {
-        return traffic == null
-                ? ""
-                : ", and there was none since "
-                        + traffic.lastRefused(rule.policy().name()).complete();
-    }
-
     /** One key of the caller. */
     private Map<String, Object> key(Rule rule, PlainKey key, Caller caller) {
         Map<String, Object> map = new LinkedHashMap<>();
-        Object shown = keys.show(rule, key.key(), plain);
-        map.put("key", shown);
+        map.put("key", keys.show(rule, key.key(), plain));
         List<String> replaced = rule.key().parts().stream()
                 .filter(part -> caller.address() != null
                         && caller.isReplacedByAddress(part, rule.key().missing()))
@@ -222,9 +162,9 @@ final class CallerReport {
         }
         map.putAll(state(rule, key));
         met.addTo(map, rule, rules.liveOverride(rule, key));
-        if (traffic != null) {
-            map.put("refusals", refusals(rule.policy().name(), key.key(), shown, traffic));
-        }
+        mostRefused(rule).stream()
+                .filter(one -> one.key().equals(key.key()))
+                .forEach(one -> map.put("mostRefused", PolicyReport.counted(one)));
         return map;
     }
 
@@ -244,52 +184,5 @@ final class CallerReport {
             map.put("override", ConfiguredValue.rates(limited.policy().limits()));
         }
         return map;
-    }
-
-    private Map<String, Object> refusals(String policy, String key, Object shown, Traffic recorded) {
-        Map<String, Object> map = new LinkedHashMap<>();
-        RefusedKeys.Remembered known = recorded.lastRefused(policy).of(key);
-        if (known == null) {
-            map.put("noneSince", recorded.lastRefused(policy).complete().toString());
-        } else {
-            map.put(
-                    "refused",
-                    known.byMinute().stream().mapToInt(Integer::intValue).sum());
-            map.put("lastHour", known.byMinute());
-            map.put("since", known.since().toString());
-            map.put("last", refusal(known.last()));
-            noteLast(policy, shown, known.last());
-        }
-        recorded.mostRefused(policy).stream()
-                .filter(one -> one.key().equals(key))
-                .forEach(one -> map.put("mostRefused", PolicyReport.counted(one)));
-        if (known == null && !map.containsKey("mostRefused")) {
-            map.put("remark", NONE);
-        }
-        return map;
-    }
-
-    private static Map<String, Object> refusal(RefusedKeys.Refusal refusal) {
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("time", refusal.time().toString());
-        if (refusal.endpoint() != null) {
-            map.put("endpoint", refusal.endpoint());
-        }
-        if (refusal.retryAfterSeconds() != null) {
-            map.put("retryAfter", refusal.retryAfterSeconds());
-        }
-        return map;
-    }
-
-    private void noteLast(String policy, Object shown, RefusedKeys.Refusal refusal) {
-        // what shadow mode would have refused, nobody complains of
-        if (rules.mode(policy) != Mode.SHADOW && refusal.time().isAfter(lastTime)) {
-            lastTime = refusal.time();
-            Map<String, Object> map = new LinkedHashMap<>();
-            map.put("policy", policy);
-            map.put("key", shown);
-            map.putAll(refusal(refusal));
-            last = map;
-        }
     }
 }

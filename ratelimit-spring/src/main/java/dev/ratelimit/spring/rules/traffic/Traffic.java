@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What became of the requests under each policy: since the start, in each of the last 60 minutes, whose were refused most in
- * the current and the previous hour, and where, and whose were refused last. Requests only count; an alarm notes the counts
- * each minute. Minutes are those of the clock. Thread-safe.
+ * the current and the previous hour, and where. Requests only count; an alarm notes the counts each minute. Minutes are
+ * those of the clock. Thread-safe.
  */
 public final class Traffic implements OutcomeCounter, AutoCloseable {
 
@@ -39,7 +39,7 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
     private final Map<String, OfPolicy> policies = new ConcurrentHashMap<>();
     private final Scheduler scheduler;
     private final Ticker ticker;
-    private final RefusedKeys.Moment start;
+    private final long startMillis;
 
     /** How many minutes have ended. Changed by the alarm, with the lock. */
     private volatile int minute;
@@ -58,9 +58,9 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
     public Traffic(Scheduler scheduler, Ticker ticker) {
         this.scheduler = scheduler;
         this.ticker = ticker;
-        this.start = RefusedKeys.now(() -> 0, ticker);
-        this.clockMinute = minuteOf(start.millis());
-        this.alarm = scheduler.schedule(this::endMinute, nanosLeft(start.millis()));
+        this.startMillis = millis();
+        this.clockMinute = minuteOf(startMillis);
+        this.alarm = scheduler.schedule(this::endMinute, nanosLeft(startMillis));
     }
 
     private static long minuteOf(long millis) {
@@ -75,7 +75,7 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
     private synchronized void endMinute() {
         if (alarm != null) {
             // first: whatever fails ends this minute, and not all of them
-            long millis = now().millis();
+            long millis = millis();
             alarm = scheduler.schedule(this::endMinute, nanosLeft(millis));
             minute++;
             clockMinute = minuteOf(millis);
@@ -90,9 +90,7 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
 
     @Override
     public void refused(String policy, String key) {
-        OfPolicy of = of(policy);
-        of.keys.count(key);
-        of.last.refused(key);
+        of(policy).keys.count(key);
     }
 
     @Override
@@ -106,11 +104,6 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
         }
     }
 
-    @Override
-    public void told(String policy, String key, RequestContext context, @Nullable Long retryAfterSeconds) {
-        of(policy).last.told(key, endpointOf(context), retryAfterSeconds);
-    }
-
     /** The request is answered, whatever happens while its endpoint is looked up; {@code null} if that fails. */
     public static @Nullable String endpointOf(RequestContext context) {
         try {
@@ -122,20 +115,19 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
 
     private OfPolicy of(String policy) {
         OfPolicy known = policies.get(policy);
-        return known != null
-                ? known
-                : policies.computeIfAbsent(policy, name -> new OfPolicy(new RefusedKeys(start, () -> minute, ticker)));
+        return known != null ? known : policies.computeIfAbsent(policy, name -> new OfPolicy());
     }
 
-    private RefusedKeys.Moment now() {
-        return RefusedKeys.now(() -> minute, ticker);
+    /** The wall time, since the epoch. */
+    private long millis() {
+        return Math.floorDiv(ticker.epochNanos(), 1_000_000L);
     }
 
     /** The time now, since when requests are counted, and when the current minute of histories began, for JSON. */
     public Map<String, Object> times() {
         Map<String, Object> times = new LinkedHashMap<>();
-        times.put("time", now().time().toString());
-        times.put("since", start.time().toString());
+        times.put("time", Instant.ofEpochMilli(millis()).toString());
+        times.put("since", Instant.ofEpochMilli(startMillis).toString());
         times.put("minute", Instant.ofEpochMilli(clockMinute * MINUTE_MILLIS).toString());
         return times;
     }
@@ -163,11 +155,6 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
         return of(policy).endpoints.top();
     }
 
-    /** The keys of a policy that were refused last. */
-    public RefusedKeys lastRefused(String policy) {
-        return of(policy).last;
-    }
-
     @Override
     public synchronized void close() {
         if (alarm != null) {
@@ -186,10 +173,8 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
 
         private final LastHours keys = new LastHours();
         private final LastHours endpoints = new LastHours();
-        private final RefusedKeys last;
 
-        OfPolicy(RefusedKeys last) {
-            this.last = last;
+        OfPolicy() {
             for (Outcome outcome : OUTCOMES) {
                 counts.put(outcome, new LongAdder());
                 totals.put(outcome, new long[MINUTES]);

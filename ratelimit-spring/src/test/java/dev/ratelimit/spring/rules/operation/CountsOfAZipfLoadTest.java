@@ -13,13 +13,10 @@ import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
 import dev.ratelimit.spring.rules.request.RecordedResponse;
 import dev.ratelimit.spring.rules.traffic.FrequentKeys;
-import dev.ratelimit.spring.rules.traffic.RefusedKeys;
 import dev.ratelimit.spring.rules.traffic.Traffic;
 import dev.ratelimit.spring.rules.trial.Trial;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -30,7 +27,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.web.util.pattern.PathPatternParser;
@@ -82,7 +78,6 @@ class CountsOfAZipfLoadTest {
         private final Map<String, Long> outcomes = new TreeMap<>();
         private final Map<String, Long> endpoints = new TreeMap<>();
         private final Map<String, Long> refusedKeys = new HashMap<>();
-        private final Map<String, List<Long>> refusals = new HashMap<>();
         private final Set<String> refusedMore = new HashSet<>();
         private final long[] trial = new long[4];
 
@@ -98,7 +93,7 @@ class CountsOfAZipfLoadTest {
                 refusedMore.add(user);
             }
             if (refused) {
-                count("p", "refused", user, endpoint, at);
+                count("p", "refused", user, endpoint);
                 return true;
             }
             now.take(user, at);
@@ -107,17 +102,15 @@ class CountsOfAZipfLoadTest {
                 shadow.take(user, at);
                 outcomes.merge("s admitted", 1L, Long::sum);
             } else {
-                count("s", "shadow-refused", user, endpoint, at);
+                count("s", "shadow-refused", user, endpoint);
             }
             return false;
         }
 
-        private void count(String policy, String outcome, String user, String endpoint, long at) {
+        private void count(String policy, String outcome, String user, String endpoint) {
             outcomes.merge(policy + " " + outcome, 1L, Long::sum);
             endpoints.merge(policy + " " + endpoint, 1L, Long::sum);
             refusedKeys.merge(policy + " " + user, 1L, Long::sum);
-            refusals.computeIfAbsent(policy + " " + user, key -> new ArrayList<>())
-                    .add(at);
         }
     }
 
@@ -186,8 +179,8 @@ class CountsOfAZipfLoadTest {
         check(seed);
     }
 
-    @Tag("slow")
     @Test
+    @Tag("nightly")
     void millionCallers_areCountedExactly_orWithinTheBounds() throws IOException {
         long seed = Seeds.next();
 
@@ -212,10 +205,6 @@ class CountsOfAZipfLoadTest {
                     .filter(key -> key.startsWith(policy))
                     .count());
             checkMostRefused(policy, traffic);
-            for (int i = 1; i <= 150; i++) {
-                checkCaller(policy, "u" + i, traffic);
-                checkCaller(policy, "u" + 97 * i, traffic);
-            }
         }
         checkTrial();
     }
@@ -237,37 +226,6 @@ class CountsOfAZipfLoadTest {
                 assertThat(listed).contains(key);
             }
         });
-    }
-
-    private static List<?> list(@Nullable Object json) {
-        return (List<?>) Objects.requireNonNull(json);
-    }
-
-    /** All refusals since a moment are known, and none after it if nothing is. */
-    private void checkCaller(String policy, String user, Traffic traffic) {
-        List<Long> exact = truth.refusals.getOrDefault(policy + " " + user, List.of());
-        Map<String, Object> report = live.operations.caller(new Caller(user, null, List.of(), null), true);
-        Map<?, ?> ofPolicy = list(report.get("policies")).stream()
-                .map(one -> (Map<?, ?>) one)
-                .filter(one -> policy.equals(one.get("policy")))
-                .findFirst()
-                .orElseThrow();
-        Map<?, ?> key = (Map<?, ?>) list(ofPolicy.get("keys")).get(0);
-        Map<?, ?> refusals = (Map<?, ?>) Objects.requireNonNull(key.get("refusals"));
-        Instant since = Instant.parse(
-                String.valueOf(refusals.containsKey("since") ? refusals.get("since") : refusals.get("noneSince")));
-        Instant start = Instant.parse("2027-01-01T00:00:00Z");
-        // times are kept in milliseconds, and the moment itself belongs to whoever was forgotten for it
-        long expected = exact.stream()
-                .filter(at -> at / Duration.ofMinutes(1).toNanos() > MINUTES - Traffic.MINUTES)
-                .filter(at -> start.plusMillis(at / 1_000_000).isAfter(since) || since.equals(start))
-                .count();
-        assertThat(refusals.containsKey("since") ? refusals.get("refused") : 0)
-                .as(
-                        "%s %s since %s of %s",
-                        policy, user, since, traffic.lastRefused(policy).complete())
-                .isEqualTo((int) expected);
-        assertThat(traffic.lastRefused(policy).keys()).hasSizeLessThanOrEqualTo(RefusedKeys.KEYS);
     }
 
     private void checkTrial() {

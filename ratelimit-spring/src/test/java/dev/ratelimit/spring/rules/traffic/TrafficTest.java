@@ -187,7 +187,6 @@ class TrafficTest {
                         () -> new KeyEncoder(false, 32, 64)));
 
         traffic.refused("p", "alice", Outcome.REFUSED, gone);
-        traffic.told("p", "alice", gone, 7L);
 
         assertThat(traffic.mostRefusedEndpoints("p")).isEmpty();
         assertThat(traffic.mostRefused("p")).hasSize(1);
