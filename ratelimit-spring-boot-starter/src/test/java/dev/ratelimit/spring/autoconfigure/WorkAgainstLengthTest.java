@@ -69,7 +69,7 @@ import org.springframework.web.util.UriUtils;
  * Otherwise, a single request could keep a server busy before any limit could refuse it. What leaves the request does not
  * grow at all: keys, answers, log lines and meters.
  */
-@Tag("slow")
+@Tag("nightly")
 @SpringBootTest(classes = WorkAgainstLengthTest.Application.class)
 @OnBoot.MockMvc
 @WithFakeTicker
