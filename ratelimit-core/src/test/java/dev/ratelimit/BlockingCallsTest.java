@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadPoolExecutor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -144,23 +145,35 @@ class BlockingCallsTest {
     @Test
     void tooManyCallsWait_nextOneIsUnavailable_andThoseCancelledAreNeverAsked() {
         List<CompletableFuture<Decision>> waiting = new ArrayList<>();
-        CompletableFuture<Decision> last = future(store.decideAsync(charges));
-        while (!last.isCompletedExceptionally()) {
-            waiting.add(last);
-            last = future(store.decideAsync(charges));
+        CompletableFuture<Decision> unused = askUntilRefused(waiting);
+        int threads = ((ThreadPoolExecutor) BlockingCalls.POOL).getMaximumPoolSize();
+        // a thread that was idle takes a waiting call when it wakes up, and so makes room for another one
+        while (store.threads.size() < threads) {
+            Thread.onSpinWait();
         }
+        CompletableFuture<Decision> last = askUntilRefused(waiting);
 
         assertThatThrownBy(last::join)
                 .hasCauseInstanceOf(StoreUnavailableException.class)
                 .hasMessageContaining("policy slots could not be checked: all ")
                 .hasMessageContaining("10000 calls wait for them");
         assertThat(future(store.decideAsync(List.of()))).isCompletedExceptionally();
-        int threads = waiting.size() - 10_000;
+        assertThat(waiting).hasSize(threads + 10_000);
         waiting.subList(threads, waiting.size()).forEach(each -> each.cancel(false));
         store.answers.countDown();
         waiting.subList(0, threads).forEach(CompletableFuture::join);
         assertThat(future(store.decideAsync(charges)).handle((decision, failure) -> true))
                 .succeedsWithin(java.time.Duration.ofSeconds(50));
         assertThat(store.threads).hasSizeBetween(threads, threads + 1);
+    }
+
+    private CompletableFuture<Decision> askUntilRefused(List<CompletableFuture<Decision>> waiting) {
+        while (true) {
+            CompletableFuture<Decision> next = future(store.decideAsync(charges));
+            if (next.isCompletedExceptionally()) {
+                return next;
+            }
+            waiting.add(next);
+        }
     }
 }
