@@ -1,15 +1,9 @@
 package dev.ratelimit;
 
-import static com.tngtech.archunit.core.domain.JavaModifier.PUBLIC;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
-import static java.util.stream.Collectors.counting;
-import static java.util.stream.Collectors.groupingBy;
-import static org.assertj.core.api.Assertions.assertThat;
 
-import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
@@ -48,20 +42,6 @@ class ArchitectureTest {
                     "dev.ratelimit..",
                     // @GuardedBy, which only the compiler reads
                     "com.google.errorprone.annotations.concurrent");
-
-    /** In the vocabulary, these are the types that are API; the store in memory has more, as it is one mechanism. */
-    @ArchTest
-    static void packages_haveAtMostTwentyTypes(JavaClasses classes) {
-        assertThat(classes.stream()
-                        .filter(type -> type.isTopLevelClass()
-                                && !type.getSimpleName().equals("package-info")
-                                && !type.getPackageName().equals("dev.ratelimit.memory")
-                                && (type.getModifiers().contains(PUBLIC)
-                                        || !type.getPackageName().equals("dev.ratelimit")))
-                        .collect(groupingBy(JavaClass::getPackageName, counting())))
-                .hasSize(3)
-                .allSatisfy((name, types) -> assertThat(types).as(name).isLessThanOrEqualTo(20));
-    }
 
     private static ArchRule knowsNoOtherLeaf(String leaf, String... others) {
         return noClasses()

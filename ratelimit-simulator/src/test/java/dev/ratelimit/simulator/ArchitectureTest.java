@@ -1,8 +1,6 @@
 package dev.ratelimit.simulator;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static java.util.stream.Collectors.counting;
-import static java.util.stream.Collectors.groupingBy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -51,14 +49,5 @@ class ArchitectureTest {
                             .toArray(String[]::new))
                     .check(classes);
         }
-    }
-
-    @ArchTest
-    static void packages_haveAtMostTwentyTypes(JavaClasses classes) {
-        assertThat(classes.stream()
-                        .filter(type ->
-                                type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
-                        .collect(groupingBy(JavaClass::getPackageName, counting())))
-                .allSatisfy((name, types) -> assertThat(types).as(name).isLessThanOrEqualTo(20));
     }
 }

@@ -5,12 +5,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsid
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
-import static java.util.stream.Collectors.counting;
-import static java.util.stream.Collectors.groupingBy;
-import static org.assertj.core.api.Assertions.assertThat;
 
-import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
@@ -80,14 +75,4 @@ class ArchitectureTest {
             .that(resideOutsideOfPackages("dev.ratelimit.spring..", "dev.ratelimit.test.spring"))
             .should()
             .dependOnClassesThat(resideInAPackage("dev.ratelimit.spring.*.."));
-
-    @ArchTest
-    static void packages_haveAtMostTwentyTypes(JavaClasses classes) {
-        assertThat(classes.stream()
-                        .filter(type -> type.getPackageName().startsWith("dev.ratelimit.spring"))
-                        .filter(type ->
-                                type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
-                        .collect(groupingBy(JavaClass::getPackageName, counting())))
-                .allSatisfy((name, types) -> assertThat(types).as(name).isLessThanOrEqualTo(20));
-    }
 }

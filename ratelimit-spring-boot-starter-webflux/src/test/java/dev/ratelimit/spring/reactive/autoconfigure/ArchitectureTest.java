@@ -3,12 +3,7 @@ package dev.ratelimit.spring.reactive.autoconfigure;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
-import static java.util.stream.Collectors.counting;
-import static java.util.stream.Collectors.groupingBy;
-import static org.assertj.core.api.Assertions.assertThat;
 
-import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
@@ -70,14 +65,4 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .resideInAPackage("org.springframework.security..");
-
-    @ArchTest
-    static void packages_haveAtMostTwentyTypes(JavaClasses classes) {
-        assertThat(classes.stream()
-                        .filter(type -> type.getPackageName().startsWith("dev.ratelimit.spring.reactive"))
-                        .filter(type ->
-                                type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
-                        .collect(groupingBy(JavaClass::getPackageName, counting())))
-                .allSatisfy((name, types) -> assertThat(types).as(name).isLessThanOrEqualTo(20));
-    }
 }
