@@ -40,9 +40,6 @@ enum Asking {
         }
     };
 
-    /** Initializes the enum now: in a call, there may be no stack for it, and then it could never be used. */
-    static void initialize() {}
-
     abstract CompletionStage<Decision> decide(RateLimitStore store, Charge charge);
 
     abstract CompletionStage<Decision> peek(RateLimitStore store, Charge charge);

@@ -25,9 +25,6 @@ final class BlockingCalls {
 
     private BlockingCalls() {}
 
-    /** Initializes the class now, as {@link Reservation#initialize} does. */
-    static void initialize() {}
-
     /**
      * Calls a store on another thread. Never throws.
      *

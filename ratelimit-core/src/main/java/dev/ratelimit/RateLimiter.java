@@ -83,8 +83,6 @@ public final class RateLimiter {
         this.ticker = ticker;
         this.scheduler = scheduler;
         this.executor = executor;
-        Reservation.initialize();
-        BlockingCalls.initialize();
     }
 
     /**

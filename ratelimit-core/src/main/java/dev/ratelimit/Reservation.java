@@ -79,11 +79,6 @@ public final class Reservation {
         this.taken = taken;
     }
 
-    /** Initializes the class now: in a call, there may be no stack for it, and then it could never be used. */
-    static void initialize() {
-        Asking.initialize();
-    }
-
     /**
      * {@return a reservation of what a decision took} Only one reservation of a decision may be settled.
      *

@@ -59,7 +59,6 @@ public final class InMemoryStore implements RateLimitStore {
     private volatile boolean closed;
 
     private InMemoryStore(Builder builder) {
-        Initialization.complete();
         this.scheduler = builder.scheduler == null ? Scheduler.of(builder.ticker) : builder.scheduler;
         this.clock = new StoreClock(builder.ticker);
         this.keyspaces = new Keyspaces(clock, builder.maxKeys, builder.maxKeysOf);

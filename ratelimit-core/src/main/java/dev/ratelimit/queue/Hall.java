@@ -43,7 +43,6 @@ final class Hall {
         Map<String, Room> all = new HashMap<>();
         policies.forEach((name, waiting) -> all.put(name, new Room(name, waiting)));
         rooms = Map.copyOf(all);
-        Line.State.initialize();
     }
 
     /**

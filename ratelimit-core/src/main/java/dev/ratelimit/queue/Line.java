@@ -22,10 +22,7 @@ final class Line {
         /** The executor was told to ask the store for it. */
         CALLED,
         /** A thread asks the store for it. */
-        ASKED;
-
-        /** Initializes the enum now: in a call, there may be no stack for it, and then it could never be used. */
-        static void initialize() {}
+        ASKED
     }
 
     /** No alarm is exact: a caller whose permits are due at its deadline still gets them. */

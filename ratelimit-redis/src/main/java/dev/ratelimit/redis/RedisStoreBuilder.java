@@ -294,7 +294,6 @@ public final class RedisStoreBuilder {
                 openFor);
         RedisStore store = new RedisStore(router, local, statusCache, this);
         Script.initialize();
-        StoreFailure.initialize();
         try {
             router.warmUp(FIRST.charge(), WARM_UP.toNanos());
         } catch (RuntimeException | Error e) {

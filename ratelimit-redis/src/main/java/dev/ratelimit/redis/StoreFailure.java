@@ -37,14 +37,6 @@ final class StoreFailure extends RuntimeException {
         return new StoreFailure(RedisStoreFailure.STALLED, message, cause);
     }
 
-    /**
-     * Initializes what tells failures apart: if that first happened at the end of a stack, the JVM would never try again, and each
-     * later failure would be an error.
-     */
-    static void initialize() {
-        boolean unused = of(new RedisCommandExecutionException("ERR")).ofServer();
-    }
-
     RedisStoreFailure reason() {
         return reason;
     }
