@@ -81,16 +81,6 @@ public final class RateLimitFilters {
         return new RouteLimit(stage(limiter.forRoute(route, policies)));
     }
 
-    /**
-     * The limit of callers that a route finds itself.
-     *
-     * @param route its id
-     * @throws dev.ratelimit.spring.RateLimitConfigurationException if there is no such policy, or its key has no user
-     */
-    public RouteLimit ofCallers(String route, String policy) {
-        return new RouteLimit(stage(limiter.forCallersOfRoute(route, policy)));
-    }
-
     /** Replaces all routes that are not functional by these, with the policies that they name. */
     public void replaceRoutes(Map<String, Set<String>> now) {
         Map<String, Set<String>> all = new HashMap<>(now);

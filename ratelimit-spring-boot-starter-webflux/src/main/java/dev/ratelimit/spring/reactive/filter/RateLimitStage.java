@@ -99,13 +99,6 @@ final class RateLimitStage {
                 .flatMap(fetched -> decide(passage, fetched, charged -> answer(passage, charged, fetched, rest)));
     }
 
-    /** Charges a request by somebody other than its principal, whoever then answers it and reads its body. */
-    Mono<ChargedRequest> charge(Passage passage, ReactiveWebRequest request, String caller) {
-        return onLoop(fetcher.fetch(request, limiter.toFetch(passage.charged(), request)), request)
-                .flatMap(fetched -> decide(passage, fetched.by(caller), Mono::just))
-                .doOnNext(charged -> keepReservation(charged, request.exchange()));
-    }
-
     /** The session, for example, is found on another thread. */
     private static Mono<ReactiveWebRequest> onLoop(Mono<ReactiveWebRequest> fetched, ReactiveWebRequest request) {
         return fetched.delayUntil(same -> EventLoop.current(request.exchange()));

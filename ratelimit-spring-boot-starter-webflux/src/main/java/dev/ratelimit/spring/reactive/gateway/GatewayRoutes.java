@@ -4,15 +4,12 @@ import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.reactive.request.RouteFinder;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -22,7 +19,6 @@ import org.springframework.cloud.gateway.filter.FilterDefinition;
 import org.springframework.cloud.gateway.filter.GatewayFilter;
 import org.springframework.cloud.gateway.filter.OrderedGatewayFilter;
 import org.springframework.cloud.gateway.filter.factory.GatewayFilterFactory;
-import org.springframework.cloud.gateway.filter.factory.RequestRateLimiterGatewayFilterFactory;
 import org.springframework.cloud.gateway.handler.RoutePredicateHandlerMapping;
 import org.springframework.cloud.gateway.route.Route;
 import org.springframework.cloud.gateway.route.RouteDefinition;
@@ -45,13 +41,9 @@ public final class GatewayRoutes
     private static final String EXPRESSION = "#{";
 
     private final NamedLimits limits;
-    private final PolicyRateLimiter limiter;
     private final Supplier<List<GatewayFilterFactory<?>>> factories;
     private final Supplier<@Nullable GatewayProperties> properties;
     private final Supplier<@Nullable RoutePredicateHandlerMapping> mapping;
-
-    /** The routes in force, by identity; guarded by this. */
-    private Set<Route> known = Set.of();
 
     /**
      * Watches the routes.
@@ -62,12 +54,10 @@ public final class GatewayRoutes
      */
     public GatewayRoutes(
             NamedLimits limits,
-            PolicyRateLimiter limiter,
             Supplier<List<GatewayFilterFactory<?>>> factories,
             Supplier<@Nullable GatewayProperties> properties,
             Supplier<@Nullable RoutePredicateHandlerMapping> mapping) {
         this.limits = limits;
-        this.limiter = limiter;
         this.factories = factories;
         this.properties = properties;
         this.mapping = mapping;
@@ -95,73 +85,29 @@ public final class GatewayRoutes
 
     private void check(String route, List<FilterDefinition> filters, Map<String, GatewayFilterFactory<?>> byName) {
         for (FilterDefinition filter : filters) {
-            Map<String, String> arguments = filter.getArgs();
             if (byName.get(filter.getName()) instanceof RateLimitGatewayFilterFactory) {
-                List<String> written = new ArrayList<>(arguments.values());
+                List<String> written = new ArrayList<>(filter.getArgs().values());
                 if (written.stream().noneMatch(text -> text.startsWith(EXPRESSION))) {
                     limits.ofRoute(route, RateLimitGatewayFilterFactory.namesIn(written));
-                }
-            } else {
-                String policy = arguments.get(PolicyRateLimiter.PREFIX + ".policy");
-                if (policy != null && !policy.startsWith(EXPRESSION)) {
-                    checkAsked(route, policy, filter, byName.get(filter.getName()));
-                    limits.ofCallers(route, policy);
                 }
             }
         }
     }
 
-    /** With Redis on the class path, for example, the gateway asks another limiter unless the route names ours. */
-    private static void checkAsked(
-            String route, String policy, FilterDefinition filter, @Nullable GatewayFilterFactory<?> factory) {
-        boolean named =
-                filter.getArgs().containsKey("rate-limiter") || filter.getArgs().containsKey("rateLimiter");
-        if (!named
-                && factory instanceof RequestRateLimiterGatewayFilterFactory asking
-                && !(asking.getDefaultRateLimiter() instanceof PolicyRateLimiter)) {
-            throw new RateLimitConfigurationException(
-                    "route " + route,
-                    policy,
-                    "its RequestRateLimiter asks another rate limiter, not for this policy; write rate-limiter:"
-                            + " \"#{@policyRateLimiter}\" beside it");
-        }
-    }
-
     @Override
     public void onApplicationEvent(RefreshRoutesResultEvent event) {
-        if (!event.isSuccess()) {
-            limiter.reject();
-        } else if (event.getSource() instanceof RouteLocator locator) {
+        if (event.isSuccess() && event.getSource() instanceof RouteLocator locator) {
             locator.getRoutes().collectList().subscribe(this::enforce);
         }
     }
 
-    private synchronized void enforce(List<Route> routes) {
-        // a refresh of some routes keeps the others as they are
-        Set<Route> before = known;
-        Set<Route> now = Collections.newSetFromMap(new IdentityHashMap<>());
-        now.addAll(routes);
-        known = now;
-        Map<String, Boolean> unchanged =
-                routes.stream().collect(Collectors.toMap(Route::getId, before::contains, Boolean::logicalAnd));
-        unchanged.values().removeIf(same -> !same);
-        limiter.enforce(unchanged.keySet());
-
+    private void enforce(List<Route> routes) {
         Map<String, Set<String>> named = new HashMap<>();
         for (Route route : routes) {
-            named.computeIfAbsent(route.getId(), any -> new TreeSet<>()).addAll(policiesOf(route));
+            named.computeIfAbsent(route.getId(), any -> new TreeSet<>()).addAll(policiesOf(route.getFilters()));
         }
         named.values().removeIf(Set::isEmpty);
         limits.replaceRoutes(named);
-    }
-
-    private Set<String> policiesOf(Route route) {
-        Set<String> named = new TreeSet<>(policiesOf(route.getFilters()));
-        String policy = limiter.policyOf(route.getId());
-        if (policy != null) {
-            named.add(policy);
-        }
-        return named;
     }
 
     private static List<String> policiesOf(List<GatewayFilter> filters) {
@@ -173,7 +119,6 @@ public final class GatewayRoutes
         return inner instanceof RateLimitGatewayFilterFactory.Filter own ? own.policies().stream() : Stream.empty();
     }
 
-    /** Without the policies that the gateway's own filter asks, because their callers are unknown. */
     @Override
     public List<String> find(ServerWebExchange exchange) {
         RoutePredicateHandlerMapping known = mapping.get();

@@ -39,18 +39,6 @@ public final class NamedLimits {
         return enabled.getAsBoolean() ? filters(route, policies.toString()).ofRoute(route, policies) : null;
     }
 
-    /**
-     * The limit of callers that the route finds itself.
-     *
-     * @param route its id
-     * @return {@code null} while limits are off
-     * @throws RateLimitConfigurationException if there is no such policy, or its key has no user
-     */
-    @Nullable
-    RouteLimit ofCallers(String route, String policy) {
-        return enabled.getAsBoolean() ? filters(route, policy).ofCallers(route, policy) : null;
-    }
-
     /** Replaces the routes by others. */
     void replaceRoutes(Map<String, Set<String>> named) {
         RateLimitFilters known = filters.get();

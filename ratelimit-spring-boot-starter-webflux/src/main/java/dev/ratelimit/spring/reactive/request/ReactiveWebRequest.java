@@ -11,7 +11,6 @@ import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpCookie;
@@ -92,11 +91,6 @@ public final class ReactiveWebRequest implements WebRequest {
     /** The same request, whose body is lost. */
     ReactiveWebRequest without(RuntimeException lost) {
         return new ReactiveWebRequest(exchange, request, facts, endpoint, guessed, lost);
-    }
-
-    /** The same request by another caller, of whom only the name is known. */
-    public ReactiveWebRequest by(String caller) {
-        return with(facts.withPrincipal(Optional.of(() -> caller)));
     }
 
     public ServerWebExchange exchange() {

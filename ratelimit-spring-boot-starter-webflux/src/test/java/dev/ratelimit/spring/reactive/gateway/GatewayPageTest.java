@@ -14,12 +14,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
-import org.springframework.cloud.gateway.filter.ratelimit.KeyResolver;
 import org.springframework.cloud.gateway.route.RouteLocator;
 import org.springframework.cloud.gateway.route.builder.RouteLocatorBuilder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import reactor.core.publisher.Mono;
 
 /** The examples of docs/gateway.md, and those for the gateway of its page on migration, exactly as written there. */
 @Tag("servers")
@@ -39,16 +37,6 @@ class GatewayPageTest {
                                     .filters(filters -> filters.filter(limits.of("per-minute", "per-day")))
                                     .uri("http://catalog:8080"))
                     .build();
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class Keys {
-
-        @Bean
-        KeyResolver apiKey() {
-            return exchange ->
-                    Mono.justOrEmpty(exchange.getRequest().getHeaders().getFirst("X-Api-Key"));
         }
     }
 
@@ -88,16 +76,6 @@ class GatewayPageTest {
     void arguments_areAsGoodAsTheShortForm() throws IOException {
         try (RoutedApp app = start("gateway.md", 1)) {
             assertThat(get(app, 61, "/catalog/1")).endsWith(200, 429);
-        }
-    }
-
-    @Test
-    void requestRateLimiter_asksAPolicy() throws IOException {
-        try (RoutedApp app = start("gateway.md", 2, Keys.class)) {
-            assertThat(get(app, 21, "/orders/1", "X-Api-Key: a")).endsWith(200, 429);
-            assertThat(app.status("/orders/1", "X-Api-Key: b")).isEqualTo(200);
-            app.advance(Duration.ofMillis(100));
-            assertThat(get(app, 2, "/orders/1", "X-Api-Key: a")).containsExactly(200, 429);
         }
     }
 

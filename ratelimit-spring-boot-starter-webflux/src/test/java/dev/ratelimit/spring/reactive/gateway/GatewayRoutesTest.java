@@ -21,15 +21,9 @@ import org.springframework.cloud.gateway.filter.FilterDefinition;
 import org.springframework.cloud.gateway.filter.GatewayFilter;
 import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
 import org.springframework.cloud.gateway.filter.factory.GatewayFilterFactory;
-import org.springframework.cloud.gateway.filter.factory.RequestRateLimiterGatewayFilterFactory;
-import org.springframework.cloud.gateway.filter.ratelimit.AbstractRateLimiter;
-import org.springframework.cloud.gateway.filter.ratelimit.KeyResolver;
-import org.springframework.cloud.gateway.filter.ratelimit.RateLimiter;
 import org.springframework.cloud.gateway.route.RouteDefinition;
-import org.springframework.cloud.gateway.support.ConfigurationService;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import reactor.core.publisher.Mono;
 
 /** The policies that routes name exist: at the start, when routes come later, and when policies change. */
 @Tag("servers")
@@ -70,16 +64,6 @@ class GatewayRoutesTest {
         }
     }
 
-    /** Finds the same caller for all requests. */
-    @Configuration(proxyBeanMethods = false)
-    static class Everybody {
-
-        @Bean
-        KeyResolver everybody() {
-            return exchange -> Mono.just("everybody");
-        }
-    }
-
     private static RoutedApp app;
 
     @BeforeAll
@@ -87,9 +71,7 @@ class GatewayRoutesTest {
         app = RoutedApp.start("""
                 spring.cloud.gateway.server.webflux.routes: [{id: open, uri: $SERVICE, predicates: [Path=/open]}]
                 ratelimit.policies.orders: {limit: 1/minute, key: ip, match.annotated: true}
-                ratelimit.policies.each: {limit: 100/minute, key: user, match.annotated: true}
-                ratelimit.policies.every: {limit: 100/minute, key: user, match.annotated: true}
-                """, Order.class, Everybody.class);
+                """, Order.class);
     }
 
     @AfterAll
@@ -105,7 +87,7 @@ class GatewayRoutesTest {
             GatewayProperties properties = new GatewayProperties();
             RouteDefinition route = new RouteDefinition();
             route.setId("one");
-            route.setFilters(List.of(filter.startsWith("RateLimit") ? new FilterDefinition(filter) : asking(filter)));
+            route.setFilters(List.of(new FilterDefinition(filter)));
             properties.setRoutes(List.of(route));
             List<GatewayFilterFactory<?>> factories = new ArrayList<>();
             factories.add(app.app().bean(RateLimitGatewayFilterFactory.class));
@@ -113,40 +95,7 @@ class GatewayRoutesTest {
                 factories.add(new OwnFactory());
             }
             NamedLimits limits = app.app().bean(NamedLimits.class);
-            PolicyRateLimiter limiter = app.app().bean(PolicyRateLimiter.class);
-            new GatewayRoutes(limits, limiter, () -> factories, () -> properties, () -> null)
-                    .afterSingletonsInstantiated();
-        }
-
-        /** Checks a route without the name of the limiter in an application where another one is the default. */
-        static void checkAskingAnother() {
-            GatewayProperties properties = new GatewayProperties();
-            RouteDefinition route = new RouteDefinition();
-            route.setId("one");
-            route.setFilters(List.of(asking("each")));
-            properties.setRoutes(List.of(route));
-            RateLimiter<?> other = new AbstractRateLimiter<>(Object.class, "other", (ConfigurationService) null) {
-                @Override
-                public Mono<Response> isAllowed(String routeId, String id) {
-                    return Mono.just(new Response(true, Map.of()));
-                }
-            };
-            RequestRateLimiterGatewayFilterFactory factory =
-                    new RequestRateLimiterGatewayFilterFactory(other, exchange -> Mono.just("everybody"));
-            new GatewayRoutes(
-                            app.app().bean(NamedLimits.class),
-                            app.app().bean(PolicyRateLimiter.class),
-                            () -> List.of(factory),
-                            () -> properties,
-                            () -> null)
-                    .afterSingletonsInstantiated();
-        }
-
-        private static FilterDefinition asking(String policy) {
-            FilterDefinition filter = new FilterDefinition();
-            filter.setName("RequestRateLimiter");
-            filter.addArg("policy-rate-limiter.policy", policy);
-            return filter;
+            new GatewayRoutes(limits, () -> factories, () -> properties, () -> null).afterSingletonsInstantiated();
         }
     }
 
@@ -157,9 +106,7 @@ class GatewayRoutesTest {
         assertThatThrownBy(() -> Written.check("RateLimit=", false))
                 .hasMessage("route one: it names no policy; write the names of those that limit it, of the ones under"
                         + " ratelimit.policies");
-        assertThatThrownBy(() -> Written.check("order", false)).hasMessageContaining("did you mean 'orders'");
-        assertThatThrownBy(() -> Written.check("orders", false))
-                .hasMessageStartingWith("route one: policy 'orders' is by ip, so it would not matter");
+        assertThatThrownBy(() -> Written.check("RateLimit=order", false)).hasMessageContaining("did you mean 'orders'");
     }
 
     @Test
@@ -195,39 +142,5 @@ class GatewayRoutesTest {
         Later.save(app, "later", "StripPrefix=1");
         assertThat(rules.read(Map.of(), Map.of()).rules().byPolicy()).isEmpty();
         assertThat(app.status("/later")).isEqualTo(200);
-    }
-
-    @Test
-    void route_thatAsksForAWrongPolicyLater_keepsTheOneItHas(CapturedOutput output) {
-        Later.saveAsking(app, "asking", "each");
-        assertThat(app.get("/asking").header("RateLimit-Policy")).contains("\"each\"");
-
-        Later.saveAsking(app, "asking", "orders");
-        assertThat(output).contains("route asking: policy 'orders' is by ip, so it would not matter");
-        assertThat(app.get("/asking").header("RateLimit-Policy")).contains("\"each\"");
-
-        Later.saveAsking(app, "asking", "every");
-        assertThat(app.get("/asking").header("RateLimit-Policy")).contains("\"every\"");
-        Later.save(app, "asking", "StripPrefix=1");
-    }
-
-    @Test
-    void route_thatNoLongerAsks_letsGoOfItsPolicy() {
-        PolicyRateLimiter limiter = app.app().bean(PolicyRateLimiter.class);
-        Later.saveAsking(app, "asked", "each");
-        assertThat(limiter.policyOf("asked")).isEqualTo("each");
-
-        Later.save(app, "asked", "StripPrefix=1");
-
-        assertThat(limiter.policyOf("asked")).isNull();
-        RequestRules rules = app.app().bean(RequestRules.class);
-        assertThat(rules.read(Map.of(), Map.of()).rules().byPolicy()).isEmpty();
-    }
-
-    @Test
-    void check_ofARouteThatAsksAnotherLimiter_isAMistake() {
-        assertThatThrownBy(Written::checkAskingAnother)
-                .hasMessage("route one: its RequestRateLimiter asks another rate limiter, not for this policy; write"
-                        + " rate-limiter: \"#{@policyRateLimiter}\" beside it");
     }
 }

@@ -18,25 +18,11 @@ final class Later {
 
     /** Replaces a route by one with this filter. */
     static void save(RoutedApp app, String id, String filter) {
-        save(app, id, new FilterDefinition(filter));
-    }
-
-    /** Replaces a route by one that asks the policy with the gateway's own filter. */
-    static void saveAsking(RoutedApp app, String id, String policy) {
-        FilterDefinition filter = new FilterDefinition();
-        filter.setName("RequestRateLimiter");
-        filter.addArg("rate-limiter", "#{@policyRateLimiter}");
-        filter.addArg("key-resolver", "#{@everybody}");
-        filter.addArg("policy-rate-limiter.policy", policy);
-        save(app, id, filter);
-    }
-
-    private static void save(RoutedApp app, String id, FilterDefinition filter) {
         RouteDefinition route = new RouteDefinition();
         route.setId(id);
         route.setUri(URI.create("http://127.0.0.1:" + app.servicePort()));
         route.setPredicates(List.of(new PredicateDefinition("Path=/" + id)));
-        route.setFilters(List.of(filter));
+        route.setFilters(List.of(new FilterDefinition(filter)));
         app.app().bean(RouteDefinitionWriter.class).save(Mono.just(route)).block();
         ((CachingRouteLocator) app.app().bean(RouteLocator.class)).onApplicationEvent(new RefreshRoutesEvent(app));
     }

@@ -8,7 +8,6 @@ import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.address.ClientAddress;
 import dev.ratelimit.spring.rules.expression.RequestExpression;
 import dev.ratelimit.spring.rules.key.KeyParser;
-import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.key.Resolvers;
 import dev.ratelimit.spring.rules.path.PathPatterns;
 import dev.ratelimit.spring.rules.refusal.RefusalFormat;
@@ -256,26 +255,6 @@ public final class PolicyRules {
                                         + ", which depends on the arguments of a method; name it in @RateLimited");
                     });
         }
-    }
-
-    /**
-     * Checks a policy that a route names for callers that it finds itself.
-     *
-     * @throws RateLimitConfigurationException if it does not exist, or its key has no caller
-     */
-    public void checkCallers(String route, String policy) {
-        checkNamed(route, List.of(policy));
-        all.stream()
-                .filter(rule -> rule.policy().name().equals(policy)
-                        && rule.key().parts().stream().noneMatch(KeyPart::isUser))
-                .forEach(rule -> {
-                    throw new RateLimitConfigurationException(
-                            "route " + route,
-                            policy,
-                            "policy " + Quotation.of(policy) + " is " + rule.key()
-                                    + ", so it would not matter which caller the route's key resolver finds; write key:"
-                                    + " user, or key: route, user for a budget of each route");
-                });
     }
 
     /** The rules of all policies. */

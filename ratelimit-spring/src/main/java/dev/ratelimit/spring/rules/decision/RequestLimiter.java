@@ -139,16 +139,6 @@ public final class RequestLimiter {
     }
 
     /**
-     * Returns a limiter like {@link #forRoute} of one policy, for requests whose principal is whom the route has found.
-     *
-     * @throws RateLimitConfigurationException if there is no such policy, or its key has no user
-     */
-    public RequestLimiter forCallersOfRoute(String route, String policy) {
-        rules.nameForCallers(route, policy);
-        return forRoute(route, List.of(policy));
-    }
-
-    /**
      * Replaces the routes by others, so that those that are gone no longer keep the policies that they have named.
      *
      * @param routes the names of policies, by the id of the route

@@ -25,13 +25,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -81,9 +79,6 @@ public final class RequestRules {
 
     /** The policies that routes name, by the id of the route. */
     private final Map<String, Set<String>> routes = new ConcurrentHashMap<>();
-
-    /** Of those, the policies whose callers the routes find. */
-    private final Map<String, Set<String>> callersOfRoutes = new ConcurrentHashMap<>();
 
     /** Finds the overrides of single keys that operators have set, by policy. */
     private volatile Function<RulesInForce, Map<String, LiveOverrides>> overrides = rules -> Map.of();
@@ -184,25 +179,10 @@ public final class RequestRules {
         });
     }
 
-    /**
-     * Notes that a route names a policy whose callers it finds itself.
-     *
-     * @throws RateLimitConfigurationException if there is no such policy, or its key has no caller
-     */
-    void nameForCallers(String route, String policy) {
-        parsed.configured().checkCallers(route, policy);
-        nameAtRoute(route, List.of(policy));
-        add(callersOfRoutes, route, List.of(policy));
-    }
-
     /** Replaces the routes by others, with the policies that each of them names. */
     void replaceRoutes(Map<String, Set<String>> now) {
         routes.keySet().retainAll(now.keySet());
         routes.putAll(now);
-        callersOfRoutes.keySet().retainAll(now.keySet());
-        callersOfRoutes.replaceAll((route, policies) -> policies.stream()
-                .filter(Objects.requireNonNull(now.get(route))::contains)
-                .collect(Collectors.toSet()));
     }
 
     /** Whether calls of a handler that has been added are limited. */
@@ -255,8 +235,6 @@ public final class RequestRules {
         handlers.forEach(handler -> checkCallable(handler, reread));
         calls.forEach(call -> reread.byMethod().of(call.type(), call.method()));
         routes.forEach(reread.configured()::checkNamed);
-        callersOfRoutes.forEach((route, policies) ->
-                policies.forEach(policy -> reread.configured().checkCallers(route, policy)));
         RulesInForce then = reread.inForce(endpoints);
         return new Reread(then, () -> {
             synchronized (this) {

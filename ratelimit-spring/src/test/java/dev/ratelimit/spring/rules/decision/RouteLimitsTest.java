@@ -311,39 +311,6 @@ class RouteLimitsTest {
     }
 
     @Test
-    void forCallersOfRoute_takesThePrincipalThatTheRouteHasFound() {
-        read("route.limit=9/hour", "route.key=route, user", "route.match.annotated=true");
-
-        limiter.forCallersOfRoute("one", "route").charge(null, request("one").by("bob"));
-
-        assertThat(left("route", "r3:oneu3:bob")).isEqualTo(8);
-    }
-
-    @Test
-    void forCallersOfRoute_withoutACallerInTheKey_isAMistake() {
-        assertThatThrownBy(() -> limiter.forCallersOfRoute("one", "rout")).hasMessageContaining("did you mean 'route'");
-        assertThatThrownBy(() -> limiter.forCallersOfRoute("one", "route"))
-                .hasMessage("route one: policy 'route' is by route, so it would not matter which caller the route's key"
-                        + " resolver finds; write key: user, or key: route, user for a budget of each route");
-    }
-
-    @Test
-    void change_thatTakesTheCallerOutOfTheKey_isAMistakeWhileARouteFindsCallers() {
-        read("route.limit=9/hour", "route.key=route, user", "route.match.annotated=true");
-        Map<String, PolicyProperties> without = bind(
-                        "route.limit=9/hour", "route.key=route", "route.match.annotated=true")
-                .policies();
-        limiter.forCallersOfRoute("one", "route");
-
-        assertThatThrownBy(() -> rules.read(without, Map.of()))
-                .hasMessageStartingWith("route one: policy 'route' is by route, so it would not matter");
-
-        limiter.replaceRoutes(Map.of("one", Set.of("other")));
-        limiter.replaceRoutes(Map.of());
-        rules.read(without, Map.of()).enforce().run();
-    }
-
-    @Test
     void change_ofAMode_reachesRoutes() {
         RequestLimiter route = limiter.forRoute("one", List.of("route"));
 
