@@ -24,6 +24,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -68,6 +69,8 @@ public final class ForwardedRequests implements AutoCloseable {
         // otherwise each answer waits for an acknowledgement
         System.setProperty("sun.net.httpserver.nodelay", "true");
     }
+
+    private static final Pattern PAGE_OF_ERRORS = Pattern.compile("[A-Z]+ /error\\b");
 
     private final HttpServer service;
     private final ExecutorService threads = Executors.newFixedThreadPool(4);
@@ -173,7 +176,11 @@ public final class ForwardedRequests implements AutoCloseable {
                 .timeout(PATIENCE)
                 .build();
         HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
-        return response.statusCode() + "\n" + response.body();
+        // a request that a gateway on servlets cannot read gets a page of errors, for which it asks the service
+        return response.statusCode() == 400
+                        || PAGE_OF_ERRORS.matcher(response.body()).lookingAt()
+                ? "refused by the gateway"
+                : response.statusCode() + "\n" + response.body();
     }
 
     @Override

@@ -21,6 +21,7 @@ import dev.ratelimit.spring.servlet.filter.RefusalResolver;
 import dev.ratelimit.spring.servlet.filter.ServletCallCharger;
 import dev.ratelimit.spring.servlet.request.Dispatchers;
 import dev.ratelimit.spring.servlet.request.ExplainedRequest;
+import dev.ratelimit.spring.servlet.request.FormKeepingFilter;
 import dev.ratelimit.spring.servlet.request.ServletPaths;
 import dev.ratelimit.spring.servlet.request.ServletWebRequest;
 import dev.ratelimit.spring.servlet.settlement.SettlementFilter;
@@ -38,6 +39,7 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
+import org.springframework.util.unit.DataSize;
 import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.servlet.DispatcherServlet;
 
@@ -61,6 +63,12 @@ class RateLimitFilterConfiguration {
 
     private static final int DISTANCE = 10;
     private static final String SECURITY_ORDER = "spring.security.filter.order";
+
+    /** Of a form that is kept, at most: Tomcat's own bound. */
+    private static final DataSize FORM_SIZE = DataSize.ofMegabytes(2);
+
+    /** The bound of both servers. */
+    private static final int FORM_FIELDS = 1_000;
 
     /** The name of the bean of Spring Security's filter. */
     private static final String SECURITY_FILTER = "springSecurityFilterChain";
@@ -142,6 +150,26 @@ class RateLimitFilterConfiguration {
     FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(
             RateLimitFilters filters, WaitingRequests waiting, Environment environment) {
         return registration(filters.beforeSecurity(), waiting, environment, -DISTANCE);
+    }
+
+    /** With the bounds of the server, as far as the configuration says them. */
+    @Bean("dev.ratelimit.formKeepingFilter")
+    FilterRegistrationBean<FormKeepingFilter> rateLimitFormKeepingFilter(Environment environment) {
+        DataSize length = environment.getProperty(
+                "server.tomcat.max-http-form-post-size",
+                DataSize.class,
+                environment.getProperty("server.jetty.max-http-form-post-size", DataSize.class, FORM_SIZE));
+        boolean unlimited = length.isNegative() || length.compareTo(FORM_SIZE) > 0;
+        FilterRegistrationBean<FormKeepingFilter> registration = new FilterRegistrationBean<>(new FormKeepingFilter(
+                (int) (unlimited ? FORM_SIZE : length).toBytes(),
+                environment.getProperty(
+                        "server.tomcat.max-parameter-count",
+                        Integer.class,
+                        environment.getProperty("server.jetty.max-form-keys", Integer.class, FORM_FIELDS))));
+        registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR);
+        registration.setAsyncSupported(true);
+        registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+        return registration;
     }
 
     /** Only if a policy charges only some responses, because it observes every response. */

@@ -2,10 +2,16 @@ package dev.ratelimit.spring.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
+import jakarta.servlet.AsyncContext;
 import jakarta.servlet.Filter;
+import jakarta.servlet.ReadListener;
+import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -14,6 +20,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -23,8 +30,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.http.HttpStatus;
+import org.springframework.util.MultiValueMap;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.PutMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -75,6 +86,58 @@ class KeptFormTest {
             return all.toString();
         }
 
+        @PostMapping(LIMITED + "/forward")
+        void forward(HttpServletRequest request, HttpServletResponse response) throws Exception {
+            request.getRequestDispatcher(LIMITED + "/parameters?b=forwarded").forward(request, response);
+        }
+
+        /** Goes on with the request of the server, without what filters have wrapped around it. */
+        @PostMapping(LIMITED + "/async")
+        void async(HttpServletRequest request) {
+            request.startAsync().dispatch(LIMITED + "/parameters?b=dispatched");
+        }
+
+        @PostMapping(LIMITED + "/listener")
+        void listener(HttpServletRequest request, HttpServletResponse response) throws IOException {
+            AsyncContext context = request.startAsync(request, response);
+            ServletInputStream in = request.getInputStream();
+            StringBuilder read = new StringBuilder();
+            in.setReadListener(new ReadListener() {
+                @Override
+                public void onDataAvailable() throws IOException {
+                    while (in.isReady() && !in.isFinished()) {
+                        read.append((char) in.read());
+                    }
+                }
+
+                @Override
+                public void onAllDataRead() throws IOException {
+                    response.getWriter().print(read);
+                    context.complete();
+                }
+
+                @Override
+                public void onError(Throwable failure) {
+                    context.complete();
+                }
+            });
+        }
+
+        @PostMapping(LIMITED + "/values")
+        String values(@RequestBody MultiValueMap<String, String> values) {
+            return values.toString();
+        }
+
+        @PostMapping(LIMITED + "/error")
+        void error(HttpServletResponse response) throws IOException {
+            response.sendError(410);
+        }
+
+        @RequestMapping("/gone")
+        String gone(HttpServletRequest request) {
+            return "gone " + request.getParameter("id");
+        }
+
         @PutMapping(LIMITED + "/put")
         String put(@RequestParam String id) {
             return id;
@@ -88,12 +151,56 @@ class KeptFormTest {
         @Bean
         FilterRegistrationBean<Filter> first() {
             FilterRegistrationBean<Filter> filter = new FilterRegistrationBean<>((request, response, chain) -> {
-                if (((HttpServletRequest) request).getHeader("X-First") != null) {
+                HttpServletRequest http = (HttpServletRequest) request;
+                if (http.getHeader("X-First") != null) {
                     String unused = request.getParameter("_csrf");
+                }
+                if (http.getHeader("X-Body") != null) {
+                    byte[] unused = request.getInputStream().readAllBytes();
                 }
                 chain.doFilter(request, response);
             });
             filter.setOrder(-1_000);
+            return filter;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Pages {
+
+        @Bean
+        OnBoot.ErrorPages pages() {
+            return new OnBoot.ErrorPages().with(HttpStatus.GONE, "/gone");
+        }
+    }
+
+    /** Cleans parameters, in front of the limits and of the handlers. */
+    @Configuration(proxyBeanMethods = false)
+    static class Cleaned {
+
+        @Bean
+        FilterRegistrationBean<Filter> cleaning() {
+            FilterRegistrationBean<Filter> filter =
+                    new FilterRegistrationBean<>((request, response, chain) -> chain.doFilter(
+                            new HttpServletRequestWrapper((HttpServletRequest) request) {
+                                @Override
+                                public @Nullable String getParameter(String name) {
+                                    String value = super.getParameter(name);
+                                    return value == null ? null : value.replace("<", "");
+                                }
+
+                                @Override
+                                public String @Nullable [] getParameterValues(String name) {
+                                    String[] values = super.getParameterValues(name);
+                                    return values == null
+                                            ? null
+                                            : Stream.of(values)
+                                                    .map(value -> value.replace("<", ""))
+                                                    .toArray(String[]::new);
+                                }
+                            },
+                            response));
+            filter.setOrder(-2_000);
             return filter;
         }
     }
@@ -106,7 +213,9 @@ class KeptFormTest {
 
     static Stream<RunningApp> servers() {
         return RunningApp.onEachServer(
-                List.of(Handlers.class, ReadsFirst.class),
+                List.of(Handlers.class, ReadsFirst.class, Cleaned.class, Pages.class),
+                // its filter wraps requests, too
+                "server.forward-headers-strategy=framework",
                 // or Jetty decodes a form by another charset than the request says that it has
                 "spring.servlet.encoding.force=false",
                 "server.servlet.encoding.force=false",
@@ -127,7 +236,7 @@ class KeptFormTest {
 
     @Test
     void handler_getsTheBytesThatTheClientHasSent() {
-        String form = "b=2&&id=bytes&c=%c3%bc+%2B&id2&=";
+        String form = "b=2&&id=bytes&c=%c3%bc+%2B&id2&";
 
         assertThat(post(LIMITED + "/stream", FORM, form).body()).isEqualTo(form + "true");
         assertThat(post(LIMITED + "/reader", FORM, form).body()).isEqualTo(form);
@@ -174,14 +283,24 @@ class KeptFormTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"id=m1&a=%zz", "id=m2&a=%", "%u=1&id=m3"})
+    @ValueSource(
+            strings = {
+                "id=m1&a=%zz",
+                "id=m2&a=%",
+                "%u=1&id=m3",
+                "id=m4&a=%+1",
+                "id=m5&a=%ff",
+                "id=m6&a=\u00e9",
+                "id=m7&=",
+                "id=m8&=x"
+            })
     void malformedForm_isABadRequest(String form) {
         assertThat(post(LIMITED + "/stream", FORM, form).status()).isEqualTo(400);
     }
 
     @Test
     void formOfTooManyFields_isABadRequest() {
-        assertThat(post(LIMITED + "/stream", FORM, "id=many" + "&a".repeat(10_000))
+        assertThat(post(LIMITED + "/stream", FORM, "id=many" + "&a".repeat(1_000))
                         .status())
                 .isEqualTo(400);
     }
@@ -197,6 +316,18 @@ class KeptFormTest {
                 .isEqualTo(429);
     }
 
+    /** A key that is not certain is charged to the client's address. */
+    @Test
+    void formThatAFilterHasReadAndHides_isNotFree() {
+        String hidden = LIMITED + "/stream?id=";
+        for (int i = 0; i < 2; i++) {
+            assertThat(post(hidden + i, FORM, "id=hidden", "X-Body: 1").status())
+                    .isEqualTo(200);
+        }
+
+        assertThat(post(hidden + "2", FORM, "id=hidden", "X-Body: 1").status()).isEqualTo(429);
+    }
+
     @Test
     void bodyThatIsNoForm_isLeftAlone() {
         assertThat(post(LIMITED + "/stream", "application/json", "id=json").body())
@@ -205,6 +336,32 @@ class KeptFormTest {
                         .sendBody("PUT " + LIMITED + "/put HTTP/1.1", "id=put", "Content-Type: " + FORM)
                         .body())
                 .isEqualTo("put");
+    }
+
+    @Test
+    void wrapper_inFrontOfTheLimits_isHeard() {
+        assertThat(post(LIMITED + "/both", FORM, "id=clean").body()).isEqualTo("clean of id=clean");
+        assertThat(post(LIMITED + "/both", FORM, "id=<clean").body()).isEqualTo("clean of id=<clean");
+        assertThat(post(LIMITED + "/both", FORM, "id=cl<ean").status()).isEqualTo(429);
+    }
+
+    @Test
+    void dispatches_seeTheSameForm() {
+        assertThat(post(LIMITED + "/forward", FORM, "id=forward&b=1").body())
+                .isEqualTo("{b=[forwarded, 1], id=[forward]}");
+        assertThat(post(LIMITED + "/async", FORM, "id=async").body()).isEqualTo("{b=[dispatched], id=[async]}");
+        assertThat(post(LIMITED + "/listener", FORM, "id=listener").body()).isEqualTo("id=listener");
+        assertThat(post(LIMITED + "/error", FORM, "id=error").body()).isEqualTo("gone error");
+    }
+
+    /** In which the converter of the handler reads other fields than the server. */
+    @Test
+    void formInAnotherCharset_isReadByTheServer() {
+        String utf16 = new String("id=other".getBytes(StandardCharsets.UTF_16BE), StandardCharsets.ISO_8859_1);
+
+        RawResponse response = post(LIMITED + "/values?id=query", FORM + ";charset=utf-16be", "id=known&" + utf16);
+
+        assertThat(response.body()).doesNotContain("other");
     }
 
     /** Without a length, nobody knows before the end how large it is: the server reads it. */

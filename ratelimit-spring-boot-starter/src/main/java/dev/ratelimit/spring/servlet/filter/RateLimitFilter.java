@@ -3,7 +3,6 @@ package dev.ratelimit.spring.servlet.filter;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
-import dev.ratelimit.spring.servlet.request.KeptForm;
 import dev.ratelimit.spring.servlet.request.RequestScope;
 import dev.ratelimit.spring.servlet.request.ServletPaths;
 import dev.ratelimit.spring.servlet.request.ServletWebRequest;
@@ -105,7 +104,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
     private void limit(HttpServletRequest arrived, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
         boolean resumed = isResumed(arrived);
-        HttpServletRequest request = resumed ? ParkedRequest.resume(arrived) : KeptForm.of(arrived);
+        HttpServletRequest request = resumed ? ParkedRequest.resume(arrived) : arrived;
         ServletWebRequest web = new ServletWebRequest(request, paths);
         ChargedRequest before = chargedOf(request);
         boolean first = resumed || before == null;

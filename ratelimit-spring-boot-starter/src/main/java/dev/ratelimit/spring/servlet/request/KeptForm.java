@@ -1,23 +1,31 @@
 package dev.ratelimit.spring.servlet.request;
 
+import dev.ratelimit.spring.rules.request.UncertainParameterException;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.net.URLDecoder;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.MediaType;
@@ -26,42 +34,91 @@ import org.springframework.web.util.WebUtils;
 
 /**
  * A request with a form in its body, which belongs to who reads it last: if a rule has read a parameter, whoever reads the body
- * later gets the bytes that the client has sent, where a server would have none left. Until then, nothing is read or kept. Not
- * thread-safe.
+ * later gets the bytes that the client has sent, where a server would have none left. Until then, nothing is read or kept. Beneath
+ * all other wrappers, so that whatever they make of parameters is what the rules see. Not thread-safe.
  */
 public final class KeptForm extends HttpServletRequestWrapper {
 
-    /** In bytes. Larger forms, and those of unknown length, are left to the server. */
-    static final int MAX_LENGTH = 2 * 1024 * 1024;
+    private static final String ATTRIBUTE = KeptForm.class.getName();
 
-    /** More would take many times the memory of the form. */
-    static final int MAX_FIELDS = 10_000;
+    private static final Pattern BROKEN_ESCAPE = Pattern.compile("%(?![0-9A-Fa-f]{2})");
 
-    /** The bytes, once a rule has read them. */
-    private byte @Nullable [] body;
+    /**
+     * What is kept.
+     *
+     * @param length in bytes; larger forms, and those of unknown length, are left to the server
+     * @param fields a form with more cannot be read; any number if negative
+     */
+    record Limits(int length, int fields) {}
 
-    /** The query's values before those of the form, as servers have it. */
-    private Map<String, String[]> parameters = Map.of();
+    /** What was read. Immutable. */
+    private static final class Form {
 
+        private final byte[] body;
+
+        /** Without those of the query; {@code null} if it is malformed. */
+        private final @Nullable Map<String, List<String>> fields;
+
+        Form(byte[] body, @Nullable Map<String, List<String>> fields) {
+            this.body = body;
+            this.fields = fields;
+        }
+
+        @Nullable
+        List<String> values(String name) {
+            return requireFields().get(name);
+        }
+
+        Map<String, List<String>> requireFields() {
+            if (fields == null) {
+                throw new UnreadableParametersException();
+            }
+            return fields;
+        }
+    }
+
+    private final Limits limits;
+    private @Nullable Form form;
     private @Nullable ServletInputStream stream;
     private @Nullable BufferedReader reader;
 
-    private KeptForm(HttpServletRequest request) {
+    private KeptForm(HttpServletRequest request, Limits limits, @Nullable Form form) {
         super(request);
+        this.limits = limits;
+        this.form = form;
     }
 
-    /** The request itself, unless it has a form that can be kept. */
-    public static HttpServletRequest of(HttpServletRequest request) {
-        return isForm(request) && find(request) == null ? new KeptForm(request) : request;
+    /** The request itself, unless it has a form, or one was kept in an earlier dispatch. */
+    static HttpServletRequest of(HttpServletRequest request, Limits limits) {
+        if (find(request) != null) {
+            return request;
+        }
+        if (request.getAttribute(ATTRIBUTE) instanceof Form known) {
+            // a page that tells of an error of the form must not fail for it again
+            return known.fields == null ? request : new KeptForm(request, limits, known);
+        }
+        return HttpMethod.POST.matches(request.getMethod())
+                        && !(request instanceof ServletRequestWrapper)
+                        && MediaType.APPLICATION_FORM_URLENCODED.equalsTypeAndSubtype(typeOf(request))
+                ? new KeptForm(request, limits, null)
+                : request;
     }
 
-    private static boolean isForm(HttpServletRequest request) {
-        String type = HttpMethod.POST.matches(request.getMethod()) ? request.getContentType() : null;
-        long length = type == null ? -1 : request.getContentLengthLong();
-        return type != null
-                && type.split(";", 2)[0].strip().equalsIgnoreCase(MediaType.APPLICATION_FORM_URLENCODED_VALUE)
-                && length > 0
-                && length <= MAX_LENGTH;
+    private static @Nullable MediaType typeOf(HttpServletRequest request) {
+        String type = request.getContentType();
+        try {
+            return type == null ? null : MediaType.parseMediaType(type);
+        } catch (IllegalArgumentException malformed) {
+            return null;
+        }
+    }
+
+    /** In another charset, some handlers would read other fields than servers do. */
+    private boolean isKeepable() {
+        MediaType type = typeOf(this);
+        Charset charset = type == null ? null : type.getCharset();
+        long length = getContentLengthLong();
+        return (charset == null || charset.equals(StandardCharsets.UTF_8)) && length > 0 && length <= limits.length();
     }
 
     private static @Nullable KeptForm find(HttpServletRequest request) {
@@ -71,113 +128,169 @@ public final class KeptForm extends HttpServletRequestWrapper {
     /**
      * Reads and keeps the form of a request, before somebody asks for its parameters.
      *
-     * @throws UnreadableParametersException if it is malformed
+     * @throws UnreadableParametersException if it breaks off
+     * @throws UncertainParameterException if somebody else has read it who does not show its fields
      */
     static void read(HttpServletRequest request) {
-        KeptForm form = find(request);
-        if (form != null && form.body == null) {
-            form.read();
+        KeptForm kept = find(request);
+        if (kept != null && kept.form == null && kept.isKeepable()) {
+            kept.read();
         }
     }
 
     private void read() {
         byte[] bytes;
         try {
-            bytes = getRequest().getInputStream().readNBytes(MAX_LENGTH);
+            bytes = getRequest().getInputStream().readNBytes(limits.length());
         } catch (IllegalStateException readAsText) {
-            return;
+            bytes = new byte[0];
         } catch (IOException e) {
             throw new UnreadableParametersException();
         }
-        if (bytes.length == 0) {
-            // somebody has read it: as parameters, which the server knows, or for good
-            return;
-        }
-        Map<String, List<String>> all = new LinkedHashMap<>();
-        super.getParameterMap().forEach((name, values) -> all.put(name, new ArrayList<>(List.of(values))));
-        addFields(new String(bytes, StandardCharsets.ISO_8859_1), all);
-        Map<String, String[]> known = new LinkedHashMap<>();
-        all.forEach((name, values) -> known.put(name, values.toArray(String[]::new)));
-        parameters = Collections.unmodifiableMap(known);
-        body = bytes;
-    }
-
-    private void addFields(String form, Map<String, List<String>> to) {
-        if (StringUtils.countOccurrencesOf(form, "&") >= MAX_FIELDS) {
-            throw new UnreadableParametersException();
-        }
-        for (String field : form.split("&", -1)) {
-            if (!field.isEmpty()) {
-                int end = field.indexOf('=');
-                String name = decode(end < 0 ? field : field.substring(0, end));
-                to.computeIfAbsent(name, unused -> new ArrayList<>(1))
-                        .add(end < 0 ? "" : decode(field.substring(end + 1)));
-            }
+        if (bytes.length > 0) {
+            keep(bytes);
+        } else if (!isKnownToServer()) {
+            throw new UncertainParameterException("somebody has read the form");
         }
     }
 
-    /** The text has one character for each byte. */
-    private String decode(String text) {
+    private void keep(byte[] bytes) {
+        Map<String, List<String>> fields = Map.of();
         try {
-            // what is not escaped has bytes of the same encoding
-            return URLDecoder.decode(new String(text.getBytes(StandardCharsets.ISO_8859_1), charset()), charset());
-        } catch (IllegalArgumentException malformed) {
-            throw new UnreadableParametersException();
+            Map<String, String[]> unused = super.getParameterMap();
+            fields = fieldsIn(new String(bytes, StandardCharsets.ISO_8859_1));
+        } finally {
+            // also if the server cannot read the query: then it has not read the form
+            form = new Form(bytes, fields);
+            getRequest().setAttribute(ATTRIBUTE, form);
         }
     }
 
-    private Charset charset() {
-        String name = getCharacterEncoding();
-        return name == null ? StandardCharsets.UTF_8 : Charset.forName(name);
+    /** Whether somebody has asked for parameters before, so that there are more than those of the query. */
+    private boolean isKnownToServer() {
+        String query = getQueryString();
+        long inQuery = query == null
+                ? 0
+                : Stream.of(query.split("&", -1)).filter(one -> !one.isEmpty()).count();
+        return super.getParameterMap().values().stream()
+                        .mapToLong(values -> values.length)
+                        .sum()
+                > inQuery;
+    }
+
+    /**
+     * The values of a parameter of a request, even if a filter shows only those of the query, as a gateway does that writes
+     * the form anew.
+     */
+    static String @Nullable [] values(HttpServletRequest request, String name) {
+        String[] shown = request.getParameterValues(name);
+        KeptForm kept = find(request);
+        String[] all = kept == null ? null : kept.getParameterValues(name);
+        return all != null && (shown == null || shown.length < all.length) ? all : shown;
+    }
+
+    /** The names of the parameters, likewise. */
+    static Collection<String> names(HttpServletRequest request) {
+        Set<String> names = new LinkedHashSet<>(Collections.list(request.getParameterNames()));
+        KeptForm kept = find(request);
+        if (kept != null) {
+            names.addAll(Collections.list(kept.getParameterNames()));
+        }
+        return names;
+    }
+
+    /** {@code null} if it is malformed, or has more fields than it may. The text has one character for each byte. */
+    private @Nullable Map<String, List<String>> fieldsIn(String text) {
+        if (limits.fields() >= 0 && StringUtils.countOccurrencesOf(text, "&") >= limits.fields()) {
+            return null;
+        }
+        Map<String, List<String>> fields = new LinkedHashMap<>();
+        try {
+            for (String field : text.split("&", -1)) {
+                if (!field.isEmpty()) {
+                    int end = field.indexOf('=');
+                    String name = decode(end < 0 ? field : field.substring(0, end));
+                    if (name.isEmpty()) {
+                        return null;
+                    }
+                    fields.computeIfAbsent(name, unused -> new ArrayList<>(1))
+                            .add(end < 0 ? "" : decode(field.substring(end + 1)));
+                }
+            }
+        } catch (IllegalArgumentException | CharacterCodingException malformed) {
+            return null;
+        }
+        return fields;
+    }
+
+    /** As strictly as servers do. */
+    private static String decode(String text) throws CharacterCodingException {
+        if (BROKEN_ESCAPE.matcher(text).find()) {
+            throw new IllegalArgumentException("a percent sign without two hexadecimal digits");
+        }
+        byte[] bytes = URLDecoder.decode(text, StandardCharsets.ISO_8859_1).getBytes(StandardCharsets.ISO_8859_1);
+        return StandardCharsets.UTF_8
+                .newDecoder()
+                .decode(ByteBuffer.wrap(bytes))
+                .toString();
     }
 
     @Override
     public @Nullable String getParameter(String name) {
-        if (body == null) {
-            return super.getParameter(name);
+        String first = super.getParameter(name);
+        if (first != null || form == null) {
+            return first;
         }
-        String[] values = parameters.get(name);
-        return values == null ? null : values[0];
+        List<String> values = form.values(name);
+        return values == null ? null : values.get(0);
     }
 
+    /** Those of the query, or of a forward, come first. */
     @Override
     public String @Nullable [] getParameterValues(String name) {
-        if (body == null) {
-            return super.getParameterValues(name);
-        }
-        String[] values = parameters.get(name);
-        return values == null ? null : values.clone();
+        String[] others = super.getParameterValues(name);
+        List<String> values = form == null ? null : form.values(name);
+        return values == null ? others : StringUtils.concatenateStringArrays(others, values.toArray(String[]::new));
     }
 
     @Override
     public Enumeration<String> getParameterNames() {
-        return body == null ? super.getParameterNames() : Collections.enumeration(parameters.keySet());
+        return form == null
+                ? super.getParameterNames()
+                : Collections.enumeration(getParameterMap().keySet());
     }
 
     @Override
     public Map<String, String[]> getParameterMap() {
-        return body == null ? super.getParameterMap() : parameters;
+        Map<String, String[]> others = super.getParameterMap();
+        if (form == null) {
+            return others;
+        }
+        Map<String, String[]> all = new LinkedHashMap<>(others);
+        form.requireFields().keySet().forEach(name -> all.put(name, getParameterValues(name)));
+        return Collections.unmodifiableMap(all);
     }
 
     @Override
     public ServletInputStream getInputStream() throws IOException {
-        byte[] bytes = body;
-        if (bytes == null) {
+        if (form == null) {
             return super.getInputStream();
         }
         if (stream == null) {
-            stream = new Replay(bytes);
+            stream = new Replay(form.body);
         }
         return stream;
     }
 
     @Override
     public BufferedReader getReader() throws IOException {
-        if (body == null) {
+        if (form == null) {
             return super.getReader();
         }
         if (reader == null) {
-            reader = new BufferedReader(new InputStreamReader(getInputStream(), charset()));
+            String charset = getCharacterEncoding();
+            reader = new BufferedReader(new InputStreamReader(
+                    getInputStream(), charset == null ? StandardCharsets.ISO_8859_1.name() : charset));
         }
         return reader;
     }
@@ -185,35 +298,30 @@ public final class KeptForm extends HttpServletRequestWrapper {
     /** The bytes that were kept. */
     private static final class Replay extends ServletInputStream {
 
-        private final InputStream bytes;
-        private boolean finished;
+        private final ByteArrayInputStream bytes;
 
         Replay(byte[] body) {
             this.bytes = new ByteArrayInputStream(body);
         }
 
         @Override
-        public int read() throws IOException {
-            int next = bytes.read();
-            finished |= next < 0;
-            return next;
+        public int read() {
+            return bytes.read();
         }
 
         @Override
-        public int read(byte[] to, int offset, int length) throws IOException {
-            int count = bytes.read(to, offset, length);
-            finished |= count < 0;
-            return count;
+        public int read(byte[] to, int offset, int length) {
+            return bytes.read(to, offset, length);
         }
 
         @Override
-        public int available() throws IOException {
+        public int available() {
             return bytes.available();
         }
 
         @Override
         public boolean isFinished() {
-            return finished;
+            return bytes.available() == 0;
         }
 
         @Override

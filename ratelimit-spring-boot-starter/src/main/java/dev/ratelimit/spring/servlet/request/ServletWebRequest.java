@@ -161,7 +161,7 @@ public final class ServletWebRequest implements WebRequest {
 
     @Override
     public List<String> parameters(String name) {
-        String[] values = readBody(() -> request.getParameterValues(name));
+        String[] values = readBody(() -> KeptForm.values(request, name));
         if (values == null) {
             return List.of();
         }
@@ -174,7 +174,7 @@ public final class ServletWebRequest implements WebRequest {
 
     @Override
     public Collection<String> parameterNames() {
-        return Collections.list(readBody(request::getParameterNames));
+        return readBody(() -> KeptForm.names(request));
     }
 
     private <T extends @Nullable Object> T readBody(Supplier<T> read) {
@@ -191,6 +191,8 @@ public final class ServletWebRequest implements WebRequest {
                 throw new UnreadableParametersException();
             }
             return value;
+        } catch (UncertainParameterException e) {
+            throw e;
         } catch (RuntimeException e) {
             unreadable = e;
             fail(e);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RawResponse;
+import dev.ratelimit.spring.SinceBoot4;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
@@ -95,6 +96,7 @@ class RateLimitFilterFunctionsTest {
                     - {id: behind, uri: $SERVICE, predicates: [Path=/behind], filters: [RateLimit=narrow]}
                     - {id: free, uri: $SERVICE, predicates: [Path=/free/**], filters: [RateLimit=failures]}
                     - {id: held, uri: $SERVICE, predicates: [Path=/held/**], filters: [RateLimit=held]}
+                    - {id: form, uri: $SERVICE, predicates: [Path=/form], filters: [RateLimit=form]}
                   routes-map:
                     mapped:
                       uri: $SERVICE
@@ -114,6 +116,7 @@ class RateLimitFilterFunctionsTest {
                   narrow: {limit: 1/minute, key: ip, match.annotated: true}
                   failures: {limit: 1/minute, key: ip, count: 5xx, match.annotated: true}
                   held: {concurrency: 1, key: ip, match.annotated: true}
+                  form: {limit: 2/minute, key: "#request.getParameter('user')", missing-key: reject, match.annotated: true}
                   elsewhere: {limit: 1/minute, key: ip, match.annotated: true}
                   listed: {limit: 1/minute, key: route, match.annotated: true}
                   also-listed: {limit: 1/minute, key: route, match.annotated: true}
@@ -132,6 +135,27 @@ class RateLimitFilterFunctionsTest {
         assertThat(first.header("RateLimit")).isEqualTo("\"paths\";r=0;t=60");
         assertThat(app.retryAfter("/plain/b")).isEqualTo("60");
         assertThat(app.remaining("pattern", "ANY /plain/**")).isEqualTo(8);
+    }
+
+    private static int postForm(String query) {
+        return app.app()
+                .client()
+                .sendBody(
+                        "POST /form" + query + " HTTP/1.1",
+                        "user=alice",
+                        "Content-Type: application/x-www-form-urlencoded")
+                .status();
+    }
+
+    /** The gateway shows its filters the query only. */
+    @Test
+    @SinceBoot4("the gateway of Spring Cloud 2025.0 answers a form whose parameters a filter has read with an error")
+    void route_limitsByTheFieldsOfAForm() {
+        assertThat(postForm("?user=another")).isEqualTo(400);
+        assertThat(postForm("")).isEqualTo(200);
+        assertThat(postForm("")).isEqualTo(200);
+        assertThat(postForm("")).isEqualTo(429);
+        assertThat(postForm("?user=another")).isEqualTo(400);
     }
 
     @Test
