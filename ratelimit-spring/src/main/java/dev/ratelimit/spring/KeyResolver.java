@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 public interface KeyResolver {
 
     /**
-     * Returns the owner of the budget. An exception counts as {@code null} and is logged once.
+     * Returns the owner of the budget. An exception counts as {@code null} and is logged, once a minute at most.
      *
      * @param request the request to charge; not to be kept after this call
      * @return any text; {@code null} or blank if the request has no owner, which {@code missing-key} then decides on

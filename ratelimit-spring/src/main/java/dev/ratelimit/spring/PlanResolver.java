@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 public interface PlanResolver {
 
     /**
-     * Returns the name of the plan. An exception counts as {@code null} and is logged once.
+     * Returns the name of the plan. An exception counts as {@code null} and is logged, once a minute at most.
      *
      * @param request the request to charge; not to be kept after this call
      * @return a name under {@code plans}; {@code null} and any other name mean {@code plans.default}

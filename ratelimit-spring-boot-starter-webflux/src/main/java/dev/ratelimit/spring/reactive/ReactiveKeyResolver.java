@@ -14,7 +14,7 @@ import reactor.core.publisher.Mono;
 public interface ReactiveKeyResolver extends KeyResolver {
 
     /**
-     * Returns the owner of the budget. An error counts as no owner and is logged once.
+     * Returns the owner of the budget. An error counts as no owner and is logged, once a minute at most.
      *
      * @param exchange the request to charge
      * @return any text; empty or blank if the request has no owner, which {@code missing-key} then decides on

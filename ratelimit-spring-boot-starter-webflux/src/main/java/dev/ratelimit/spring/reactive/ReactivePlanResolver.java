@@ -14,7 +14,7 @@ import reactor.core.publisher.Mono;
 public interface ReactivePlanResolver extends PlanResolver {
 
     /**
-     * Returns the name of the plan. An error counts as no plan and is logged once.
+     * Returns the name of the plan. An error counts as no plan and is logged, once a minute at most.
      *
      * @param exchange the request to charge
      * @return a name under {@code plans}; empty and any other name mean {@code plans.default}

@@ -117,7 +117,7 @@ final class OutcomeLog implements OutcomeCounter {
                     .computeIfAbsent(
                             policy,
                             name -> new Messages(requests -> log.warn(
-                                    "The store did not answer in time, so rate limit {} could not decide about {}",
+                                    "The store has failed or did not answer in time, so rate limit {} could not decide about {}",
                                     Quotation.of(name),
                                     requests)))
                     .add();

@@ -44,7 +44,12 @@ public enum KeyKind {
             Fact.SESSION,
             (context, name) -> context.request().sessionId()),
     /** A header that the request has once. */
-    HEADER('h', Form.NAMED, Owner.CALLER, Fact.HEADER, (context, name) -> onlyHeader(context.request(), name)),
+    HEADER(
+            'h',
+            Form.NAMED,
+            Owner.CALLER,
+            Fact.HEADER,
+            (context, name) -> only(context.request().headers(name))),
     /** A query parameter; the body is not read. */
     QUERY(
             'q',
@@ -53,7 +58,7 @@ public enum KeyKind {
             Fact.QUERY,
             (context, name) -> QueryString.only(context.request().query(), name)),
     /** A cookie that the request has once. */
-    COOKIE('c', Form.NAMED, Owner.CALLER, Fact.COOKIE, (context, name) -> onlyCookie(context.request(), name)),
+    COOKIE('c', Form.NAMED, Owner.CALLER, Fact.COOKIE, (context, name) -> only(cookies(context.request(), name))),
     /** A path variable. */
     PATH('p', Form.NAMED, Owner.ANYBODY, Fact.PATH_VARIABLE, RequestContext::pathVariable),
     /** A claim of the caller's token. */
@@ -175,21 +180,26 @@ public enum KeyKind {
         return principal == null ? null : principal.getName();
     }
 
-    private static @Nullable String onlyHeader(WebRequest request, String name) {
-        List<String> lines = request.headers(name);
-        return lines.size() == 1 ? lines.get(0) : null;
+    /** Whether the request has something where the value would be: several values, or one that is blank to a limit only. */
+    boolean isHidden(RequestContext context, String name) {
+        WebRequest request = context.request();
+        List<String> sent = switch (this) {
+            case HEADER -> request.headers(name);
+            case COOKIE -> cookies(request, name);
+            case QUERY -> QueryString.values(request.query(), name);
+            default -> List.of();
+        };
+        return sent.size() > 1 || sent.stream().anyMatch(value -> !value.isBlank());
     }
 
-    private static @Nullable String onlyCookie(WebRequest request, String name) {
-        String value = null;
-        for (HttpCookie cookie : request.cookies()) {
-            if (cookie.getName().equals(name)) {
-                if (value != null) {
-                    return null;
-                }
-                value = cookie.getValue();
-            }
-        }
-        return value;
+    private static @Nullable String only(List<String> values) {
+        return values.size() == 1 ? values.get(0) : null;
+    }
+
+    private static List<String> cookies(WebRequest request, String name) {
+        return request.cookies().stream()
+                .filter(cookie -> cookie.getName().equals(name))
+                .map(HttpCookie::getValue)
+                .toList();
     }
 }

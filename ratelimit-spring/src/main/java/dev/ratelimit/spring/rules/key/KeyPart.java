@@ -41,7 +41,7 @@ public final class KeyPart {
         this.shown = text;
         this.reads = kind.reads(name);
         this.value = value;
-        this.uncertain = request -> false;
+        this.uncertain = context -> kind.isHidden(context, name);
     }
 
     /** A part that is written as a word. */
@@ -99,7 +99,7 @@ public final class KeyPart {
         return true;
     }
 
-    /** Whether the value is missing because the client has left a parameter without a certain one. */
+    /** Whether the value is missing although the client has sent something in its place, which the application may read. */
     boolean isUncertain(RequestContext context) {
         return uncertain.test(context);
     }

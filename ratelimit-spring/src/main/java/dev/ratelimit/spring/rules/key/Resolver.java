@@ -18,7 +18,8 @@ public record Resolver(String bean, Function<RequestContext, @Nullable String> a
     /** The key or the plan of a request; {@code null} if it has none. */
     public @Nullable String valueOf(RequestContext context) {
         Map<String, @Nullable String> before = context.request().resolved();
-        return before.containsKey(bean) ? before.get(bean) : asked.apply(context);
+        // once: a second answer may be another one, and each may take long
+        return before.containsKey(bean) ? before.get(bean) : context.answerOf(this, () -> asked.apply(context));
     }
 
     /** What the value depends on. */

@@ -32,7 +32,7 @@ public final class ResolverFailures {
     }
 
     /** Notes a failure. */
-    public void add(Exception failure) {
+    public void add(Throwable failure) {
         failures.incrementAndGet();
         long now = ticker.nanos();
         long until = silentUntilNanos.get();

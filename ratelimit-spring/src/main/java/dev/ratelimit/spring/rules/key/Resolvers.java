@@ -59,7 +59,8 @@ public final class Resolvers {
         return new Resolver(bean, context -> {
             try {
                 return resolve.apply(resolver.obtain(), context.request());
-            } catch (RuntimeException e) {
+            } catch (Exception | LinkageError e) {
+                // also checked ones, which Kotlin does not declare
                 failures.add(e);
                 return null;
             }

@@ -123,8 +123,9 @@ public record Caller(
         return linesOf(HttpHeaders.COOKIE)
                 .flatMap(line -> Stream.of(line.split(";", -1)))
                 .map(String::strip)
-                .filter(cookie -> cookie.startsWith(name + "="))
-                .map(cookie -> cookie.substring(name.length() + 1))
+                .filter(cookie -> cookie.indexOf('=') > 0
+                        && cookie.substring(0, cookie.indexOf('=')).strip().equals(name))
+                .map(cookie -> cookie.substring(cookie.indexOf('=') + 1).strip())
                 .toList();
     }
 

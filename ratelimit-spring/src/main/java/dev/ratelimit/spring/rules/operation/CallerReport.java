@@ -7,6 +7,7 @@ import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.history.ConfiguredValue;
 import dev.ratelimit.spring.rules.key.BudgetKey;
 import dev.ratelimit.spring.rules.key.KeyPart;
+import dev.ratelimit.spring.rules.key.MissingKey;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -78,7 +79,8 @@ record CallerReport(
         }
         return "nothing is said of " + parts.stream().map(Object::toString).collect(Collectors.joining(", "))
                 + "; add "
-                + parts.stream().map(Caller::askFor).distinct().collect(Collectors.joining(" or "));
+                + parts.stream().map(Caller::askFor).distinct().collect(Collectors.joining(" or "))
+                + (key.missing() == MissingKey.SHARED ? "; all requests without it share the key -" : "");
     }
 
     private Map<String, Object> policy(Rule rule, Caller caller) {

@@ -34,7 +34,7 @@ final class Observers {
     void tellNames(Set<String> now) {
         try {
             names.accept(now);
-        } catch (RuntimeException e) {
+        } catch (Exception e) {
             log.warn(
                     "Rate limits: meters of policies may be missing, as an observer has failed to take note of {}",
                     now,
@@ -46,7 +46,7 @@ final class Observers {
         for (BiConsumer<String, Map<String, Object>> observer : all) {
             try {
                 observer.accept(policy, what);
-            } catch (RuntimeException e) {
+            } catch (Exception e) {
                 log.warn(
                         "Rate limit {}: an observer, such as an audit log, has failed to take note of {}, which is in"
                                 + " force all the same",

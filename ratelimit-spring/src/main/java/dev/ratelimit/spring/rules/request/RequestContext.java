@@ -3,7 +3,9 @@ package dev.ratelimit.spring.rules.request;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.address.ClientAddress;
 import dev.ratelimit.spring.rules.address.IpAddress;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
@@ -47,6 +49,9 @@ public final class RequestContext {
     private boolean afterGuess;
 
     private @Nullable Map<String, String> pathVariables;
+
+    /** Of whom the request has been asked, at this stage. */
+    private @Nullable Map<Object, Optional<String>> answers;
 
     /** Of the called method, and what it was called with. */
     private Parameters parameters = Parameters.NONE;
@@ -95,6 +100,25 @@ public final class RequestContext {
     /** The value of the called method's parameter; {@code null} if there is none. */
     public @Nullable Object argument(String name) {
         return parameters.valueOf(name, arguments);
+    }
+
+    /**
+     * What somebody answers of this request at this stage, who is asked once.
+     *
+     * @param asked by its equality
+     */
+    public @Nullable String answerOf(Object asked, Supplier<@Nullable String> answer) {
+        Map<Object, Optional<String>> known = answers;
+        if (known == null) {
+            known = new HashMap<>();
+            answers = known;
+        }
+        Optional<String> one = known.get(asked);
+        if (one == null) {
+            one = Optional.ofNullable(answer.get());
+            known.put(asked, one);
+        }
+        return one.orElse(null);
     }
 
     /** The request. */

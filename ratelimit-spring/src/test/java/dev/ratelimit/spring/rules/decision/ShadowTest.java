@@ -277,7 +277,7 @@ class ShadowTest {
 
         assertThat(output.getOut())
                 .contains(
-                        "The store did not answer in time, so rate limit 'real' could not decide about 1 request; this is"
+                        "The store has failed or did not answer in time, so rate limit 'real' could not decide about 1 request; this is"
                                 + " logged once a minute at most")
                 .contains("could not decide about 4 requests since the last message");
     }

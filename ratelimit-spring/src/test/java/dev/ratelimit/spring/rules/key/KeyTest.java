@@ -237,6 +237,27 @@ class KeyTest {
     }
 
     @Test
+    void of_identityThatIsHidden_isChargedToTheAddress_alsoWhereMissingOnesAreSkipped() {
+        BudgetKey header = parser().parse(List.of("header:X-Key"), MissingKey.SKIP);
+        BudgetKey cookie = parser().parse(List.of("cookie:c"), MissingKey.SKIP);
+        BudgetKey query = parser().parse(List.of("query:q"), MissingKey.SKIP);
+        String address = "a9:127.0.0.1";
+
+        assertThat(of(header, new RecordedRequest().with("X-Key", "a").with("x-key", "b")))
+                .isEqualTo(address);
+        assertThat(of(header, new RecordedRequest().with("X-Key", "a").with("X-Key", "")))
+                .isEqualTo(address);
+        assertThat(of(header, new RecordedRequest().with("X-Key", "\u200b"))).isEqualTo(address);
+        assertThat(of(cookie, new RecordedRequest().withCookie("c", "1").withCookie("c", "2")))
+                .isEqualTo(address);
+        assertThat(of(query, new RecordedRequest().withQuery("q=a&q="))).isEqualTo(address);
+        assertThat(of(query, new RecordedRequest().withQuery("q=%00"))).isEqualTo(address);
+        assertThat(of(header, new RecordedRequest().with("X-Key", " "))).isNull();
+        assertThat(of(cookie, new RecordedRequest().withCookie("c", ""))).isNull();
+        assertThat(of(query, new RecordedRequest().withQuery("q"))).isNull();
+    }
+
+    @Test
     @DisplayName("D10 a missing part is handled as missing-key says, and never becomes a shared value by accident")
     void of_missing_isWhatTheModeSays() {
         RecordedRequest request = new RecordedRequest();

@@ -7,8 +7,11 @@ import dev.ratelimit.spring.KeyResolver;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.test.FakeTicker;
+import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +46,36 @@ class ResolversTest {
                         .onlyPlan()
                         .valueOf(RecordedRequest.context(new RecordedRequest().resolved("tariffs", "pro"), false)))
                 .isEqualTo("pro");
+    }
+
+    @Test
+    void valueOf_askedTwice_isTheFirstAnswer() {
+        AtomicInteger calls = new AtomicInteger();
+        beans.registerSingleton("tenants", (KeyResolver) request -> calls.incrementAndGet() == 1 ? null : "later");
+        Resolver tenants = resolvers.key("tenants");
+        RequestContext context = RecordedRequest.context(new RecordedRequest(), false);
+
+        assertThat(tenants.valueOf(context)).isNull();
+        assertThat(tenants.valueOf(context)).isNull();
+        assertThat(calls).hasValue(1);
+        assertThat(tenants.valueOf(context.at(new RecordedRequest().by("alice"))))
+                .isEqualTo("later");
+    }
+
+    @Test
+    void beanThatFailsInAnyWay_hasNoValue() {
+        beans.registerSingleton("tenants", (KeyResolver) request -> fail(new IOException("checked")));
+        beans.registerSingleton("tariffs", (PlanResolver) request -> fail(new NoClassDefFoundError("missing")));
+
+        assertThat(tenantOf(new RecordedRequest())).isNull();
+        assertThat(resolvers.onlyPlan().valueOf(RecordedRequest.context(new RecordedRequest(), false)))
+                .isNull();
+    }
+
+    /** As Kotlin does. */
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> String fail(Throwable failure) throws T {
+        throw (T) failure;
     }
 
     /** As a web stack may define it: its values come before, so it is never asked. */
