@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -76,13 +77,15 @@ class AlertsTest {
 
     @Test
     void annotations_sayWhatToDoAndWhereThatIsExplained() throws IOException {
-        Set<String> sections = Files.readString(DOCS.resolve("operations.md"))
-                .lines()
-                .filter(line -> line.startsWith("#"))
-                .map(line ->
-                        line.replaceFirst("#+ ", "").toLowerCase(Locale.ROOT).replace(' ', '-'))
-                .map(anchor -> "docs/operations.md#" + anchor)
-                .collect(Collectors.toSet());
+        Set<String> sections = new HashSet<>();
+        for (String page : List.of("operations.md", "operations/alerts.md")) {
+            Files.readString(DOCS.resolve(page))
+                    .lines()
+                    .filter(line -> line.startsWith("#"))
+                    .map(line ->
+                            line.replaceFirst("#+ ", "").toLowerCase(Locale.ROOT).replace(' ', '-'))
+                    .forEach(anchor -> sections.add("docs/" + page + "#" + anchor));
+        }
 
         assertThat(alerts()).isNotEmpty().allSatisfy(alert -> {
             Map<?, ?> annotations = map(alert, "annotations");
