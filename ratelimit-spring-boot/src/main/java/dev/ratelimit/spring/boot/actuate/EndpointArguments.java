@@ -149,10 +149,22 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
                         .findFirst()
                         .orElse(null)
                 : null;
-        return unknown.isEmpty() || fixed != null
+        if (unknown.isEmpty()) {
+            return empty(arguments);
+        }
+        return fixed != null
                 ? fixed
                 : "there is no " + (type == OperationType.WRITE ? "field " : "parameter ") + quoted(unknown)
                         + (known.isEmpty() ? "" : "; write " + String.join(", ", known));
+    }
+
+    /** A script whose variable is empty must not make a change without an end of one that was to have one. */
+    private static @Nullable String empty(Map<String, Object> arguments) {
+        return arguments.entrySet().stream()
+                .filter(argument -> argument.getValue() == null)
+                .map(argument -> argument.getKey() + " must not be null; write a value, or leave it out")
+                .findFirst()
+                .orElse(null);
     }
 
     /** Answers contain names and addresses of callers, and the page has buttons that change limits. */

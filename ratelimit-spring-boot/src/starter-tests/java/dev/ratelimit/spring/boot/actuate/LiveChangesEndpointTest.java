@@ -139,4 +139,17 @@ class LiveChangesEndpointTest extends AppPerTest {
         assertThat(answer.status()).isEqualTo(400);
         assertThat(answer.json().get("error").asString()).contains(message);
     }
+
+    @Test
+    void field_thatIsNull_isRefused() {
+        ActuatorClient actuator = app();
+        Map<String, Object> withoutAnEnd = new HashMap<>(Map.of("limit", "5/minute"));
+        withoutAnEnd.put("duration", null);
+
+        ActuatorClient.Answer answer = actuator.post("/p", withoutAnEnd);
+
+        assertThat(answer.status()).isEqualTo(400);
+        assertThat(answer.json().get("error").asString())
+                .isEqualTo("duration must not be null; write a value, or leave it out");
+    }
 }
