@@ -82,8 +82,9 @@ class AlertsTest {
             Files.readString(DOCS.resolve(page))
                     .lines()
                     .filter(line -> line.startsWith("#"))
-                    .map(line ->
-                            line.replaceFirst("#+ ", "").toLowerCase(Locale.ROOT).replace(' ', '-'))
+                    .map(line -> line.replaceFirst("#+ ", "")
+                            .toLowerCase(Locale.ROOT)
+                            .replace(' ', '-'))
                     .forEach(anchor -> sections.add("docs/" + page + "#" + anchor));
         }
 
