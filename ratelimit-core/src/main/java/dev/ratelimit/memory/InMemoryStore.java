@@ -59,6 +59,7 @@ public final class InMemoryStore implements RateLimitStore {
     private volatile boolean closed;
 
     private InMemoryStore(Builder builder) {
+        KeyHash.initialize();
         this.scheduler = builder.scheduler == null ? Scheduler.of(builder.ticker) : builder.scheduler;
         this.clock = new StoreClock(builder.ticker);
         this.keyspaces = new Keyspaces(clock, builder.maxKeys, builder.maxKeysOf);

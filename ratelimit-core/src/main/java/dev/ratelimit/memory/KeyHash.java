@@ -36,6 +36,9 @@ final class KeyHash {
 
     private KeyHash() {}
 
+    /** Draws the secret now, which reads a file: the first decision may be on an event loop. */
+    static void initialize() {}
+
     /** The hash of this key in this process. */
     static long of(String key) {
         return key.isEmpty() ? OF_EMPTY : ofCharacters(key);
