@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** However a path is written that an {@code AntPathMatcher} reads, each request has the limit of the handler that answers it. */
 @Tag("servers")
@@ -27,27 +27,23 @@ class AntHostilePathsTest extends AppPerTest {
         HostilePaths.send(app, "");
     }
 
-    @ParameterizedTest
-    @ValueSource(
-            classes = {
+    static Stream<Class<?>> options() {
+        return Stream.of(
                 PathOptions.NoFirewall.class,
                 PathOptions.LastSlashAndSuffix.class,
                 PathOptions.AsWritten.class,
-                PathOptions.Blanks.class
-            })
+                PathOptions.Blanks.class);
+    }
+
+    @ParameterizedTest
+    @MethodSource("options")
     void path_hasTheLimitOfItsHandler(Class<?> option) {
         send(option);
     }
 
     @Tag("nightly")
     @ParameterizedTest
-    @ValueSource(
-            classes = {
-                PathOptions.NoFirewall.class,
-                PathOptions.LastSlashAndSuffix.class,
-                PathOptions.AsWritten.class,
-                PathOptions.Blanks.class
-            })
+    @MethodSource("options")
     void path_withSpringSecurity_hasTheLimitOfItsHandler(Class<?> option) {
         send(option, RunningApp.WithSecurity.class, Users.class, Chains.OpenToAll.class, PathOptions.NoFirewall.class);
     }

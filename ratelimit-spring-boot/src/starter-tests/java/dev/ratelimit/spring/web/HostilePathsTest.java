@@ -11,7 +11,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** However a path is written, each request has the limit of the handler that answers it. */
 @Tag("servers")
@@ -47,16 +46,20 @@ class HostilePathsTest extends AppPerTest {
     }
 
     /** More ways to configure paths and mappings. */
+    static Stream<Class<?>> options() {
+        return Stream.of(PathOptions.CaseBlind.class, PathOptions.LastSlash.class, PathOptions.Unreadable.class);
+    }
+
     @Tag("slow")
     @ParameterizedTest
-    @ValueSource(classes = {PathOptions.CaseBlind.class, PathOptions.LastSlash.class, PathOptions.Unreadable.class})
+    @MethodSource("options")
     void path_inOtherMappings_hasTheLimitOfItsHandler(Class<?> option) {
         send(OPEN, option);
     }
 
     @Tag("nightly")
     @ParameterizedTest
-    @ValueSource(classes = {PathOptions.CaseBlind.class, PathOptions.LastSlash.class, PathOptions.Unreadable.class})
+    @MethodSource("options")
     void path_inOtherMappings_withSpringSecurity_hasTheLimitOfItsHandler(Class<?> option) {
         send(SECURED, option);
     }

@@ -79,6 +79,10 @@ public final class KeptForm extends HttpServletRequestWrapper {
 
     private final Limits limits;
     private @Nullable Form form;
+
+    /** Whether the form is the server's: it has read it before, or will. */
+    private boolean left;
+
     private @Nullable ServletInputStream stream;
     private @Nullable BufferedReader reader;
 
@@ -133,12 +137,16 @@ public final class KeptForm extends HttpServletRequestWrapper {
      */
     static void read(HttpServletRequest request) {
         KeptForm kept = find(request);
-        if (kept != null && kept.form == null && kept.isKeepable()) {
+        if (kept != null && kept.form == null && !kept.left) {
             kept.read();
         }
     }
 
     private void read() {
+        if (!isKeepable()) {
+            left = true;
+            return;
+        }
         byte[] bytes;
         try {
             bytes = getRequest().getInputStream().readNBytes(limits.length());
@@ -149,7 +157,9 @@ public final class KeptForm extends HttpServletRequestWrapper {
         }
         if (bytes.length > 0) {
             keep(bytes);
-        } else if (!isKnownToServer()) {
+        } else if (isKnownToServer()) {
+            left = true;
+        } else {
             throw new UncertainParameterException("somebody has read the form");
         }
     }
