@@ -101,7 +101,7 @@ public final class GatewayRoutes
         }
     }
 
-    private void enforce(List<Route> routes) {
+    private synchronized void enforce(List<Route> routes) {
         Map<String, Set<String>> named = new HashMap<>();
         for (Route route : routes) {
             named.computeIfAbsent(route.getId(), any -> new TreeSet<>()).addAll(policiesOf(route.getFilters()));
