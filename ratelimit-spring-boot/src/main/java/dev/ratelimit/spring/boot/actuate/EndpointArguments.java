@@ -150,7 +150,7 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
                         .orElse(null)
                 : null;
         if (unknown.isEmpty()) {
-            return empty(arguments);
+            return type == OperationType.WRITE ? nullField(arguments) : null;
         }
         return fixed != null
                 ? fixed
@@ -159,7 +159,7 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
     }
 
     /** A script whose variable is empty must not make a change without an end of one that was to have one. */
-    private static @Nullable String empty(Map<String, Object> arguments) {
+    private static @Nullable String nullField(Map<String, Object> arguments) {
         return arguments.entrySet().stream()
                 .filter(argument -> argument.getValue() == null)
                 .map(argument -> argument.getKey() + " must not be null; write a value, or leave it out")
