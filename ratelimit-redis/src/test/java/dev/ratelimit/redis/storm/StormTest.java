@@ -84,13 +84,13 @@ class StormTest {
     @Tag("slow")
     void manyHistories_holdWhatIsPromised() {
         HISTORIES.run(BUILD, 300 - BUILD);
-        HISTORIES.run(1_000_000, 1_000);
+        HISTORIES.run(1_000_000, 200);
     }
 
     @Test
     @Tag("nightly")
     void evenMoreHistories_holdWhatIsPromised() {
-        HISTORIES.run(1_001_000, Boolean.getBoolean("redis.long") ? 9_000 : 2_000);
+        HISTORIES.run(1_000_200, Boolean.getBoolean("redis.long") ? 9_800 : 2_800);
     }
 
     @Test

@@ -61,6 +61,7 @@ class AotTest {
     }
 
     @Test
+    @Tag("nightly")
     void generatedCode_enabledIsDecidedAtRunTime() {
         runGenerated(Map.of("ratelimit.enabled", "false"), context -> {
             for (int i = 0; i < 5; i++) {
@@ -70,6 +71,7 @@ class AotTest {
     }
 
     @Test
+    @Tag("nightly")
     void generatedCode_builtDisabled_limitsWhatIsEnabledAtRunTime() {
         runGenerated(Map.of("ratelimit.enabled", "false"), Map.of("ratelimit.enabled", "true"), context -> {
             assertThat(status(context, "/page", "a")).isEqualTo(200);
