@@ -2,29 +2,19 @@ package dev.ratelimit.spring.rules.text;
 
 import java.text.Normalizer;
 import java.text.Normalizer.Form;
-import java.util.Arrays;
 import java.util.Locale;
 
 /**
  * The form in which texts of clients are compared: Unicode NFKC, without invisible characters at the ends and, if
  * wanted, without case. Texts that are equal in that form have the same normal text, however they are written.
  *
- * <p>It takes a step per character. {@link Normalizer} alone takes the square of the length: it sorts combining marks by
- * insertion, and moves the rest of a text for each letter that it composes. So it only ever gets short texts here. A text
- * is decomposed in pieces, which leaves nothing open but the order of marks. Marks that no language writes are dropped,
- * by their number, which does not depend on the spelling. The rest is composed if it is short; otherwise, the marks of
- * each letter are put in a fixed order.
+ * <p>A longer text is compared as it is written: no account has such a name, and {@link Normalizer} takes the square of
+ * the length of a text, because it sorts combining marks by insertion.
  */
 public final class NormalText {
 
-    /** How many characters are decomposed at once. */
-    static final int PIECE = 32;
-
-    /** How many decomposed characters are composed. A longer text is hashed as a part of a key, so nobody reads it. */
-    static final int MAX_COMPOSED = 128;
-
-    /** How many marks a letter can have, as in Unicode's own format for streams (UAX #15, D4). */
-    static final int MAX_MARKS = 30;
+    /** How many characters are normalized, which takes a few steps for each pair of them at worst. */
+    static final int MAX_NORMALIZED = 256;
 
     private static final int DOT_ABOVE = 0x307;
 
@@ -33,27 +23,19 @@ public final class NormalText {
 
     private static final char IOTA = '\u03b9';
 
-    /** Brings a text into one of Unicode's forms. */
-    @FunctionalInterface
-    interface UnicodeForm {
-        String of(CharSequence text, Form form);
-    }
-
     private NormalText() {}
 
     /** The normal text of a value; empty if nothing of it is visible. */
     public static String of(String value, boolean ignoreCase) {
-        return of(value, ignoreCase, Normalizer::normalize);
-    }
-
-    static String of(String value, boolean ignoreCase, UnicodeForm unicode) {
-        if (isAscii(value)) {
-            String text = trim(value);
+        String text = trim(value);
+        if (isAscii(text)) {
             return ignoreCase ? text.toLowerCase(Locale.ROOT) : text;
         }
-        String decomposed = decompose(value, unicode);
-        String text = trim(withMarks(ignoreCase ? fold(decomposed) : decomposed, false));
-        return text.length() <= MAX_COMPOSED ? unicode.of(text, Form.NFKC) : withMarks(text, true);
+        if (text.length() > MAX_NORMALIZED) {
+            return ignoreCase ? fold(text) : text;
+        }
+        String letters = ignoreCase ? fold(Normalizer.normalize(text, Form.NFKD)) : text;
+        return trim(Normalizer.normalize(letters, Form.NFKC));
     }
 
     private static boolean isAscii(String text) {
@@ -63,23 +45,6 @@ public final class NormalText {
             }
         }
         return true;
-    }
-
-    /** Decomposes all characters; the marks of a letter may be in any order. */
-    private static String decompose(String value, UnicodeForm unicode) {
-        if (value.length() <= PIECE) {
-            return unicode.of(value, Form.NFKD);
-        }
-        StringBuilder all = new StringBuilder(value.length() + PIECE);
-        for (int from = 0; from < value.length(); ) {
-            int to = Math.min(from + PIECE, value.length());
-            if (to < value.length() && Character.isSurrogatePair(value.charAt(to - 1), value.charAt(to))) {
-                to++;
-            }
-            all.append(unicode.of(value.substring(from, to), Form.NFKD));
-            from = to;
-        }
-        return all.toString();
     }
 
     /** The text without blanks and control characters at the ends, which readers cannot see. */
@@ -99,6 +64,7 @@ public final class NormalText {
         return c <= ' '
                 || Character.isISOControl(c)
                 || Character.isWhitespace(c)
+                || Character.isSpaceChar(c)
                 || Character.getType(c) == Character.FORMAT;
     }
 
@@ -150,37 +116,5 @@ public final class NormalText {
             case Character.NON_SPACING_MARK, Character.COMBINING_SPACING_MARK, Character.ENCLOSING_MARK -> true;
             default -> false;
         };
-    }
-
-    /** A decomposed text without the marks of letters that have too many, and with the others sorted if so wanted. */
-    private static String withMarks(String text, boolean sorted) {
-        StringBuilder kept = new StringBuilder(text.length());
-        int[] marks = new int[MAX_MARKS];
-        int count = 0;
-        for (int i = 0; i < text.length(); ) {
-            int c = text.codePointAt(i);
-            i += Character.charCount(c);
-            if (!isMark(c)) {
-                append(kept, marks, count, sorted);
-                count = 0;
-                kept.appendCodePoint(c);
-            } else if (count++ < MAX_MARKS) {
-                marks[count - 1] = c;
-            }
-        }
-        append(kept, marks, count, sorted);
-        return kept.toString();
-    }
-
-    private static void append(StringBuilder text, int[] marks, int count, boolean sorted) {
-        if (count > MAX_MARKS) {
-            return;
-        }
-        if (sorted) {
-            Arrays.sort(marks, 0, count);
-        }
-        for (int i = 0; i < count; i++) {
-            text.appendCodePoint(marks[i]);
-        }
     }
 }
