@@ -2,6 +2,7 @@ package dev.ratelimit.spring.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
@@ -12,7 +13,9 @@ import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
@@ -25,11 +28,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
 import org.springframework.http.HttpStatus;
 import org.springframework.util.MultiValueMap;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -97,6 +102,22 @@ class KeptFormTest {
             request.startAsync().dispatch(LIMITED + "/parameters?b=dispatched");
         }
 
+        /** Goes on with what the server says is its request. */
+        @PostMapping(LIMITED + "/context")
+        void context(HttpServletRequest request) {
+            AsyncContext context = request.startAsync();
+            context.start(() -> {
+                try {
+                    HttpServletRequest later = (HttpServletRequest) context.getRequest();
+                    String body = new String(later.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+                    context.getResponse().getWriter().print(body);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+                context.complete();
+            });
+        }
+
         @PostMapping(LIMITED + "/listener")
         void listener(HttpServletRequest request, HttpServletResponse response) throws IOException {
             AsyncContext context = request.startAsync(request, response);
@@ -156,12 +177,63 @@ class KeptFormTest {
                     String unused = request.getParameter("_csrf");
                 }
                 if (http.getHeader("X-Body") != null) {
-                    byte[] unused = request.getInputStream().readAllBytes();
+                    byte[] unused = request.getInputStream().readNBytes(http.getIntHeader("X-Body"));
                 }
                 chain.doFilter(request, response);
             });
             filter.setOrder(-1_000);
             return filter;
+        }
+    }
+
+    /** Keeps the body for handlers that read the stream, before any other filter; shows no parameters of it. */
+    @Configuration(proxyBeanMethods = false)
+    static class Repeats {
+
+        @Bean
+        FilterRegistrationBean<Filter> aRepeatsFirst() {
+            FilterRegistrationBean<Filter> filter = new FilterRegistrationBean<>((request, response, chain) -> {
+                HttpServletRequest http = (HttpServletRequest) request;
+                chain.doFilter(http.getHeader("X-Repeat") == null ? http : new Repeated(http), response);
+            });
+            filter.setOrder(Ordered.HIGHEST_PRECEDENCE);
+            return filter;
+        }
+    }
+
+    private static final class Repeated extends HttpServletRequestWrapper {
+
+        private final byte[] body;
+
+        Repeated(HttpServletRequest request) throws IOException {
+            super(request);
+            this.body = request.getInputStream().readAllBytes();
+        }
+
+        @Override
+        public ServletInputStream getInputStream() {
+            ByteArrayInputStream bytes = new ByteArrayInputStream(body);
+            return new ServletInputStream() {
+                @Override
+                public int read() {
+                    return bytes.read();
+                }
+
+                @Override
+                public boolean isFinished() {
+                    return bytes.available() == 0;
+                }
+
+                @Override
+                public boolean isReady() {
+                    return true;
+                }
+
+                @Override
+                public void setReadListener(ReadListener listener) {
+                    throw new UnsupportedOperationException();
+                }
+            };
         }
     }
 
@@ -213,7 +285,7 @@ class KeptFormTest {
 
     static Stream<RunningApp> servers() {
         return RunningApp.onEachServer(
-                List.of(Handlers.class, ReadsFirst.class, Cleaned.class, Pages.class),
+                List.of(Handlers.class, ReadsFirst.class, Cleaned.class, Repeats.class, Pages.class),
                 // its filter wraps requests, too
                 "server.forward-headers-strategy=framework",
                 // or Jetty decodes a form by another charset than the request says that it has
@@ -316,16 +388,83 @@ class KeptFormTest {
                 .isEqualTo(429);
     }
 
-    /** A key that is not certain is charged to the client's address. */
-    @Test
-    void formThatAFilterHasReadAndHides_isNotFree() {
-        String hidden = LIMITED + "/stream?id=";
+    /** Whole or in part. A key that is not certain is charged to the client's address; Jetty refuses what has no parts. */
+    @ParameterizedTest
+    @CsvSource({
+        "/stream, application/x-www-form-urlencoded, 100",
+        "/stream, application/x-www-form-urlencoded, 1",
+        "/stream, application/x-www-form-urlencoded;charset=iso-8859-1, 100",
+        "/stream, application/x-www-form-urlencoded;charset=iso-8859-1, 1",
+        "/stream, multipart/form-data;boundary=b, 100",
+    })
+    void formThatAFilterHasReadAndHides_isNotFree(String path, String type, int read) {
+        app.bean(InMemoryStore.class).clear();
+        String hidden = LIMITED + path + "?id=" + type.length() + read;
         for (int i = 0; i < 2; i++) {
-            assertThat(post(hidden + i, FORM, "id=hidden", "X-Body: 1").status())
-                    .isEqualTo(200);
+            assertThat(post(hidden + i, type, "id=hidden", "X-Body: " + read).status())
+                    .isNotEqualTo(429);
         }
 
-        assertThat(post(hidden + "2", FORM, "id=hidden", "X-Body: 1").status()).isEqualTo(429);
+        assertThat(post(hidden + "2", type, "id=hidden", "X-Body: " + read).status())
+                .isIn(429, 400);
+    }
+
+    @Test
+    void chunkedFormThatAFilterHasReadAndHides_isNotFree() {
+        app.bean(InMemoryStore.class).clear();
+        for (int i = 0; i < 3; i++) {
+            RawResponse response = app.client()
+                    .send(
+                            "POST " + LIMITED + "/stream?id=chunked" + i + " HTTP/1.1",
+                            "Content-Type: " + FORM,
+                            "X-Body: 100",
+                            "Transfer-Encoding: chunked\r\n\r\n9\r\nid=hidden\r\n0");
+
+            assertThat(response.status()).isEqualTo(i < 2 ? 200 : 429);
+        }
+    }
+
+    /** Rules would read what is none. */
+    @Test
+    void compressedForm_hasNoCertainFields() {
+        app.bean(InMemoryStore.class).clear();
+        String[] compressed = {"Content-Encoding: gzip"};
+
+        assertThat(post(LIMITED + "/stream?id=zip1", FORM, "%zip", compressed).body())
+                .isEqualTo("%ziptrue");
+        assertThat(post(LIMITED + "/stream?id=zip2", FORM, "%zip", compressed).status())
+                .isEqualTo(200);
+        assertThat(post(LIMITED + "/stream?id=zip3", FORM, "%zip", compressed).status())
+                .isEqualTo(429);
+    }
+
+    @Test
+    void formThatAFilterInFrontOfAllRepeats_isRead() {
+        app.bean(InMemoryStore.class).clear();
+        for (int i = 0; i < 2; i++) {
+            assertThat(post(LIMITED + "/stream", FORM, "id=repeated", "X-Repeat: 1")
+                            .body())
+                    .isEqualTo("id=repeatedtrue");
+            assertThat(post(LIMITED + "/stream?id=query" + i, FORM, "id=hidden", "X-Repeat: 1")
+                            .status())
+                    .isEqualTo(200);
+        }
+        assertThat(post(LIMITED + "/stream", FORM, "id=repeated", "X-Repeat: 1").status())
+                .isEqualTo(429);
+        assertThat(post(LIMITED + "/stream?id=query2", FORM, "id=hidden", "X-Repeat: 1")
+                        .status())
+                .isEqualTo(429);
+    }
+
+    /** A handler may read the first, the last, or all of them. */
+    @Test
+    void parameterWithSeveralValues_isNotCertain() {
+        app.bean(InMemoryStore.class).clear();
+        for (int i = 0; i < 3; i++) {
+            assertThat(post(LIMITED + "/stream", FORM, "id=several" + i + "&id=victim")
+                            .status())
+                    .isEqualTo(i < 2 ? 200 : 429);
+        }
     }
 
     @Test
@@ -350,6 +489,7 @@ class KeptFormTest {
         assertThat(post(LIMITED + "/forward", FORM, "id=forward&b=1").body())
                 .isEqualTo("{b=[forwarded, 1], id=[forward]}");
         assertThat(post(LIMITED + "/async", FORM, "id=async").body()).isEqualTo("{b=[dispatched], id=[async]}");
+        assertThat(post(LIMITED + "/context", FORM, "id=context").body()).isEqualTo("id=context");
         assertThat(post(LIMITED + "/listener", FORM, "id=listener").body()).isEqualTo("id=listener");
         assertThat(post(LIMITED + "/error", FORM, "id=error").body()).isEqualTo("gone error");
     }

@@ -26,6 +26,7 @@ public final class FormKeepingFilter implements Filter {
     @Override
     public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        chain.doFilter(request instanceof HttpServletRequest http ? KeptForm.of(http, limits) : request, response);
+        chain.doFilter(
+                request instanceof HttpServletRequest http ? KeptForm.of(http, response, limits) : request, response);
     }
 }

@@ -1,9 +1,11 @@
 package dev.ratelimit.spring.servlet.request;
 
 import dev.ratelimit.spring.rules.request.UncertainParameterException;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
-import jakarta.servlet.ServletRequestWrapper;
+import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.io.BufferedReader;
@@ -27,6 +29,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.MediaType;
 import org.springframework.util.StringUtils;
@@ -34,8 +37,9 @@ import org.springframework.web.util.WebUtils;
 
 /**
  * A request with a form in its body, which belongs to who reads it last: if a rule has read a parameter, whoever reads the body
- * later gets the bytes that the client has sent, where a server would have none left. Until then, nothing is read or kept. Beneath
- * all other wrappers, so that whatever they make of parameters is what the rules see. Not thread-safe.
+ * later gets the bytes that the client has sent, where a server would have none left. Until then, nothing is read or kept. If
+ * somebody has had the body before, no rule reads it, and only what is shown of its fields is certain. Beneath the wrappers of
+ * all later filters, so that whatever they make of parameters is what the rules see. Not thread-safe.
  */
 public final class KeptForm extends HttpServletRequestWrapper {
 
@@ -78,34 +82,45 @@ public final class KeptForm extends HttpServletRequestWrapper {
     }
 
     private final Limits limits;
+    private final ServletResponse response;
     private @Nullable Form form;
 
     /** Whether the form is the server's: it has read it before, or will. */
     private boolean left;
 
+    /** Whether somebody has got the body before anything was kept. */
+    private boolean taken;
+
     private @Nullable ServletInputStream stream;
     private @Nullable BufferedReader reader;
 
-    private KeptForm(HttpServletRequest request, Limits limits, @Nullable Form form) {
+    private KeptForm(HttpServletRequest request, ServletResponse response, Limits limits, @Nullable Form form) {
         super(request);
         this.limits = limits;
+        this.response = response;
         this.form = form;
     }
 
     /** The request itself, unless it has a form, or one was kept in an earlier dispatch. */
-    static HttpServletRequest of(HttpServletRequest request, Limits limits) {
+    static HttpServletRequest of(HttpServletRequest request, ServletResponse response, Limits limits) {
         if (find(request) != null) {
             return request;
         }
         if (request.getAttribute(ATTRIBUTE) instanceof Form known) {
             // a page that tells of an error of the form must not fail for it again
-            return known.fields == null ? request : new KeptForm(request, limits, known);
+            return known.fields == null ? request : new KeptForm(request, response, limits, known);
         }
-        return HttpMethod.POST.matches(request.getMethod())
-                        && !(request instanceof ServletRequestWrapper)
-                        && MediaType.APPLICATION_FORM_URLENCODED.equalsTypeAndSubtype(typeOf(request))
-                ? new KeptForm(request, limits, null)
+        return request.getDispatcherType() == DispatcherType.REQUEST && hasFields(request)
+                ? new KeptForm(request, response, limits, null)
                 : request;
+    }
+
+    /** Whether a server may make parameters of the body. */
+    private static boolean hasFields(HttpServletRequest request) {
+        MediaType type = HttpMethod.POST.matches(request.getMethod()) ? typeOf(request) : null;
+        return type != null
+                && (MediaType.APPLICATION_FORM_URLENCODED.equalsTypeAndSubtype(type)
+                        || type.getType().equals(MediaType.MULTIPART_FORM_DATA.getType()));
     }
 
     private static @Nullable MediaType typeOf(HttpServletRequest request) {
@@ -122,7 +137,10 @@ public final class KeptForm extends HttpServletRequestWrapper {
         MediaType type = typeOf(this);
         Charset charset = type == null ? null : type.getCharset();
         long length = getContentLengthLong();
-        return (charset == null || charset.equals(StandardCharsets.UTF_8)) && length > 0 && length <= limits.length();
+        return MediaType.APPLICATION_FORM_URLENCODED.equalsTypeAndSubtype(type)
+                && (charset == null || charset.equals(StandardCharsets.UTF_8))
+                && length > 0
+                && length <= limits.length();
     }
 
     private static @Nullable KeptForm find(HttpServletRequest request) {
@@ -138,15 +156,24 @@ public final class KeptForm extends HttpServletRequestWrapper {
     static void read(HttpServletRequest request) {
         KeptForm kept = find(request);
         if (kept != null && kept.form == null && !kept.left) {
-            kept.read();
+            kept.readFor(request);
         }
     }
 
-    private void read() {
-        if (!isKeepable()) {
+    private void readFor(HttpServletRequest request) {
+        if (taken) {
+            requireFields(request);
             left = true;
-            return;
+        } else if (getHeader(HttpHeaders.CONTENT_ENCODING) != null) {
+            throw new UncertainParameterException("the body is compressed");
+        } else if (isKeepable()) {
+            readBody(request);
+        } else {
+            left = true;
         }
+    }
+
+    private void readBody(HttpServletRequest request) {
         byte[] bytes;
         try {
             bytes = getRequest().getInputStream().readNBytes(limits.length());
@@ -155,12 +182,14 @@ public final class KeptForm extends HttpServletRequestWrapper {
         } catch (IOException e) {
             throw new UnreadableParametersException();
         }
-        if (bytes.length > 0) {
-            keep(bytes);
-        } else if (isKnownToServer()) {
+        if (bytes.length == 0) {
+            requireFields(request);
             left = true;
+        } else if (bytes.length == getContentLengthLong()) {
+            keep(bytes);
         } else {
-            throw new UncertainParameterException("somebody has read the form");
+            form = new Form(bytes, Map.of());
+            throw new UncertainParameterException("somebody has read a part of the form");
         }
     }
 
@@ -176,16 +205,18 @@ public final class KeptForm extends HttpServletRequestWrapper {
         }
     }
 
-    /** Whether somebody has asked for parameters before, so that there are more than those of the query. */
-    private boolean isKnownToServer() {
+    /** Requires that somebody shows the fields of the body: that there are more parameters than those of the query. */
+    private void requireFields(HttpServletRequest request) {
         String query = getQueryString();
         long inQuery = query == null
                 ? 0
                 : Stream.of(query.split("&", -1)).filter(one -> !one.isEmpty()).count();
-        return super.getParameterMap().values().stream()
-                        .mapToLong(values -> values.length)
-                        .sum()
-                > inQuery;
+        long shown = request.getParameterMap().values().stream()
+                .mapToLong(values -> values.length)
+                .sum();
+        if (shown <= inQuery) {
+            throw new UncertainParameterException("somebody has read the form");
+        }
     }
 
     /**
@@ -284,6 +315,7 @@ public final class KeptForm extends HttpServletRequestWrapper {
     @Override
     public ServletInputStream getInputStream() throws IOException {
         if (form == null) {
+            taken = true;
             return super.getInputStream();
         }
         if (stream == null) {
@@ -295,6 +327,7 @@ public final class KeptForm extends HttpServletRequestWrapper {
     @Override
     public BufferedReader getReader() throws IOException {
         if (form == null) {
+            taken = true;
             return super.getReader();
         }
         if (reader == null) {
@@ -303,6 +336,12 @@ public final class KeptForm extends HttpServletRequestWrapper {
                     getInputStream(), charset == null ? StandardCharsets.ISO_8859_1.name() : charset));
         }
         return reader;
+    }
+
+    /** Otherwise, the server would go on with its own request, of whose body nothing is left. */
+    @Override
+    public AsyncContext startAsync() {
+        return form == null ? super.startAsync() : startAsync(this, response);
     }
 
     /** The bytes that were kept. */

@@ -3,6 +3,7 @@ package dev.ratelimit.spring.rules.expression;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.request.UncertainParameterException;
 import java.security.Principal;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -151,10 +152,17 @@ public final class ExpressionVariables {
             return request.cookies();
         }
 
-        /** The first value of a parameter of the query or a form, or {@code null}. */
+        /**
+         * The only value of a parameter of the query or a form, or {@code null}.
+         *
+         * @throws UncertainParameterException if it has several: handlers take the first, the last, or all
+         */
         @ReadsFact(Fact.PARAMETER)
         public @Nullable String getParameter(String name) {
             List<String> values = request.parameters(name);
+            if (values.size() > 1) {
+                throw new UncertainParameterException("the parameter has several values");
+            }
             return values.isEmpty() ? null : values.get(0);
         }
 

@@ -373,14 +373,17 @@ public final class RequestExpression {
                 .orElse(null);
     }
 
-    /** Whether the key is missing because a client has left a parameter without a certain value. */
+    /**
+     * Whether the key is missing although the client has sent something in its place: a parameter without a certain value, several
+     * lines of a header, or a value that is blank to a limit only.
+     */
     public boolean isUncertain(RequestContext context) {
-        if (!reads.include(Fact.PARAMETER)) {
-            return false;
-        }
         try {
-            evaluateOrThrow(context, "a key", RequestExpression::text);
-            return false;
+            String text =
+                    evaluateOrThrow(context, "a key", RequestExpression::text).orElse("");
+            return !text.isBlank()
+                    || reads.names(Fact.HEADER).stream()
+                            .anyMatch(name -> context.request().headers(name).size() > 1);
         } catch (UncertainParameterException e) {
             return true;
         }

@@ -58,7 +58,7 @@ class ExpressionVariablesTest {
                 "#request.contentLength | -1",
                 "#request.contentLengthLong | 2147483648",
                 "#request.cookies.?[name == 'c'][0].value | crumb",
-                "#request.getParameter('a') | 1",
+                "#request.getParameter('b') | 2",
                 "#request.getParameterValues('a')[1] | 3",
                 "#request.parameterNames.nextElement() | a",
                 "#request.parameterMap['b'][0] | 2",
@@ -164,6 +164,18 @@ class ExpressionVariablesTest {
 
         assertThat(cost.permits().applyAsLong(context)).isEqualTo(Long.MAX_VALUE);
         assertThat(new RequestExpression(expression).key(context)).isNull();
+    }
+
+    /** Handlers take the first, the last, or all joined. */
+    @Test
+    void parameterWithSeveralValues_isUncertain() {
+        RequestContext context = RecordedRequest.context(request, false);
+
+        assertThat(value("#request.getParameter('a')")).isNull();
+        assertThat(new RequestExpression("#request.getParameter('a')").isUncertain(context))
+                .isTrue();
+        assertThat(new RequestExpression("#request.getParameter('none')").isUncertain(context))
+                .isFalse();
     }
 
     @Test

@@ -241,8 +241,18 @@ class KeyTest {
         BudgetKey header = parser().parse(List.of("header:X-Key"), MissingKey.SKIP);
         BudgetKey cookie = parser().parse(List.of("cookie:c"), MissingKey.SKIP);
         BudgetKey query = parser().parse(List.of("query:q"), MissingKey.SKIP);
+        BudgetKey fromHeader = parser().parse(List.of("#request.getHeader('X-Key')"), MissingKey.SKIP);
+        BudgetKey parameter = parser().parse(List.of("#request.getParameter('q')"), MissingKey.SKIP);
         String address = "a9:127.0.0.1";
 
+        assertThat(of(fromHeader, new RecordedRequest().with("X-Key", "").with("X-Key", "a")))
+                .isEqualTo(address);
+        assertThat(of(fromHeader, new RecordedRequest().with("X-Key", "\u00ad")))
+                .isEqualTo(address);
+        assertThat(of(fromHeader, new RecordedRequest())).isNull();
+        assertThat(of(parameter, new RecordedRequest().withQuery("q=&q=a"))).isEqualTo(address);
+        assertThat(of(parameter, new RecordedRequest().withQuery("q=%00"))).isEqualTo(address);
+        assertThat(of(parameter, new RecordedRequest().withQuery("q="))).isNull();
         assertThat(of(header, new RecordedRequest().with("X-Key", "a").with("x-key", "b")))
                 .isEqualTo(address);
         assertThat(of(header, new RecordedRequest().with("X-Key", "a").with("X-Key", "")))
