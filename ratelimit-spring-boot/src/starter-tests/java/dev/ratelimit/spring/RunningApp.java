@@ -34,6 +34,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.PropertySource;
 import org.springframework.security.core.userdetails.MapReactiveUserDetailsService;
 import org.springframework.security.core.userdetails.ReactiveUserDetailsService;
 import org.springframework.security.core.userdetails.User;
@@ -127,6 +128,7 @@ public final class RunningApp implements AutoCloseable {
     private final ConfigurableApplicationContext context;
     private final FakeTicker ticker;
     private final long startNanos;
+    private final List<String> propertySources;
 
     /** How many requests had been counted when the test began, by policy and outcome. */
     private final Map<List<String>, Long> countedBefore = new HashMap<>();
@@ -135,6 +137,13 @@ public final class RunningApp implements AutoCloseable {
         this.context = context;
         this.ticker = ticker;
         this.startNanos = ticker.epochNanos();
+        this.propertySources = propertySources();
+    }
+
+    private List<String> propertySources() {
+        return context.getEnvironment().getPropertySources().stream()
+                .map(PropertySource::getName)
+                .toList();
     }
 
     /** Starts the controllers and configurations with these properties on the server that applications have by default. */
@@ -225,7 +234,7 @@ public final class RunningApp implements AutoCloseable {
      * @throws ConditionTimeoutException if a test has left requests that wait for a limit
      */
     boolean isUnchanged(Duration patience) {
-        if (!context.isActive()) {
+        if (!context.isActive() || !propertySources().equals(propertySources)) {
             return false;
         }
         ticker.advanceOnRead(Duration.ZERO);

@@ -9,10 +9,13 @@ import dev.ratelimit.test.FakeTicker;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.MapPropertySource;
 
 /** What one test does to an application, the next one does not notice. */
 @Tag("servers")
@@ -68,6 +71,17 @@ class SharedAppsTest extends AppPerTest {
 
         assertThat(first.isUnchanged(PATIENCE)).isFalse();
         assertThat(start(List.of(TestApi.class), "p.limit=1/hour")).isNotSameAs(first);
+    }
+
+    @Test
+    void application_whoseEnvironmentATestHasChanged_isNotSharedAnyLonger() {
+        RunningApp first = start(List.of(TestApi.class), "p.limit=1/hour");
+
+        first.bean(ConfigurableEnvironment.class)
+                .getPropertySources()
+                .addFirst(new MapPropertySource("left", Map.of("ratelimit.policies.p.limit", "9/hour")));
+
+        assertThat(start(List.of(TestApi.class), "p.limit=2/hour")).isNotSameAs(first);
     }
 
     @Test
