@@ -8,7 +8,7 @@ import dev.ratelimit.spring.boot.spi.PolicyObserver;
 import dev.ratelimit.spring.boot.spi.StoreWarmUp;
 import dev.ratelimit.spring.boot.spi.WebStack;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
-import dev.ratelimit.spring.rules.config.PolicyRules.Mistakes;
+import dev.ratelimit.spring.rules.config.Mistakes;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.path.Routes;

@@ -5,7 +5,7 @@ import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.boot.method.RateLimitedPointcut;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
-import dev.ratelimit.spring.rules.config.PolicyRules.Mistakes;
+import dev.ratelimit.spring.rules.config.Mistakes;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.text.MethodNames;
 import java.lang.reflect.AnnotatedElement;
@@ -53,7 +53,7 @@ public final class AnnotationCheck implements SmartInitializingSingleton {
         this.enabled = enabled;
     }
 
-    /** If there are limits, those who read them add these mistakes to theirs. */
+    /** If there are limits, their mistakes and these are reported together. */
     @Override
     public void afterSingletonsInstantiated() {
         if (enabled.getAsBoolean() && context.getBeanNamesForType(RequestRules.class).length == 0) {
@@ -97,7 +97,7 @@ public final class AnnotationCheck implements SmartInitializingSingleton {
                         + " under ratelimit.policies instead");
     }
 
-    /** A class may be incomplete of which no bean exists yet: creating one fails, if anything does. */
+    /** A class without a bean may be incomplete: creating the bean fails, if anything does. */
     private static void checkIfReadable(
             Class<?> type, Set<Method> handlers, Set<Class<?>> controllers, Mistakes mistakes) {
         try {
@@ -120,6 +120,7 @@ public final class AnnotationCheck implements SmartInitializingSingleton {
     }
 
     private static void checkClass(Class<?> type, boolean controller, boolean handles) {
+        AnnotatedRules.checkExempt(type);
         if (controller && !handles) {
             throw mistake(
                     type.getSimpleName(),

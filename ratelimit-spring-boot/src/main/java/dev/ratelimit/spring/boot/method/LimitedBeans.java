@@ -3,7 +3,7 @@ package dev.ratelimit.spring.boot.method;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.rules.config.AnnotatedRules;
-import dev.ratelimit.spring.rules.config.PolicyRules.Mistakes;
+import dev.ratelimit.spring.rules.config.Mistakes;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;

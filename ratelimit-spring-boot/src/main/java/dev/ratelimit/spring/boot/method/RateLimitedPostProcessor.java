@@ -1,7 +1,7 @@
 package dev.ratelimit.spring.boot.method;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
-import dev.ratelimit.spring.rules.config.PolicyRules.Mistakes;
+import dev.ratelimit.spring.rules.config.Mistakes;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Map;

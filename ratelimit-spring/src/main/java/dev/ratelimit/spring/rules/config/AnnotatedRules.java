@@ -130,7 +130,7 @@ public final class AnnotatedRules {
         return known;
     }
 
-    /** The same of a class that may be incomplete, of which no bean exists yet: creating one fails, if anything does. */
+    /** The same of a class without a bean, which may be incomplete: creating the bean fails, if anything does. */
     public static boolean anyOnIfReadable(Class<?> type) {
         try {
             return anyOn(type);
@@ -242,11 +242,27 @@ public final class AnnotatedRules {
      */
     static boolean exempt(Class<?> type, Method method) {
         boolean own = isExempt(type, method);
-        if ((own && !on(type, method).isEmpty()) || (isExempt(type) && !on(type).isEmpty())) {
-            String where = "@RateLimitExempt on " + (own ? MethodNames.shown(type, method) : type.getSimpleName());
-            throw new RateLimitConfigurationException(where, null, "@RateLimited is there as well; remove one of them");
+        checkExempt(type);
+        if (own && !on(type, method).isEmpty()) {
+            throw exemptAndLimited(MethodNames.shown(type, method));
         }
         return own || (isExempt(type) && on(type, method).isEmpty());
+    }
+
+    /**
+     * Checks a class that may be exempt.
+     *
+     * @throws RateLimitConfigurationException if it is also limited
+     */
+    public static void checkExempt(Class<?> type) {
+        if (isExempt(type) && !on(type).isEmpty()) {
+            throw exemptAndLimited(type.getSimpleName());
+        }
+    }
+
+    private static RateLimitConfigurationException exemptAndLimited(String place) {
+        return new RateLimitConfigurationException(
+                "@RateLimitExempt on " + place, null, "@RateLimited is there as well; remove one of them");
     }
 
     private static boolean isExempt(Class<?> type, Method method) {

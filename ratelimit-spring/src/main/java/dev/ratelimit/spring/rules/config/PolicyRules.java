@@ -18,12 +18,10 @@ import dev.ratelimit.spring.rules.rule.Exemptions;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.rule.WatchedResults;
 import dev.ratelimit.spring.rules.text.Quotation;
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -33,73 +31,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.core.MethodClassKey;
 import org.springframework.util.StringValueResolver;
 
 /** The configuration as rules. Immutable. */
 public final class PolicyRules {
-
-    /** The mistakes that several checks find, which are reported together: the first one of each place. Not thread-safe. */
-    public static final class Mistakes {
-
-        private final Set<Object> places = new HashSet<>();
-        private final Set<String> names = new HashSet<>();
-        private @Nullable RateLimitConfigurationException first;
-
-        private void collect(Runnable check) {
-            try {
-                check.run();
-            } catch (RateLimitConfigurationException e) {
-                add(e);
-            }
-        }
-
-        /**
-         * Keeps the mistake that a check of annotations finds, for later.
-         *
-         * @param method {@code null} if the class itself is checked
-         */
-        public void collect(Class<?> type, @Nullable Method method, Runnable check) {
-            try {
-                check.run();
-            } catch (RateLimitConfigurationException e) {
-                // what is wrong with a class is told once, whichever of its methods was checked
-                boolean ofMethod = e.where().endsWith(")");
-                if (places.add(method != null && ofMethod ? new MethodClassKey(method, type) : type)) {
-                    String name = e.where().substring(e.where().indexOf(" on ") + 1);
-                    add(names.add(name) ? e : withFullName(e, type));
-                }
-            }
-        }
-
-        /** Another class has the same simple name. */
-        private static RateLimitConfigurationException withFullName(
-                RateLimitConfigurationException mistake, Class<?> type) {
-            return new RateLimitConfigurationException(
-                    mistake.where().replace(" on " + type.getSimpleName(), " on " + type.getName()),
-                    mistake.written(),
-                    mistake.remedy() == null ? mistake.reason() : mistake.reason() + "; " + mistake.remedy());
-        }
-
-        private void add(RateLimitConfigurationException mistake) {
-            if (first == null) {
-                first = mistake;
-            } else {
-                first.addSuppressed(mistake);
-            }
-        }
-
-        /**
-         * Ends the checks.
-         *
-         * @throws RateLimitConfigurationException the first mistake, if there is any; suppressed, the others
-         */
-        public void report() {
-            if (first != null) {
-                throw first;
-            }
-        }
-    }
 
     private final RateLimitProperties properties;
     private final RuleContext context;
