@@ -118,7 +118,6 @@ class ConfigurationMistakesTest {
 
         misspelt.run(context -> assertThat(context)
                 .getFailure()
-                .rootCause()
                 .hasMessage("environment variable RATELIMIT_POLICIES_LOGIN_LIMITT: no property has this name; did you"
                         + " mean 'limit'?"));
         misspelt.withPropertyValues("ratelimit.enabled=false")

@@ -15,7 +15,6 @@ import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.history.SharedHistory;
-import dev.ratelimit.spring.rules.mistake.UnreadVariables;
 import dev.ratelimit.spring.rules.mistake.WrittenProperties;
 import dev.ratelimit.spring.rules.operation.QueuedEvents;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
@@ -148,14 +147,10 @@ public class RateLimitsConfiguration {
         WebServerFactoryCustomizer<WebServerFactory> rateLimitRulesBeforeTheServer(
                 RateLimitProperties properties,
                 ObjectProvider<RequestRules> rules,
-                ObjectProvider<InMemoryStore> memory,
-                ApplicationContext context) {
+                ObjectProvider<InMemoryStore> memory) {
             if (properties.store().type() == RateLimitProperties.Store.Type.REDIS) {
                 // without the dependencies, this is the starter's, which then refuses to be created
                 memory.ifAvailable(store -> {});
-            }
-            if (properties.enabled()) {
-                UnreadVariables.check(context);
             }
             rules.ifAvailable(made -> {});
             return server -> {};

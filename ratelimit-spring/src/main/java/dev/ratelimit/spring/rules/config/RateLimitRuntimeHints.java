@@ -17,7 +17,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Keeps in a native image: the annotations, the short forms of policies and plans, the methods of expressions, the
- * prefix of the environment, the scripts, and what the actuator endpoint needs.
+ * scripts, and what the actuator endpoint needs.
  */
 final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -30,9 +30,6 @@ final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
         for (Class<?> shorthand : List.of(PolicyProperties.class, PolicyProperties.Plan.class)) {
             hints.reflection()
                     .registerMethod(ClassUtils.getMethod(shorthand, "of", String.class), ExecutableMode.INVOKE);
-        }
-        for (String type : EnvironmentPrefix.TYPES) {
-            hints.reflection().registerTypeIfPresent(classLoader, type, MemberCategory.INVOKE_PUBLIC_METHODS);
         }
         hints.resources().registerPattern("dev/ratelimit/redis/*.lua");
         // what is in force, as YAML of the actuator endpoint

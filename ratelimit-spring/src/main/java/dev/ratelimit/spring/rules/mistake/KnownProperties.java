@@ -7,17 +7,14 @@ import java.lang.reflect.RecordComponent;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
-import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
-import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.ResolvableType;
-import org.springframework.core.env.Environment;
 
 /** The names under {@code ratelimit} that bind to a property, and their types. */
 final class KnownProperties {
@@ -78,14 +75,6 @@ final class KnownProperties {
         }
     }
 
-    /** The names of all properties that can be listed, those with higher precedence first. */
-    static Stream<ConfigurationPropertyName> listed(Environment environment) {
-        return StreamSupport.stream(
-                        ConfigurationPropertySources.get(environment).spliterator(), false)
-                .filter(IterableConfigurationPropertySource.class::isInstance)
-                .flatMap(source -> ((IterableConfigurationPropertySource) source).stream());
-    }
-
     /** The type of a property or a group, or {@code null} if there is none of this name. */
     static @Nullable Class<?> typeOf(ConfigurationPropertyName name) {
         if (!name.equals(ROOT) && !ROOT.isAncestorOf(name)) {
@@ -107,20 +96,35 @@ final class KnownProperties {
         return name.isLastElementIndexed() && typeOf(name.getParent()) == List.class ? name.getParent() : name;
     }
 
-    /** Whether the words, several of which may form one name, are a property with a value, or a policy. */
-    static boolean isProperty(List<String> words) {
-        return isProperty(ResolvableType.forClass(RateLimitProperties.class), words);
+    /** Whether it is a group of properties, without a short form as policies and plans have one. */
+    static boolean isGroup(Class<?> type) {
+        return type == Map.class || (type.isRecord() && !hasShortForm(type));
     }
 
-    private static boolean isProperty(ResolvableType type, List<String> words) {
-        Class<?> group = type.toClass();
-        boolean named = group == PolicyProperties.class || group == PolicyProperties.Plan.class;
+    /** Whether it may be written as its limit alone. */
+    static boolean hasShortForm(Class<?> type) {
+        return type == PolicyProperties.class || type == PolicyProperties.Plan.class;
+    }
+
+    /**
+     * Whether Spring Boot reads a variable of these words, several of which may form one name, as a property with a value,
+     * or as a policy.
+     *
+     * @param policies the names of policies that may consist of several words, without what separates these
+     */
+    static boolean isProperty(List<String> words, Set<String> policies) {
+        return isProperty(ResolvableType.forClass(RateLimitProperties.class), words, policies);
+    }
+
+    private static boolean isProperty(ResolvableType type, List<String> words, Set<String> policies) {
         if (words.isEmpty()) {
-            return named || (group != Map.class && !group.isRecord());
+            return !isGroup(type.toClass());
         }
+        boolean named = type.toClass() == Map.class && type.getGeneric(1).toClass() == PolicyProperties.class;
         return IntStream.rangeClosed(1, words.size()).anyMatch(end -> {
-            ResolvableType below = below(type, List.of(String.join("", words.subList(0, end))), 0);
-            return below != null && isProperty(below, words.subList(end, words.size()));
+            String name = String.join("", words.subList(0, end));
+            ResolvableType below = end > 1 && named && !policies.contains(name) ? null : below(type, List.of(name), 0);
+            return below != null && isProperty(below, words.subList(end, words.size()), policies);
         });
     }
 
@@ -174,7 +178,8 @@ final class KnownProperties {
         return type.isRecord() ? Stream.of(type.getRecordComponents()) : Stream.empty();
     }
 
-    private static String nameOf(RecordComponent component) {
+    /** The component's name as a property. */
+    static String nameOf(RecordComponent component) {
         return DataObjectPropertyName.toDashedForm(component.getName());
     }
 }

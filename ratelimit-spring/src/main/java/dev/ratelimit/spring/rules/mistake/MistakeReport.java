@@ -2,34 +2,26 @@ package dev.ratelimit.spring.rules.mistake;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.rules.text.Quotation;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
-import java.util.Set;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
-import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
-import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.diagnostics.FailureAnalysis;
-import org.springframework.boot.origin.Origin;
-import org.springframework.boot.origin.OriginLookup;
-import org.springframework.core.env.ConfigurableEnvironment;
-import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.Environment;
-import org.springframework.core.env.PropertySource;
 import org.springframework.util.StringUtils;
 
 /** Reports a mistake: what is wrong, the value, where it is written, and what to write instead. */
-public record MistakeReport(Environment environment) {
+public final class MistakeReport {
 
-    private static final ConfigurationPropertyName ROOT = KnownProperties.ROOT;
-    private static final ConfigurationPropertyName POLICIES = KnownProperties.POLICIES;
+    private static final String POLICIES = KnownProperties.POLICIES + ".";
     private static final int MAX_ORIGINS = 5;
+
+    private final List<Written> all;
+
+    MistakeReport(Environment environment) {
+        this.all = Written.in(environment);
+    }
 
     /** What is reported at the start for this failure. */
     public static String textOf(Throwable failure, Environment environment) {
@@ -73,20 +65,11 @@ public record MistakeReport(Environment environment) {
     /** The value with the commas at which Spring Boot split it. */
     private String asWritten(String property, String value) {
         return Stream.of(property, parent(property))
-                .map(name -> ConfigurationPropertyName.adapt(name, '.'))
-                .filter(MistakeReport::isOurs)
-                .flatMap(this::values)
+                .flatMap(name -> all.stream().filter(other -> isNamed(other, name)))
+                .map(Written::value)
                 .filter(whole -> withoutSeparators(whole).equals(withoutSeparators(value)))
                 .findFirst()
                 .orElse(value);
-    }
-
-    private Stream<String> values(ConfigurationPropertyName name) {
-        return StreamSupport.stream(
-                        ConfigurationPropertySources.get(environment).spliterator(), false)
-                .map(source -> source.getConfigurationProperty(name))
-                .filter(Objects::nonNull)
-                .map(property -> String.valueOf(property.getValue()));
     }
 
     private static String withoutSeparators(String value) {
@@ -110,61 +93,39 @@ public record MistakeReport(Environment environment) {
      * the property is not written: what is written instead, such as the policy itself for its limit, or else another
      * property.
      */
-    private Set<String> origins(String property, @Nullable String written) {
-        Set<String> origins = new LinkedHashSet<>();
-        ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
-        addWritten(property::equals, any -> true, origins);
-        if (isOurs(name)) {
-            String flat = flat(property);
-            String group = parent(flat);
-            for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
-                add(Origin.from(source.getConfigurationProperty(name)), origins);
-            }
-            addWritten(other -> flat(other).equals(flat), any -> true, origins);
-            if (origins.isEmpty() && written != null) {
-                addWritten(other -> flat(other).startsWith(flat + "."), written::equals, origins);
-            }
-            if (origins.isEmpty()) {
-                addWritten(other -> flat(other).startsWith(flat + "."), any -> true, origins);
-            }
-            if (origins.isEmpty() && POLICIES.isAncestorOf(name)) {
-                addWritten(other -> flat(other).equals(group), any -> true, origins);
-            }
-            if (origins.isEmpty() && POLICIES.isAncestorOf(name)) {
-                addWritten(other -> flat(other).startsWith(group + "."), any -> true, origins);
-                return origins.stream().limit(1).collect(Collectors.toSet());
-            }
-        }
-        return origins;
+    private Stream<String> origins(String property, @Nullable String value) {
+        String policy = property.startsWith(POLICIES) ? parent(flat(property)) : "";
+        return Stream.<Stream<Written>>of(
+                        Stream.concat(
+                                all.stream().filter(other -> other.text().equals(property)),
+                                all.stream().filter(other -> isNamed(other, property))),
+                        below(flat(property)).filter(other -> other.value().equals(value)),
+                        below(flat(property)),
+                        policy.isEmpty() ? Stream.of() : all.stream().filter(other -> isNamed(other, policy)),
+                        policy.isEmpty() ? Stream.of() : below(policy).limit(1))
+                .map(found ->
+                        found.map(other -> other.origin().toString()).distinct().toList())
+                .filter(found -> !found.isEmpty())
+                .findFirst()
+                .stream()
+                .flatMap(List::stream)
+                .limit(MAX_ORIGINS);
+    }
+
+    private Stream<Written> below(String flat) {
+        return all.stream().filter(other -> flat(other.name().toString()).startsWith(flat + "."));
+    }
+
+    /** Whether it has this name in any spelling. Variables have dots in place of hyphens, too. */
+    private static boolean isNamed(Written property, String name) {
+        return flat(property.name().toString())
+                .replace(".", "")
+                .equals(flat(name).replace(".", ""));
     }
 
     /** The name without characters in which spellings differ: brackets, hyphens and case. */
     private static String flat(String property) {
         return property.toLowerCase(Locale.ROOT).replace('[', '.').replaceAll("[^a-z0-9.]", "");
-    }
-
-    /** Adds the origins of properties with matching names and values. */
-    private void addWritten(Predicate<String> names, Predicate<String> values, Set<String> origins) {
-        if (environment instanceof ConfigurableEnvironment all) {
-            for (PropertySource<?> source : all.getPropertySources()) {
-                if (source instanceof EnumerablePropertySource<?> listed) {
-                    Stream.of(listed.getPropertyNames())
-                            .filter(names)
-                            .filter(property -> values.test(String.valueOf(listed.getProperty(property))))
-                            .forEach(property -> add(OriginLookup.getOrigin(source, property), origins));
-                }
-            }
-        }
-    }
-
-    private static boolean isOurs(ConfigurationPropertyName name) {
-        return name.equals(ROOT) || ROOT.isAncestorOf(name);
-    }
-
-    private static void add(@Nullable Origin origin, Set<String> origins) {
-        if (origin != null && origins.size() < MAX_ORIGINS) {
-            origins.add(origin.toString());
-        }
     }
 
     private static String printable(String value) {

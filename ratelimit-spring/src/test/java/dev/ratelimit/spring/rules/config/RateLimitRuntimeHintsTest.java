@@ -15,7 +15,6 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeHint;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.core.io.support.SpringFactoriesLoader;
-import org.springframework.util.ClassUtils;
 
 class RateLimitRuntimeHintsTest {
 
@@ -47,14 +46,6 @@ class RateLimitRuntimeHintsTest {
         assertThat(mayInvoke(hints, PolicyProperties.Plan.class, "limit")).isTrue();
         assertThat(mayInvoke(hints, ExpressionVariables.Request.class, "getHeader"))
                 .isTrue();
-        List<String> present = EnvironmentPrefix.TYPES.stream()
-                .filter(type -> ClassUtils.isPresent(type, null))
-                .toList();
-        assertThat(present).isNotEmpty();
-        for (String type : present) {
-            assertThat(mayInvoke(hints, ClassUtils.resolveClassName(type, null), "getPrefix"))
-                    .isTrue();
-        }
         assertThat(RuntimeHintsPredicates.resource().forResource("dev/ratelimit/redis/token-bucket.lua"))
                 .accepts(hints);
     }

@@ -9,28 +9,28 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 @ExtendWith(OutputCaptureExtension.class)
-class UnreadVariablesTest {
+class WrittenNamesTest {
 
-    /** Checks after binding, as applications do. */
+    /** Checks before binding, as applications do. */
     @Configuration(proxyBeanMethods = false)
     @EnableConfigurationProperties(RateLimitProperties.class)
     static class Checking {
         @Bean
-        SmartInitializingSingleton check(ApplicationContext context) {
-            return () -> UnreadVariables.check(context);
+        static BeanFactoryPostProcessor check(Environment environment) {
+            return beans -> WrittenProperties.check(environment);
         }
     }
 
@@ -80,17 +80,13 @@ class UnreadVariablesTest {
                         new PrefixedEnvironment(variables)));
     }
 
-    @ParameterizedTest
-    @CsvSource({
-        "MY_RATELIMIT_POLICIES_LOGIN_LIMITT, did you mean 'limit'?",
-        "RATELIMIT_POLICIES_LOGIN_LIMIT, Spring Boot reads MY_RATELIMIT_POLICIES_LOGIN_LIMIT; rename it"
-    })
-    void variable_misspeltWithAPrefix_stopsTheStart(String variable, String remedy) {
-        prefixed(beside(), Map.of(variable, "5/minute"))
+    @Test
+    void variable_misspeltWithAPrefix_stopsTheStart() {
+        prefixed(beside(), Map.of("MY_RATELIMIT_POLICIES_LOGIN_LIMITT", "5/minute"))
                 .run(context -> assertThat(context)
                         .getFailure()
-                        .hasMessageStartingWith("environment variable " + variable + ": ")
-                        .hasMessageContaining(remedy));
+                        .hasMessageStartingWith("environment variable MY_RATELIMIT_POLICIES_LOGIN_LIMITT: ")
+                        .hasMessageContaining("did you mean 'limit'?"));
     }
 
     @Test
@@ -225,6 +221,7 @@ class UnreadVariablesTest {
                 "RATELIMIT_PORT",
                 "RATELIMIT_PORT_8080_TCP_ADDR",
                 "RATELIMIT",
+                "RATELIMIT__",
                 "RATELIMITED_BY",
                 "RATE_LIMIT_REDIS_URL",
                 "RATE_LIMIT_HEADER",
@@ -237,6 +234,14 @@ class UnreadVariablesTest {
         with(beside(), variable, "x").run(context -> assertThat(context).hasNotFailed());
 
         assertThat(output).doesNotContain("do not read");
+    }
+
+    @Test
+    void systemProperty_withoutAWord_isOurGroup() {
+        beside().withSystemProperties("RATELIMIT__=x")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasMessageStartingWith("ratelimit: takes no value of its own"));
     }
 
     @ParameterizedTest
