@@ -9,6 +9,7 @@ import org.springframework.boot.SpringBootVersion;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.Ordered;
+import org.springframework.util.ClassUtils;
 
 /**
  * Stops the start on a version of Spring Boot that a starter is not for, before classes of another version are missing.
@@ -27,8 +28,10 @@ final class SpringBootVersionCheck implements ApplicationContextInitializer<Conf
     }
 
     private static final List<Starters> ALL = List.of(
-            new Starters(Modules.OF_SPRING_BOOT.get(0), "4", 4_000, Integer.MAX_VALUE),
-            new Starters(Modules.OF_SPRING_BOOT.get(1), "3.5", 3_005, 4_000));
+            new Starters("ratelimit-spring-boot", "4", 4_000, Integer.MAX_VALUE),
+            new Starters("ratelimit-spring-boot3", "3.5", 3_005, 4_000));
+
+    private static final List<String> SUFFIXES = List.of("-starter", "-starter-webflux");
 
     /** Before other initializers, which may use what is missing. */
     @Override
@@ -38,43 +41,51 @@ final class SpringBootVersionCheck implements ApplicationContextInitializer<Conf
 
     @Override
     public void initialize(ConfigurableApplicationContext context) {
-        Set<String> found = Modules.in(context.getClassLoader()).stream()
-                .map(Modules.Module::name)
+        ClassLoader loader = context.getClassLoader();
+        ClassLoader used = loader == null ? ClassUtils.getDefaultClassLoader() : loader;
+        if (used != null) {
+            check(in(used), SpringBootVersion.getVersion());
+        }
+    }
+
+    /** The starters in jars; those that an IDE has built are not found. */
+    static Set<String> in(ClassLoader loader) {
+        return ALL.stream()
+                .flatMap(starters -> SUFFIXES.stream().map(starters.prefix::concat))
+                .filter(name -> loader.getResource("META-INF/maven/dev.ratelimit/" + name + "/pom.properties") != null)
                 .collect(Collectors.toSet());
-        check(found, SpringBootVersion.getVersion());
     }
 
     /**
      * Checks a version of Spring Boot, such as {@code 3.5.7}.
      *
-     * @param modules those that are there; others than starters do not matter
+     * @param found the starters that are there
      */
-    static void check(Set<String> modules, @Nullable String version) {
+    static void check(Set<String> found, @Nullable String version) {
         int number = number(version);
         if (number == UNKNOWN) {
             return;
         }
         for (Starters starters : ALL) {
-            for (String suffix : Modules.STARTERS) {
-                if (!starters.fit(number) && modules.contains(starters.prefix + suffix)) {
+            for (String suffix : SUFFIXES) {
+                if (!starters.fit(number) && found.contains(starters.prefix + suffix)) {
                     throw new RateLimitConfigurationException(
                             starters.prefix + suffix,
                             null,
                             "this starter needs Spring Boot " + starters.first
                                     + ", and the application runs on Spring Boot " + version + "; "
-                                    + remedy(modules, suffix, number));
+                                    + remedy(found, suffix, number));
                 }
             }
         }
     }
 
-    private static String remedy(Set<String> modules, String suffix, int number) {
+    private static String remedy(Set<String> found, String suffix, int number) {
         return ALL.stream()
                 .filter(starters -> starters.fit(number))
                 .map(starters -> starters.prefix + suffix)
-                .map(right -> modules.contains(right)
-                        ? "remove it, since " + right + " is there"
-                        : "use " + right + " instead")
+                .map(right ->
+                        found.contains(right) ? "remove it, since " + right + " is there" : "use " + right + " instead")
                 .findFirst()
                 .orElse("upgrade Spring Boot or remove the starter");
     }

@@ -5,8 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.spring.boot.version.Boot;
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.SpringApplication;
@@ -30,7 +37,7 @@ class SpringBootVersionCheckTest {
         BOOT_3 + ", "
     })
     void version_ofTheModules_fits(String modules, String version) {
-        assertThatCode(() -> SpringBootVersionCheck.check(Set.of("ratelimit-core", modules + "-starter"), version))
+        assertThatCode(() -> SpringBootVersionCheck.check(Set.of(modules + "-starter"), version))
                 .doesNotThrowAnyException();
     }
 
@@ -71,6 +78,19 @@ class SpringBootVersionCheckTest {
                         SpringBootVersionCheck.check(Set.of(BOOT_4 + "-starter", BOOT_3 + "-starter-webflux"), "4.1.0"))
                 .hasMessageStartingWith(BOOT_3 + "-starter-webflux: ")
                 .hasMessageEndingWith("use " + BOOT_4 + "-starter-webflux instead");
+    }
+
+    @Test
+    void starters_areFound_byTheirJars(@TempDir Path jar) throws IOException {
+        for (String module : List.of("ratelimit-core", BOOT_4, BOOT_3 + "-starter")) {
+            Path file = jar.resolve("META-INF/maven/dev.ratelimit/" + module + "/pom.properties");
+            Files.createDirectories(file.getParent());
+            Files.createFile(file);
+        }
+
+        try (URLClassLoader loader = new URLClassLoader(new URL[] {jar.toUri().toURL()}, null)) {
+            assertThat(SpringBootVersionCheck.in(loader)).containsExactly(BOOT_3 + "-starter");
+        }
     }
 
     @Test
