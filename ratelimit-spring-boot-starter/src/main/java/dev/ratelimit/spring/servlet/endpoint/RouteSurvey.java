@@ -4,26 +4,17 @@ import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.rules.path.Routes;
 import dev.ratelimit.spring.rules.path.Routes.Route;
 import dev.ratelimit.spring.rules.request.Endpoint;
-import jakarta.servlet.Servlet;
 import jakarta.servlet.ServletContext;
-import jakarta.servlet.ServletRegistration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
-import org.springframework.boot.web.servlet.ServletContextInitializer;
-import org.springframework.boot.web.servlet.ServletContextInitializerBeans;
-import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.util.ClassUtils;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.method.HandlerMethod;
-import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
-import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.support.RouterFunctionMapping;
 import org.springframework.web.servlet.handler.AbstractUrlHandlerMapping;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
@@ -43,6 +34,9 @@ public final class RouteSurvey {
 
     /** Registers WebSocket endpoints with the server, which answers handshakes in a filter of its own. */
     private static final String WEB_SOCKETS = "org.springframework.web.socket.server.standard.ServerEndpointExporter";
+
+    /** Spring Boot's name of the servlet that asks the mappings. */
+    private static final String DISPATCHER = "dispatcherServlet";
 
     /** In each test of a part of an application. */
     private static final String MOCK_MVC = "org.springframework.test.web.servlet.MockMvc";
@@ -65,7 +59,7 @@ public final class RouteSurvey {
         RouteSurvey survey = new RouteSurvey(context);
         mappings.forEach(survey::add);
         survey.addServlets();
-        survey.anything |= survey.hasWebSockets();
+        survey.anything |= hasBean(context, WEB_SOCKETS);
         List<ResourceHttpRequestHandler> files = survey.files;
         return new Routes(
                 survey.routes,
@@ -81,11 +75,7 @@ public final class RouteSurvey {
         if (mapping instanceof RequestMappingInfoHandlerMapping controllers) {
             controllers.getHandlerMethods().forEach((info, handler) -> add(info, isForErrors(handler)));
         } else if (mapping instanceof RouterFunctionMapping functions) {
-            RouterFunction<?> function = functions.getRouterFunction();
-            if (function != null) {
-                FunctionalRoutes.addTo(routes, function);
-            }
-            anything |= functions.getDefaultHandler() != null;
+            anything |= functions.getRouterFunction() != null || functions.getDefaultHandler() != null;
         } else if (mapping instanceof AbstractUrlHandlerMapping urls) {
             add(urls);
         } else {
@@ -131,30 +121,14 @@ public final class RouteSurvey {
                 : Stream.of(methods).map(Endpoint::methodOf).collect(Collectors.toSet());
     }
 
-    /** Servlets that the server itself has registered are known only while it runs. */
+    /** Only a server knows the servlets: it is there when the application is ready. */
     private void addServlets() {
-        for (ServletContextInitializer initializer : new ServletContextInitializerBeans(context)) {
-            if (initializer instanceof ServletRegistrationBean<?> registration && !isOwn(registration.getServlet())) {
-                Collection<String> mappings = registration.getUrlMappings();
-                (mappings.isEmpty() ? List.of("/*") : mappings).forEach(this::addServlet);
-            }
-        }
         ServletContext server = context.getServletContext();
         if (server != null) {
             server.getServletRegistrations().values().stream()
-                    .filter(registration -> !isDispatcher(registration))
+                    .filter(registration -> !registration.getName().equals(DISPATCHER))
                     .forEach(registration -> registration.getMappings().forEach(this::addServlet));
         }
-    }
-
-    private boolean isOwn(@Nullable Servlet servlet) {
-        return servlet instanceof DispatcherServlet dispatcher
-                && (dispatcher.getWebApplicationContext() == null || dispatcher.getWebApplicationContext() == context);
-    }
-
-    /** Those with a context of their own are beans here. */
-    private static boolean isDispatcher(ServletRegistration registration) {
-        return DispatcherServlet.class.getName().equals(registration.getClassName());
     }
 
     /** The patterns of servlets are exact paths, {@code /path/*}, {@code *.extension}, or {@code /} for everything. */
@@ -166,10 +140,6 @@ public final class RouteSurvey {
         } else {
             routes.add(new Route(Set.of(), mapping.replaceFirst("/\\*$", EVERY_PATH)));
         }
-    }
-
-    private boolean hasWebSockets() {
-        return hasBean(context, WEB_SOCKETS);
     }
 
     /** Whether this may be a part of the application for a test, such as one controller. */

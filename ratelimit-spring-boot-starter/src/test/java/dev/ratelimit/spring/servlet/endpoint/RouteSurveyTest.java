@@ -11,6 +11,7 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,6 +51,11 @@ class RouteSurveyTest {
     private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
             .withConfiguration(OnBoot.webMvc(OnBoot.ERRORS, RateLimitAutoConfiguration.class))
             .withUserConfiguration(Api.class);
+
+    private final WebApplicationContextRunner server = OnBoot.withServer()
+            .withConfiguration(OnBoot.webMvc(OnBoot.ERRORS, RateLimitAutoConfiguration.class))
+            .withUserConfiguration(Api.class)
+            .withPropertyValues("server.port=0");
 
     @RestController
     static class Api {
@@ -193,27 +199,6 @@ class RouteSurveyTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {"/** | /*, /*/**", "/** | /{a}/{*b}", "/orders/** | /orders, /orders/{id}"})
-    void exclusions_thatCoverAllThatAnswers_areWarnedOf(String paths, String except, CapturedOutput output) {
-        start(
-                runner.withPropertyValues(
-                                "spring.web.resources.static-locations=classpath:/dev/ratelimit/spring/static/")
-                        .withPropertyValues("ratelimit.policies.a.match.except-paths=" + except),
-                "match.paths=" + paths);
-
-        assertThat(output).contains("so it limits only requests that nothing answers: " + except);
-    }
-
-    @Test
-    void exclusions_fromAllPaths_areWarnedOf(CapturedOutput output) {
-        start(runner, "match.except-paths=/*, /*/**");
-
-        assertThat(output).containsOnlyOnce("so it limits only requests that nothing answers: /*, /*/**");
-    }
-
-    @ParameterizedTest
     @ValueSource(
             strings = {
                 "exempt.paths=/hello, /orders/**",
@@ -238,33 +223,11 @@ class RouteSurveyTest {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {Home.class, OwnMapping.class, Everything.class})
+    @ValueSource(classes = {Home.class, OwnMapping.class})
     void patterns_thatLeaveTheRoot_areNotWarnedOfIfSomethingMayAnswerThere(Class<?> bean, CapturedOutput output) {
         start(runner.withUserConfiguration(bean), "exempt.paths=/*/**");
 
         assertThat(output).doesNotContain("WARN");
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"/files/main.css", "/answered/by/a/filter"})
-    void exclusions_thatLeaveWhatOthersAnswer_areNotWarnedOf(String other, CapturedOutput output) {
-        start(
-                runner.withPropertyValues(
-                        "spring.web.resources.static-locations=classpath:/dev/ratelimit/spring/static/",
-                        "ratelimit.policies.a.match.except-paths=/hello"),
-                "match.paths=/hello, " + other);
-
-        assertThat(output).doesNotContain("except-paths that cover");
-    }
-
-    @Test
-    void exclusions_ofAPolicyThatNothingAnswers_areNotBlamed(CapturedOutput output) {
-        start(
-                runner.withPropertyValues(
-                        "ratelimit.policies.a.match.methods=PUT", "ratelimit.policies.a.match.except-paths=/orders"),
-                "match.paths=/hello");
-
-        assertThat(output).contains("'a' is for PUT on /hello").doesNotContain("except-paths that cover");
     }
 
     @Test
@@ -326,27 +289,6 @@ class RouteSurveyTest {
     @Configuration(proxyBeanMethods = false)
     static class Others implements WebMvcConfigurer {
 
-        @Bean
-        RouterFunction<ServerResponse> functions() {
-            return RouterFunctions.route()
-                    .path(
-                            "/fn",
-                            below -> below.GET(
-                                            "/{name}",
-                                            request -> ServerResponse.ok().build())
-                                    .nest(
-                                            path("/deep").or(path("/other")),
-                                            nested -> nested.POST(
-                                                    "/x",
-                                                    request ->
-                                                            ServerResponse.ok().build())))
-                    .route(
-                            GET("/one").or(GET("/two")),
-                            request -> ServerResponse.ok().build())
-                    .build()
-                    .filter((request, next) -> next.handle(request));
-        }
-
         @Override
         public void addViewControllers(ViewControllerRegistry registry) {
             registry.addViewController("/view");
@@ -371,19 +313,12 @@ class RouteSurveyTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/fn/bob", "/one", "/view", "/servlet/x/y", "/a/b.do", "/fn/other/x"})
-    void functionalRoutes_viewsAndServlets_areKnown(String paths, CapturedOutput output) {
-        start(runner.withUserConfiguration(Others.class), "match.paths=" + paths);
+    @ValueSource(strings = {"/view", "/servlet/x/y", "/a/b.do"})
+    @Tag("servers")
+    void viewsAndServlets_areKnown(String paths, CapturedOutput output) {
+        start(server.withUserConfiguration(Others.class), "match.paths=" + paths);
 
         assertThat(output).doesNotContain("WARN");
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"/fn", "/fn/a/b", "/bob"})
-    void functionalRoutes_haveOnlyTheirPaths(String paths, CapturedOutput output) {
-        start(runner.withUserConfiguration(OneFunction.class), "match.paths=" + paths);
-
-        assertThat(output).contains("'a' is for " + paths + ", but no controller");
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -410,9 +345,10 @@ class RouteSurveyTest {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {OwnMapping.class, Everything.class})
+    @ValueSource(classes = {OwnMapping.class, OneFunction.class, Everything.class})
+    @Tag("servers")
     void whatCannotBeAsked_mayHaveAnyPath(Class<?> configuration, CapturedOutput output) {
-        start(runner.withUserConfiguration(configuration), "match.paths=/helo");
+        start(server.withUserConfiguration(configuration), "match.paths=/helo");
 
         assertThat(output).doesNotContain("WARN");
     }

@@ -3,6 +3,7 @@ package dev.ratelimit.spring.rules.decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.WebRequest;
@@ -12,6 +13,7 @@ import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.config.PolicyRules;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.mistake.StartupReport;
+import dev.ratelimit.spring.rules.mistake.UnansweredPatterns;
 import dev.ratelimit.spring.rules.mistake.UnintendedPatterns;
 import dev.ratelimit.spring.rules.path.Routes;
 import dev.ratelimit.spring.rules.request.Endpoint;
@@ -349,8 +351,23 @@ public final class RequestRules {
      */
     public void compareWith(Routes routes, String contextPath, String servletPath) {
         UnansweredPatterns patterns = new UnansweredPatterns(routes, new UnintendedPatterns(contextPath, servletPath));
-        patterns.warnOf(inForce);
+        RulesInForce rules = inForce;
+        patterns.warnOf(rules.anywhere().rules(), rules.exemptions().paths());
+        rules.byPolicy().values().stream()
+                .filter(rule ->
+                        rule.match().annotated() && rules.mode(rule.policy().name()) != Mode.OFF)
+                .forEach(rule -> UnansweredPatterns.warnOfVariables(
+                        rule, patternsNaming(rule.policy(), rules), " whose annotation names it"));
         unanswered = patterns;
+    }
+
+    /** The patterns of the endpoints whose annotations name a policy. */
+    private static List<String> patternsNaming(Policy policy, RulesInForce rules) {
+        return rules.byEndpoint().entrySet().stream()
+                .filter(entry -> entry.getValue().names(policy))
+                .flatMap(entry -> Stream.ofNullable(entry.getKey().pattern()))
+                .map(Object::toString)
+                .toList();
     }
 
     /** What is probably wrong with a path; {@code null} if something may answer there, or nobody knows. */

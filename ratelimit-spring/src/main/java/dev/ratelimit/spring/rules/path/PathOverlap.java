@@ -23,7 +23,7 @@ public final class PathOverlap {
     }
 
     /** The segments of a pattern; none for the root. Slashes in braces do not separate. */
-    public static List<String> segments(String pattern) {
+    static List<String> segments(String pattern) {
         List<String> segments = new ArrayList<>();
         int depth = 0;
         int from = pattern.startsWith("/") ? 1 : 0;
@@ -66,16 +66,16 @@ public final class PathOverlap {
     }
 
     /** Whether the segment has neither wildcards nor variables. */
-    public static boolean isLiteral(String segment) {
+    private static boolean isLiteral(String segment) {
         return segment.chars().noneMatch(c -> c == '{' || c == '*' || c == '?');
     }
 
     /** Whether a segment of a path may match both segments. */
-    public boolean ofSegments(String one, String other) {
+    boolean ofSegments(String one, String other) {
         if (isLiteral(other)) {
             return isLiteral(one) ? areEqual(one, other) : matches(one, other);
         }
-        return isLiteral(one) ? matches(other, one) : mayMeet(one, other);
+        return !isLiteral(one) || matches(other, one);
     }
 
     private boolean areEqual(String one, String other) {
@@ -90,24 +90,5 @@ public final class PathOverlap {
             // a pattern of AntPathMatcher, or one with a capturing group, which Spring parses but cannot match
             return true;
         }
-    }
-
-    /** What precedes the first wildcard or variable of both must agree, and so must what follows the last one. */
-    private boolean mayMeet(String one, String other) {
-        String before = one.replaceFirst("[{*?].*", "");
-        String otherBefore = other.replaceFirst("[{*?].*", "");
-        String after = one.replaceFirst(".*[}*?]", "");
-        String otherAfter = other.replaceFirst(".*[}*?]", "");
-        return isStart(before, otherBefore) && isEnd(after, otherAfter);
-    }
-
-    private boolean isStart(String one, String other) {
-        int length = Math.min(one.length(), other.length());
-        return areEqual(one.substring(0, length), other.substring(0, length));
-    }
-
-    private boolean isEnd(String one, String other) {
-        int length = Math.min(one.length(), other.length());
-        return areEqual(one.substring(one.length() - length), other.substring(other.length() - length));
     }
 }

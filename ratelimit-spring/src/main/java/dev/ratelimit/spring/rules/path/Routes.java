@@ -1,10 +1,14 @@
 package dev.ratelimit.spring.rules.path;
 
+import dev.ratelimit.spring.rules.text.Spelling;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What answers requests, as far as it is known at the start. Immutable.
@@ -49,6 +53,40 @@ public record Routes(List<Route> all, Predicate<String> files, boolean anything,
     /** Whether something may answer a path that the pattern matches. */
     public boolean mayAnswer(String pattern, boolean caseSensitive) {
         return anything || matching(pattern, caseSensitive).findAny().isPresent() || files.test(pattern);
+    }
+
+    /** The pattern that was probably meant by one that nothing answers; {@code null} if nothing is similar. */
+    public @Nullable String meant(String pattern, boolean caseSensitive) {
+        String below = pattern.replaceAll("/?[.*+]*$", "") + "/**";
+        if (!below.equals(pattern) && mayAnswer(below, caseSensitive)) {
+            return below;
+        }
+        String end = pattern.replaceAll("^.*?((?:/\\*+)?)$", "$1");
+        String path = pattern.substring(0, pattern.length() - end.length());
+        return all.stream()
+                .flatMap(route -> leadingTo(route.pattern()))
+                .filter(known -> areSimilar(path.toLowerCase(Locale.ROOT), known.toLowerCase(Locale.ROOT)))
+                .map(known -> known + end)
+                .filter(known -> mayAnswer(known, caseSensitive))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** The path and those above it, such as that of the mapping on a controller's class. */
+    private static Stream<String> leadingTo(String path) {
+        return IntStream.rangeClosed(1, path.length())
+                .filter(end -> end == path.length() || path.charAt(end) == '/')
+                .mapToObj(end -> path.substring(0, end));
+    }
+
+    /** Whether one lacks the beginning of the other, or their segments are spelt almost alike. */
+    private static boolean areSimilar(String written, String known) {
+        List<String> one = PathOverlap.segments(written);
+        List<String> other = PathOverlap.segments(known);
+        return written.endsWith(known)
+                || known.endsWith(written)
+                || (one.size() == other.size()
+                        && IntStream.range(0, one.size()).allMatch(i -> Spelling.isNear(one.get(i), other.get(i))));
     }
 
     /** The methods of these routes, for messages. */

@@ -1,8 +1,7 @@
-package dev.ratelimit.spring.rules.mistake;
+package dev.ratelimit.spring.rules.path;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.spring.rules.path.Routes;
 import dev.ratelimit.spring.rules.path.Routes.Route;
 import java.util.List;
 import java.util.Set;
@@ -11,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class MeantPathTest {
+class RoutesTest {
 
     private static final List<Route> ROUTES = Stream.of(
                     "/hello",
@@ -46,19 +45,19 @@ class MeantPathTest {
                 "/api/serch | /api/search"
             })
     void pattern_ofNoRoute_isReplacedByOneThatMatches(String written, String meant) {
-        assertThat(new MeantPath(routes, false).of(written)).isEqualTo(meant);
+        assertThat(routes.meant(written, false)).isEqualTo(meant);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"/login", "/actuator/prometheus", "/x/{y}/z", "/{a}-{b}/**", "/hello.*/x"})
     void pattern_likeNoRoute_isNotReplaced(String written) {
-        assertThat(new MeantPath(routes, false).of(written)).isNull();
+        assertThat(routes.meant(written, false)).isNull();
     }
 
     @ParameterizedTest
     @CsvSource({"/Hello, /hello", "/ORDERS/**, /orders/**"})
     void pattern_inAnotherCase_isReplacedIfCaseCounts(String written, String meant) {
-        assertThat(new MeantPath(routes, true).of(written)).isEqualTo(meant);
+        assertThat(routes.meant(written, true)).isEqualTo(meant);
     }
 
     @ParameterizedTest
@@ -66,6 +65,6 @@ class MeantPathTest {
     void route_ofVariablesAlone_isNotWhatWasMeant(String written) {
         Routes generic = new Routes(ROUTES.subList(5, 6), pattern -> false, false, false);
 
-        assertThat(new MeantPath(generic, false).of(written)).isNull();
+        assertThat(generic.meant(written, false)).isNull();
     }
 }
