@@ -21,7 +21,6 @@ class ArchitectureTest {
             ".input",
             ".recording",
             ".traffic",
-            ".attack",
             ".endpoint",
             ".config",
             ".replay",

@@ -5,7 +5,6 @@ import dev.ratelimit.simulator.config.SimulatedLimits;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -117,14 +116,9 @@ final class LimitInput {
         return new ConfigurationSource(files, profiles, all);
     }
 
-    /**
-     * Checks that there are the policies of {@code --include}.
-     *
-     * @param tried the limits that are tried out, any of which may have them
-     */
-    void checkIncluded(Collection<SimulatedLimits> tried) {
-        Set<String> known = new TreeSet<>();
-        tried.forEach(one -> known.addAll(one.properties().policies().keySet()));
+    /** Checks that there are the policies of {@code --include}. */
+    void checkIncluded(SimulatedLimits tried) {
+        Set<String> known = new TreeSet<>(tried.properties().policies().keySet());
         Set<String> unknown = new TreeSet<>(included);
         unknown.removeAll(known);
         if (!unknown.isEmpty()) {

@@ -18,7 +18,7 @@ import picocli.CommandLine.IVersionProvider;
         description = "Tries rate limits out on recorded traffic.",
         mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class,
-        subcommands = {ReplayCommand.class, SuggestCommand.class, CompareCommand.class, AttackCommand.class})
+        subcommands = {ReplayCommand.class, SuggestCommand.class})
 public final class Main {
 
     /** The result is not what was asked for: with --strict, a log that could not be read as a whole. */

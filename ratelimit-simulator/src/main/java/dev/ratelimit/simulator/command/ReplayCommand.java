@@ -46,7 +46,7 @@ final class ReplayCommand extends LogCommand {
         try (Traffic traffic = Traffic.open(limits, log, progress);
                 OutputFile lines = decisions == null ? null : OutputFile.of(decisions, print);
                 OutputFile page = out == null ? null : OutputFile.of(pageIn(out).toString(), print)) {
-            limits.checkIncluded(List.of(traffic.limits()));
+            limits.checkIncluded(traffic.limits());
             KeyText keys = new KeyText(
                     traffic.limits().rules().inForce(),
                     showKeys || traffic.limits().areRecorded());

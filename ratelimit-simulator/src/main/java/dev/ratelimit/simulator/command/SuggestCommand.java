@@ -77,7 +77,7 @@ final class SuggestCommand extends LogCommand {
         try (Traffic traffic =
                 Traffic.open(planned.isEmpty() ? source : source.with(perClient()), limits, log, progress)) {
             checkKey(planned, traffic);
-            limits.checkIncluded(List.of(traffic.limits()));
+            limits.checkIncluded(traffic.limits());
             long split = check.isEmpty() ? split(traffic, progress) : Long.MAX_VALUE;
             Suggester suggester = new Suggester(traffic.limits(), traffic.stages(), wish, planned);
             List<Suggestion> suggestions = suggester.suggest(() -> log.open(traffic.options(), progress), split);
@@ -106,8 +106,7 @@ final class SuggestCommand extends LogCommand {
         }
         if (log.isTrace()) {
             throw new IllegalArgumentException(
-                    "suggest needs a log with requests, not a trace of keys; compare --format trace"
-                            + " tells which algorithm admits what");
+                    "suggest needs a log with requests, not a trace of keys");
         }
     }
 

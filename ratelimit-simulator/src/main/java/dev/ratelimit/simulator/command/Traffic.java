@@ -61,13 +61,6 @@ record Traffic(
         }
     }
 
-    /** Other limits for the same log. */
-    SimulatedLimits limitsOf(ConfigurationSource source, LimitInput input, LogInput from) throws IOException {
-        return SimulatedLimits.of(source, endpoints)
-                .on(log, from.namesUsers(), input.included)
-                .requirePolicies(source);
-    }
-
     /** Whether any policy depends on the endpoint. */
     boolean readsEndpoints() {
         return limits.rules().inForce().reads((Stage) null).include(Fact.ENDPOINT);

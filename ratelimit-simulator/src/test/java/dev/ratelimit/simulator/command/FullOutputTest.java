@@ -60,8 +60,6 @@ class FullOutputTest {
         fails("replay", "--config", config, "--input", log);
         fails("replay", "--config", config, "--input", log, "--decisions", "-");
         fails("suggest", "--config", config, "--input", log, "--touch-at-most", "1%");
-        fails("compare", "--config", config, "--input", log);
-        fails("attack", "flood", "--seconds", "1");
         fails("--help");
     }
 }

@@ -47,12 +47,9 @@ class NoPolicyTest {
     @Test
     void otherCommands_failToo() throws IOException {
         Path config = config("server.port: 1\n");
-        Path good = Files.writeString(directory.resolve("good.yml"), "ratelimit.policies.all: 1/minute\n");
 
         for (List<String> arguments : List.of(
                 List.of("suggest", "--at-most", "1/second", "--config", config.toString()),
-                List.of("compare", "--config", config.toString()),
-                List.of("compare", "--config", good.toString(), "--with", config.toString()),
                 List.of("replay", "--property", "server.port=1"))) {
             String[] all = java.util.stream.Stream.concat(
                             arguments.stream(), List.of("--input", log.toString()).stream())

@@ -107,8 +107,7 @@ class SimulatorPageTest {
                 .hasSizeGreaterThan(15)
                 .allSatisfy(option -> assertThat(
                                 replay.getCommandSpec().optionsMap().containsKey(option)
-                                        || suggest.getCommandSpec().optionsMap().containsKey(option)
-                                        || option.equals("--start"))
+                                        || suggest.getCommandSpec().optionsMap().containsKey(option))
                         .as(option)
                         .isTrue());
     }

@@ -320,12 +320,9 @@ class SuggestTest {
                 "500/minute",
                 "--input",
                 log.toString());
-        CommandLineRun compare =
-                CommandLineRun.of("compare", "--strict", "--config", config.toString(), "--input", log.toString());
 
         assertThat(suggest.out()).as(suggest.err()).contains("lines could not be read:", "#     ");
-        assertThat(compare.out()).as(compare.err()).contains("lines could not be read:");
-        assertThat(List.of(suggest.code(), compare.code())).containsOnly(1);
+        assertThat(suggest.code()).isEqualTo(1);
     }
 
     @Test
