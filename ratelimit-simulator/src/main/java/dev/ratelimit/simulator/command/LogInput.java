@@ -5,7 +5,6 @@ import dev.ratelimit.simulator.endpoint.LogEndpoints;
 import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.simulator.traffic.Field.Kind;
 import dev.ratelimit.simulator.traffic.FieldMapping;
-import dev.ratelimit.simulator.traffic.LogFormats;
 import dev.ratelimit.simulator.traffic.LogOptions;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -39,7 +38,7 @@ final class LogInput {
             names = "--format",
             paramLabel = "FORMAT",
             description =
-                    "combined, common, json, csv, trace, recording, or a log format of nginx, Apache or Tomcat; by default, what"
+                    "combined, common, json, csv, recording, or a log format of nginx, Apache or Tomcat; by default, what"
                             + " the first line looks like.")
     @Nullable
     String format;
@@ -188,10 +187,6 @@ final class LogInput {
             throw new IllegalArgumentException("--sort-window must be from 1 to 10000000 but was " + window);
         }
         return window;
-    }
-
-    boolean isTrace() {
-        return LogFormats.TRACE.equals(format);
     }
 
     /** Whether the user has said which field has the callers. */

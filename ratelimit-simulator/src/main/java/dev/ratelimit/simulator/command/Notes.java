@@ -88,7 +88,7 @@ final class Notes {
         boolean fast = traffic.limits().rules().policiesInForce().stream()
                 .flatMap(policy -> policy.limits().stream())
                 .anyMatch(limit -> limit.rate().periodNanos() < TEN_SECONDS);
-        if (log.hasWholeSeconds() && fast && !traffic.trace()) {
+        if (log.hasWholeSeconds() && fast) {
             add(
                     "The log has whole seconds, so that all requests of a second come at its beginning; limits of a few seconds"
                             + " seem stricter than they are");

@@ -43,7 +43,7 @@ final class ReplayCommand extends LogCommand {
         checkOutputs();
         PrintWriter print = out();
         Progress progress = progress();
-        try (Traffic traffic = Traffic.open(limits, log, progress);
+        try (Traffic traffic = Traffic.open(limits.source(), limits, log, progress);
                 OutputFile lines = decisions == null ? null : OutputFile.of(decisions, print);
                 OutputFile page = out == null ? null : OutputFile.of(pageIn(out).toString(), print)) {
             limits.checkIncluded(traffic.limits());
@@ -101,7 +101,7 @@ final class ReplayCommand extends LogCommand {
 
     private String title() {
         String tried = limits.files.isEmpty()
-                ? String.valueOf(limits.limit)
+                ? limits.properties.toString()
                 : String.join(", ", limits.files.stream().map(Path::toString).toList());
         return tried + " on " + String.join(", ", log.inputs);
     }

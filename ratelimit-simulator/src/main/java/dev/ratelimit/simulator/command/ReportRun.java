@@ -35,10 +35,6 @@ final class ReportRun {
     void run(List<ReplayObserver> observers) throws IOException {
         List<ReplayObserver> all = new ArrayList<>(observers);
         all.add(candidates);
-        if (traffic.trace()) {
-            traffic.run(all);
-            return;
-        }
         List<Replay> replays = new ArrayList<>();
         replays.add(new Replay(traffic.limits(), traffic.stages(), all));
         for (Clients each : List.of(Clients.OBEYING, Clients.IGNORING)) {

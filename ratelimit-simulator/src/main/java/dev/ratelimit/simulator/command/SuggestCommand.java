@@ -60,6 +60,13 @@ final class SuggestCommand extends LogCommand {
             description = "Logs of another time to check the limits by; by default, the last 30 %% of the requests.")
     List<String> check = new ArrayList<>();
 
+    @Option(
+            names = "--key",
+            paramLabel = "KEY",
+            defaultValue = "ip",
+            description = "Without a configuration, whose budget the limit is, such as user; by default, ${DEFAULT-VALUE}.")
+    String key = "";
+
     @Option(names = "--show-keys", description = "Show values of keys that may be credentials, too, not their hashes.")
     boolean showKeys;
 
@@ -72,7 +79,7 @@ final class SuggestCommand extends LogCommand {
                 atMost == null ? null : Rate.parse(atMost));
         Progress progress = progress();
         LogInput checked = log.reading(check.isEmpty() ? log.inputs : check);
-        ConfigurationSource source = source();
+        ConfigurationSource source = limits.source();
         Set<String> planned = isPlanned(source) ? Set.of(Suggester.PER_CLIENT) : Set.of();
         try (Traffic traffic =
                 Traffic.open(planned.isEmpty() ? source : source.with(perClient()), limits, log, progress)) {
@@ -104,17 +111,6 @@ final class SuggestCommand extends LogCommand {
         if (log.inputs.contains(AccessLog.STANDARD_INPUT)) {
             throw new IllegalArgumentException("suggest reads the log several times; write a file in place of -");
         }
-        if (log.isTrace()) {
-            throw new IllegalArgumentException(
-                    "suggest needs a log with requests, not a trace of keys");
-        }
-    }
-
-    /** The configuration, which may be empty. */
-    private ConfigurationSource source() {
-        return limits.files.isEmpty() && limits.limit == null
-                ? new ConfigurationSource(List.of(), limits.profiles, limits.properties)
-                : limits.source(Suggester.PER_CLIENT);
     }
 
     /** Whether there is no configuration, so that a policy for each client is planned. */
@@ -126,18 +122,14 @@ final class SuggestCommand extends LogCommand {
     /** The policy that is planned. Its limit is in force nowhere, and only has the period of what is suggested. */
     private Map<String, String> perClient() {
         String prefix = "ratelimit.policies." + Suggester.PER_CLIENT;
-        return Map.of(prefix + ".limit", "1/minute", prefix + ".key", key());
-    }
-
-    private String key() {
-        return limits.key == null ? "ip" : limits.key;
+        return Map.of(prefix + ".limit", "1/minute", prefix + ".key", key);
     }
 
     private void checkKey(Set<String> planned, Traffic traffic) {
         List<String> lack = traffic.limits().leftOut().get(Suggester.PER_CLIENT);
         if (lack != null && planned.contains(Suggester.PER_CLIENT)) {
             throw new IllegalArgumentException(
-                    "--key " + key() + " reads what the log lacks: " + String.join(", ", lack));
+                    "--key " + key + " reads what the log lacks: " + String.join(", ", lack));
         }
     }
 

@@ -5,7 +5,6 @@ import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.endpoint.LogEndpoints;
 import dev.ratelimit.simulator.replay.Replay;
 import dev.ratelimit.simulator.replay.ReplayObserver;
-import dev.ratelimit.simulator.replay.TraceReplay;
 import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.simulator.traffic.LogOptions;
 import dev.ratelimit.spring.rules.request.Reads.Fact;
@@ -21,7 +20,6 @@ import org.springframework.core.env.Environment;
  * @param options how it is read
  * @param limits without the policies that the log lacks something for
  * @param endpoints of the requests
- * @param trace whether the log is a trace
  * @param stages whether Spring Security runs
  */
 record Traffic(
@@ -29,18 +27,8 @@ record Traffic(
         LogOptions options,
         SimulatedLimits limits,
         LogEndpoints endpoints,
-        boolean trace,
         boolean stages)
         implements AutoCloseable {
-
-    /** The names of the policy of --limit. */
-    static final String TRACE_POLICY = "trace";
-
-    static final String LIMIT_POLICY = "limit";
-
-    static Traffic open(LimitInput limits, LogInput input, Progress progress) throws IOException {
-        return open(limits.source(input.isTrace() ? TRACE_POLICY : LIMIT_POLICY), limits, input, progress);
-    }
 
     static Traffic open(ConfigurationSource source, LimitInput limits, LogInput input, Progress progress)
             throws IOException {
@@ -54,7 +42,7 @@ record Traffic(
             SimulatedLimits simulated =
                     written.on(log, input.namesUsers(), limits.included).requirePolicies(source);
             boolean stages = limits.security || log.summary().hasStages();
-            return new Traffic(log, options, simulated, endpoints, input.isTrace(), stages);
+            return new Traffic(log, options, simulated, endpoints, stages);
         } catch (IOException | RuntimeException | Error e) {
             log.close();
             throw e;
@@ -67,11 +55,7 @@ record Traffic(
     }
 
     void run(List<ReplayObserver> observers) throws IOException {
-        if (trace) {
-            new TraceReplay(limits, observers).run(log);
-        } else {
-            new Replay(limits, stages, observers).run(log);
-        }
+        new Replay(limits, stages, observers).run(log);
     }
 
     @Override

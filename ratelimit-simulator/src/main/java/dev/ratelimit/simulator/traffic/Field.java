@@ -41,10 +41,6 @@ public record Field(Kind kind, String name) {
         CLAIM,
         /** What a bean says that resolves keys or plans. */
         BEAN,
-        /** The key of a trace. */
-        KEY,
-        /** The permits of a trace. */
-        COST,
         /** Nothing that matters here. */
         OTHER
     }

@@ -32,14 +32,9 @@ final class JsonFormat implements LogFormat {
     enum Lines {
         /** What the application logs. */
         LOG,
-        /** A time, a cost and a key. */
-        TRACE,
         /** What the actuator has recorded. */
         RECORDING
     }
-
-    private static final Map<String, Field> OF_TRACES =
-            Map.of("t", Field.of(Kind.TIME), "cost", Field.of(Kind.COST), "key", Field.of(Kind.KEY));
 
     private static final Map<String, Field> OF_RECORDINGS = Map.of(
             "time", Field.of(Kind.TIME),
@@ -58,7 +53,6 @@ final class JsonFormat implements LogFormat {
     private Field fieldOf(String name) {
         return switch (lines) {
             case LOG -> mapping.of(name);
-            case TRACE -> OF_TRACES.getOrDefault(name, Field.OTHER);
             case RECORDING -> OF_RECORDINGS.getOrDefault(name, Field.OTHER);
         };
     }
@@ -121,11 +115,7 @@ final class JsonFormat implements LogFormat {
                 if (value == JsonToken.VALUE_NULL || field.kind() == Kind.OTHER) {
                     continue;
                 }
-                if (lines == Lines.TRACE && field.kind() == Kind.TIME) {
-                    draft.setMillis(parser.getString());
-                } else {
-                    draft.set(field, parser.getString());
-                }
+                draft.set(field, parser.getString());
             }
         }
     }

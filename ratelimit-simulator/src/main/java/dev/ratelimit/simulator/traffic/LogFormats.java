@@ -8,9 +8,6 @@ import org.jspecify.annotations.Nullable;
 /** The formats by name, and by the first line of a log. */
 public final class LogFormats {
 
-    /** The name of the format of traces. */
-    public static final String TRACE = "trace";
-
     /** The name of the format of what the actuator has recorded. */
     static final String RECORDING = "recording";
 
@@ -27,7 +24,6 @@ public final class LogFormats {
             case "common" -> new PatternFormat(PatternFormat.COMMON, mapping);
             case "json" -> new JsonFormat(mapping, Lines.LOG);
             case "csv" -> new CsvFormat(mapping);
-            case TRACE -> new JsonFormat(mapping, Lines.TRACE);
             case RECORDING -> new JsonFormat(mapping, Lines.RECORDING);
             default -> new PatternFormat(format, mapping);
         };

@@ -47,11 +47,6 @@ public record LogOptions(
         return new LogOptions(format, mapping, zone, durationUnit, timesAreEnds, other, headers, window);
     }
 
-    /** Traces have keys in place of paths. */
-    boolean needsPath() {
-        return !LogFormats.TRACE.equals(format);
-    }
-
     /** The same without headers that nobody reads. */
     public LogOptions withHeaders(@Nullable Set<String> read) {
         return new LogOptions(format, mapping, zone, durationUnit, timesAreEnds, contextPath, read, window);

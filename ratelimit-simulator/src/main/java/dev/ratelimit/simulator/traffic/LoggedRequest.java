@@ -88,16 +88,6 @@ public final class LoggedRequest implements WebRequest {
         return values.user();
     }
 
-    /** The permits of a request of a trace; otherwise 1. */
-    public long cost() {
-        return values.cost();
-    }
-
-    /** The key of a request of a trace; otherwise empty. */
-    public String key() {
-        return values.key();
-    }
-
     @Override
     public String method() {
         return method;

@@ -16,8 +16,6 @@ import org.jspecify.annotations.Nullable;
  * @param cookies by name
  * @param session the id; {@code null} without a session
  * @param beans what resolvers say, by the names of their beans
- * @param key of a trace
- * @param cost permits of a trace
  * @param charges what it asked policies for when it was recorded
  */
 record LoggedValues(
@@ -27,12 +25,10 @@ record LoggedValues(
         Map<String, String> cookies,
         @Nullable String session,
         Map<String, @Nullable String> beans,
-        String key,
-        long cost,
         Map<String, RecordedCharge> charges) {
 
     static final LoggedValues NONE =
-            new LoggedValues(null, Set.of(), Map.of(), Map.of(), null, Map.of(), "", 1, Map.of());
+            new LoggedValues(null, Set.of(), Map.of(), Map.of(), null, Map.of(), Map.of());
 
     @Nullable
     String user() {
@@ -40,6 +36,6 @@ record LoggedValues(
     }
 
     LoggedValues withoutCaller() {
-        return new LoggedValues(null, Set.of(), headers, cookies, session, beans, key, cost, charges);
+        return new LoggedValues(null, Set.of(), headers, cookies, session, beans, charges);
     }
 }

@@ -77,7 +77,7 @@ final class PatternFormat implements LogFormat {
         }
         if (all.isEmpty()) {
             throw new IllegalArgumentException("the format '" + pattern
-                    + "' has no variables; write combined, common, json, csv, trace, recording or a log format with variables,"
+                    + "' has no variables; write combined, common, json, csv, recording or a log format with variables,"
                     + " such as '$remote_addr [$time_local] \"$request\" $status'");
         }
         texts.add(bytes(pattern.substring(at)));

@@ -52,8 +52,6 @@ final class RequestDraft {
     private Map<String, @Nullable String> beans = Map.of();
     private Set<String> roles = Set.of();
     private @Nullable String session;
-    private String key = "";
-    private long cost;
     private Map<String, RecordedCharge> charges = Map.of();
     private boolean plain;
     private @Nullable String mistake;
@@ -79,8 +77,6 @@ final class RequestDraft {
         durationNanos = LoggedRequest.UNKNOWN;
         user = null;
         session = null;
-        key = "";
-        cost = 1;
         mistake = null;
         if (!plain) {
             headers = Map.of();
@@ -187,16 +183,6 @@ final class RequestDraft {
         charges = recorded;
     }
 
-    /** Takes over the time of a trace, in milliseconds since any moment. */
-    void setMillis(String millis) {
-        try {
-            nanos = Math.multiplyExact(Long.parseLong(millis), 1_000_000L);
-            timed = true;
-        } catch (NumberFormatException | ArithmeticException e) {
-            fail("t must be a whole number of milliseconds but was '" + millis + "'");
-        }
-    }
-
     private void setPresent(Field field, String value) {
         switch (field.kind()) {
             case ADDRESS -> address = value;
@@ -208,8 +194,6 @@ final class RequestDraft {
             case STATUS -> status = (int) number(value, "status");
             case DURATION -> durationNanos = duration(field, value);
             case SESSION -> session = value;
-            case KEY -> key = value;
-            case COST -> cost = number(value, "cost");
             default -> setRare(field, value);
         }
     }
@@ -300,13 +284,13 @@ final class RequestDraft {
             return "there is no time";
         }
         if (mistake == null && startNanos() < 0) {
-            return options.needsPath() ? "the request began before 1970" : "t is negative";
+            return "the request began before 1970";
         }
-        if (mistake == null && options.needsPath() && target == null && request == null) {
+        if (mistake == null && target == null && request == null) {
             return "there is no path";
         }
         if (mistake == null && (request == null || target != null)) {
-            readTarget(target == null ? "/" : target);
+            readTarget(Objects.requireNonNull(target));
         }
         return mistake;
     }
@@ -388,7 +372,7 @@ final class RequestDraft {
     }
 
     LoggedValues values() {
-        if (plain && user == null && session == null && key.isEmpty() && cost == 1) {
+        if (plain && user == null && session == null) {
             return LoggedValues.NONE;
         }
         return new LoggedValues(
@@ -398,8 +382,6 @@ final class RequestDraft {
                 cookies,
                 session,
                 beans,
-                key,
-                cost,
                 charges);
     }
 }

@@ -2,10 +2,7 @@ package dev.ratelimit.simulator.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -51,30 +48,6 @@ class SimulatorPageTest {
     @Test
     void decisions_areThoseOfThePage() throws IOException {
         assertThat(replay("--decisions", "-").out()).contains(block("json"));
-    }
-
-    @Test
-    void trace_isReadFromStandardInput() {
-        String lines = page.split("echo '", 2)[1].split("' \\|", 2)[0];
-        InputStream before = System.in;
-        System.setIn(new ByteArrayInputStream(lines.getBytes(StandardCharsets.UTF_8)));
-        try {
-            CommandLineRun run = CommandLineRun.of(
-                    "replay",
-                    "--format",
-                    "trace",
-                    "--input",
-                    "-",
-                    "--limit",
-                    "10/minute",
-                    "--algorithm",
-                    "sliding-log",
-                    "--decisions",
-                    "-");
-            assertThat(run.out()).contains("\"allowed\":true,\"remaining\":2", "\"allowed\":false,\"remaining\":2");
-        } finally {
-            System.setIn(before);
-        }
     }
 
     @Test

@@ -161,7 +161,7 @@ class LogFormatTest {
             for (int i = random.nextInt(5); i >= 0; i--) {
                 bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);
             }
-            for (String format : List.of("combined", "common", "json", "csv", "trace", "$time_local $request")) {
+            for (String format : List.of("combined", "common", "json", "csv", "$time_local $request")) {
                 try (AccessLog log =
                         AccessLog.of(new ByteArrayInputStream(bytes), LogOptions.DEFAULT.withFormat(format))) {
                     read(log).forEach(LoggedRequest::normalizedPath);
