@@ -18,6 +18,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -30,6 +31,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
+import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
  * Requests per second of the simulator on one core, through three policies: global, per endpoint, and per user and
@@ -48,7 +50,12 @@ public class ReplayBenchmark {
     static final int REQUESTS = 500_000;
     private static final int CLIENTS = 10_000;
 
-    private final LogEndpoints endpoints = new LogEndpoints(List.of(), "");
+    private final LogEndpoints endpoints = new LogEndpoints(
+            Stream.of("/api/products/{id}", "/api/orders")
+                    .map(PathPatternParser.defaultInstance::parse)
+                    .map(pattern -> new LogEndpoints.Route(Set.of("GET"), pattern))
+                    .toList(),
+            "");
     private byte[] log = {};
     private List<LoggedRequest> requests = List.of();
     private @Nullable SimulatedLimits limits;

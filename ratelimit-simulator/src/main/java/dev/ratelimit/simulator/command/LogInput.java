@@ -106,10 +106,6 @@ final class LogInput {
     @Nullable
     Path endpoints;
 
-    @Option(names = "--openapi", paramLabel = "FILE", description = "An OpenAPI description that has the endpoints.")
-    @Nullable
-    Path openApi;
-
     @Option(
             names = "--strict",
             description =
@@ -225,20 +221,10 @@ final class LogInput {
         if (endpoints != null) {
             files.accept("--endpoints", endpoints);
         }
-        if (openApi != null) {
-            files.accept("--openapi", openApi);
-        }
     }
 
     /** Finds the endpoints of requests. */
     LogEndpoints endpoints(String managementPath) throws IOException {
-        List<LogEndpoints.Route> routes = new ArrayList<>();
-        if (endpoints != null) {
-            routes.addAll(KnownEndpoints.list(endpoints));
-        }
-        if (openApi != null) {
-            routes.addAll(KnownEndpoints.openApi(openApi));
-        }
-        return new LogEndpoints(routes, managementPath);
+        return new LogEndpoints(endpoints == null ? List.of() : KnownEndpoints.list(endpoints), managementPath);
     }
 }

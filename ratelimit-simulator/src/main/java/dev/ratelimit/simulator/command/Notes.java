@@ -26,11 +26,6 @@ final class Notes {
         all.notes.addAll(traffic.limits().notes());
         all.off(traffic.limits());
         all.log(traffic);
-        if (traffic.endpoints().learned() > 0 && traffic.readsEndpoints()) {
-            all.add(
-                    "%,d endpoints were learned from the paths (--endpoints or --openapi)",
-                    traffic.endpoints().learned());
-        }
         Map<String, Integer> maxKeys = traffic.limits().properties().maxKeys();
         for (PolicyStatistics policy : statistics.policies()) {
             int max = maxKeys.getOrDefault(policy.name(), InMemoryStore.DEFAULT_MAX_KEYS);

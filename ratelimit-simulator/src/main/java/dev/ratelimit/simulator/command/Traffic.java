@@ -7,8 +7,6 @@ import dev.ratelimit.simulator.replay.Replay;
 import dev.ratelimit.simulator.replay.ReplayObserver;
 import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.simulator.traffic.LogOptions;
-import dev.ratelimit.spring.rules.request.Reads.Fact;
-import dev.ratelimit.spring.rules.rule.Stage;
 import java.io.IOException;
 import java.util.List;
 import org.springframework.core.env.Environment;
@@ -19,14 +17,12 @@ import org.springframework.core.env.Environment;
  * @param log which is open
  * @param options how it is read
  * @param limits without the policies that the log lacks something for
- * @param endpoints of the requests
  * @param stages whether Spring Security runs
  */
 record Traffic(
         AccessLog log,
         LogOptions options,
         SimulatedLimits limits,
-        LogEndpoints endpoints,
         boolean stages)
         implements AutoCloseable {
 
@@ -42,16 +38,11 @@ record Traffic(
             SimulatedLimits simulated =
                     written.on(log, input.namesUsers(), limits.included).requirePolicies(source);
             boolean stages = limits.security || log.summary().hasStages();
-            return new Traffic(log, options, simulated, endpoints, stages);
+            return new Traffic(log, options, simulated, stages);
         } catch (IOException | RuntimeException | Error e) {
             log.close();
             throw e;
         }
-    }
-
-    /** Whether any policy depends on the endpoint. */
-    boolean readsEndpoints() {
-        return limits.rules().inForce().reads((Stage) null).include(Fact.ENDPOINT);
     }
 
     void run(List<ReplayObserver> observers) throws IOException {

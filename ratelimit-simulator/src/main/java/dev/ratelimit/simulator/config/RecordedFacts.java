@@ -27,10 +27,13 @@ public final class RecordedFacts {
             Fact.USER, "--user-from FIELD",
             Fact.PRINCIPAL, "--user-from FIELD and --roles-from FIELD",
             Fact.SESSION, "--session-from FIELD",
-            Fact.ADDRESS, "--field address=FIELD");
+            Fact.ADDRESS, "--field address=FIELD",
+            Fact.ENDPOINT, "--endpoints FILE",
+            Fact.PATH_VARIABLE, "--endpoints FILE");
 
     private final Set<Field> fields;
     private final boolean users;
+    private final boolean endpoints;
     private final @Nullable Recording recording;
     private final RecordedPaths paths;
 
@@ -39,10 +42,12 @@ public final class RecordedFacts {
      *
      * @param log what was found in it
      * @param users whether the user has said where the names of callers are, which may be missing in all lines
+     * @param endpoints whether the user has said which endpoints there are
      */
-    public RecordedFacts(LogSummary log, boolean users) {
+    public RecordedFacts(LogSummary log, boolean users, boolean endpoints) {
         this.fields = Set.copyOf(log.fields());
         this.users = users || log.hasUsers();
+        this.endpoints = endpoints;
         this.recording = log.recording();
         this.paths = new RecordedPaths(Set.copyOf(log.endpoints()));
     }
@@ -74,7 +79,7 @@ public final class RecordedFacts {
         return lack;
     }
 
-    private static String text(Fact fact, String name) {
+    private String text(Fact fact, String name) {
         String what = switch (fact) {
             case HEADER -> name.isEmpty() ? "headers" : "the header " + name;
             case COOKIE -> name.isEmpty() ? "cookies" : "the cookie " + name;
@@ -91,14 +96,16 @@ public final class RecordedFacts {
             case ATTRIBUTE -> "the attribute" + (name.isEmpty() ? "s" : " " + name);
             default -> "the " + fact.name().toLowerCase(Locale.ROOT);
         };
-        String option = OPTIONS.get(fact);
+        String option = recording == null ? OPTIONS.get(fact) : null;
         return what + (option == null ? "" : " (" + option.replace("NAME", name.isEmpty() ? "NAME" : name) + ")");
     }
 
     private boolean hasAll(Fact fact) {
         return switch (fact) {
-            case METHOD, ENDPOINT -> true;
-            case PATH_VARIABLE, QUERY -> recording == null;
+            case METHOD -> true;
+            case ENDPOINT -> recording != null || endpoints;
+            case PATH_VARIABLE -> recording == null && endpoints;
+            case QUERY -> recording == null;
             case ADDRESS -> has(Kind.ADDRESS);
             case USER -> users;
             case PRINCIPAL -> users && has(Kind.ROLES);

@@ -1,5 +1,6 @@
 package dev.ratelimit.simulator.config;
 
+import dev.ratelimit.simulator.endpoint.LogEndpoints;
 import dev.ratelimit.simulator.recording.Recording;
 import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.simulator.traffic.Field.Kind;
@@ -9,7 +10,6 @@ import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.path.PathPatterns;
-import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -43,7 +43,7 @@ public record SimulatedLimits(
         Environment environment,
         RateLimitProperties properties,
         RequestRules rules,
-        EndpointResolver endpoints,
+        LogEndpoints endpoints,
         Map<String, List<String>> leftOut,
         List<String> notes,
         Map<String, Rule> written) {
@@ -59,7 +59,7 @@ public record SimulatedLimits(
      * @param endpoints finds the endpoints of requests
      * @throws ConfigurationMistakeException if an application would not start with them
      */
-    public static SimulatedLimits of(ConfigurationSource source, EndpointResolver endpoints) {
+    public static SimulatedLimits of(ConfigurationSource source, LogEndpoints endpoints) {
         Environment environment = source.environment();
         RateLimitProperties properties = ConfigurationSource.bind(environment);
         RequestRules rules = read(environment, properties, endpoints);
@@ -75,23 +75,23 @@ public record SimulatedLimits(
     public SimulatedLimits on(AccessLog log, boolean users, Set<String> included) throws IOException {
         if (isDecidedByPaths(log.summary().recording())) {
             boolean whole = log.survey();
-            SimulatedLimits recorded = on(new RecordedFacts(log.summary(), users), included);
+            SimulatedLimits recorded = on(new RecordedFacts(log.summary(), users, endpoints.areKnown()), included);
             if (!whole) {
                 recorded.notes.add(
                         "Whether paths decide is known of the first requests, as standard input is read only once");
             }
             return recorded;
         }
-        SimulatedLimits first = on(new RecordedFacts(log.summary(), users), included);
+        SimulatedLimits first = on(new RecordedFacts(log.summary(), users, endpoints.areKnown()), included);
         if (first.leftOut.isEmpty() && first.notes.isEmpty()) {
             return first;
         }
-        boolean byUsers = !users && !first.leftOut.equals(on(new RecordedFacts(log.summary(), true), included).leftOut);
+        boolean byUsers = !users && !first.leftOut.equals(on(new RecordedFacts(log.summary(), true, endpoints.areKnown()), included).leftOut);
         if (!byUsers && !log.mayHaveOtherFields()) {
             return first;
         }
         if (log.survey()) {
-            return on(new RecordedFacts(log.summary(), users), included);
+            return on(new RecordedFacts(log.summary(), users, endpoints.areKnown()), included);
         }
         first.notes.add("What the log lacks is what its first requests lack, as standard input is read only once");
         return first;
@@ -118,7 +118,9 @@ public record SimulatedLimits(
     }
 
     private SimulatedLimits onRecording(RecordedPolicies recorded, RecordedFacts facts, Set<String> included) {
-        SimulatedLimits all = withPolicies(recorded.withAnnotated(properties.policies()));
+        SimulatedLimits all =
+                new SimulatedLimits(environment, properties, rules, endpoints.ofRecording(), leftOut, notes, written)
+                        .withPolicies(recorded.withAnnotated(properties.policies()));
         Map<String, Rule> rulesAsWritten = all.rules.inForce().byPolicy();
         List<String> others = new ArrayList<>();
         Map<String, PolicyProperties> decided = recorded.asRecorded(all.properties.policies(), rulesAsWritten, others);
@@ -235,7 +237,7 @@ public record SimulatedLimits(
     }
 
     private static RequestRules read(
-            Environment environment, RateLimitProperties properties, EndpointResolver endpoints) {
+            Environment environment, RateLimitProperties properties, LogEndpoints endpoints) {
         return ConfigurationSource.reported(environment, () -> {
             RequestRules read = new RequestRules(
                     properties,

@@ -1,22 +1,15 @@
 package dev.ratelimit.simulator.endpoint;
 
 import java.io.IOException;
-import java.io.Reader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.springframework.web.util.pattern.PathPatternParser;
 import org.springframework.web.util.pattern.PatternParseException;
-import org.yaml.snakeyaml.LoaderOptions;
-import org.yaml.snakeyaml.Yaml;
-import org.yaml.snakeyaml.constructor.SafeConstructor;
-import org.yaml.snakeyaml.error.YAMLException;
 
 /** Reads the endpoints of an application. */
 public final class KnownEndpoints {
@@ -47,35 +40,6 @@ public final class KnownEndpoints {
                             ? route(where, List.of(), parts[0])
                             : route(where, List.of(parts[0].split(",")), parts[1]));
         }
-        return routes;
-    }
-
-    /**
-     * Reads the paths of an OpenAPI description, in JSON or YAML.
-     *
-     * @throws IllegalArgumentException if it is none
-     */
-    public static List<LogEndpoints.Route> openApi(Path file) throws IOException {
-        Object root;
-        try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
-            root = new Yaml(new SafeConstructor(new LoaderOptions())).load(reader);
-        } catch (YAMLException e) {
-            throw new IllegalArgumentException(file + " cannot be read: " + e.getMessage(), e);
-        }
-        if (!(root instanceof Map<?, ?> api) || !(api.get("paths") instanceof Map<?, ?> paths)) {
-            throw new IllegalArgumentException(file + " has no paths; write an OpenAPI description in JSON or YAML");
-        }
-        List<LogEndpoints.Route> routes = new ArrayList<>();
-        paths.forEach((path, operations) -> {
-            if (operations instanceof Map<?, ?> methods) {
-                for (Object method : methods.keySet()) {
-                    String upper = String.valueOf(method).toUpperCase(Locale.ROOT);
-                    if (METHODS.contains(upper)) {
-                        routes.add(route(file.toString(), List.of(upper), String.valueOf(path)));
-                    }
-                }
-            }
-        });
         return routes;
     }
 

@@ -15,10 +15,9 @@ import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 import org.springframework.web.util.pattern.PatternParseException;
 
-/** Finds the endpoints of logged requests: the known ones or, if there are none, those that the paths look like. */
+/** Finds the endpoints of logged requests: those of a list, or those that a recording has in place of paths. */
 public final class LogEndpoints implements EndpointResolver {
 
-    private static final int MAX_LEARNED = 10_000;
     private static final int KEPT = 50_000;
 
     /**
@@ -32,26 +31,16 @@ public final class LogEndpoints implements EndpointResolver {
     private record Known(Route route, Endpoint endpoint) {}
 
     private final List<Known> known = new ArrayList<>();
-    private final boolean learning;
+    private final boolean recorded;
 
     /** The path below which the actuator is; empty if it has its own port. */
     private final String management;
 
-    private final Map<String, Endpoint> learned = new HashMap<>();
-
     /** By method and path, as most requests are not the first with theirs. */
-    private final Map<String, Map<String, Endpoint>> seen = new HashMap<>();
+    private final Map<String, Endpoint> seen = new HashMap<>();
 
-    private int kept;
-
-    /**
-     * Finds endpoints.
-     *
-     * @param routes the known ones; empty to learn them from the paths
-     * @param management the path below which the actuator is; empty if it has its own port
-     */
-    public LogEndpoints(List<Route> routes, String management) {
-        this.learning = routes.isEmpty();
+    private LogEndpoints(List<Route> routes, boolean recorded, String management) {
+        this.recorded = recorded;
         this.management = management;
         routes.stream()
                 .sorted(Comparator.comparing(Route::pattern, PathPattern.SPECIFICITY_COMPARATOR))
@@ -59,42 +48,51 @@ public final class LogEndpoints implements EndpointResolver {
                         known.add(new Known(route, Endpoint.of(List.copyOf(route.methods()), route.pattern()))));
     }
 
-    /** How many endpoints were learned. */
-    public int learned() {
-        return learned.size();
+    /**
+     * Finds endpoints.
+     *
+     * @param routes the known ones; empty if none are
+     * @param management the path below which the actuator is; empty if it has its own port
+     */
+    public LogEndpoints(List<Route> routes, String management) {
+        this(routes, false, management);
+    }
+
+    /** The endpoints of a recording of the same application, which has their patterns in place of paths. */
+    public LogEndpoints ofRecording() {
+        return new LogEndpoints(List.of(), true, management);
+    }
+
+    /** Whether endpoints are known. */
+    public boolean areKnown() {
+        return recorded || !known.isEmpty();
     }
 
     @Override
     public Endpoint resolve(WebRequest request) {
-        String method = request.method();
-        Map<String, Endpoint> ofMethod = seen.computeIfAbsent(method, none -> new HashMap<>());
-        String path = request.path().value();
-        Endpoint before = ofMethod.get(path);
+        String key = request.method() + " " + request.path().value();
+        Endpoint before = seen.get(key);
         if (before != null) {
             return before;
         }
-        if (kept++ > KEPT) {
+        if (seen.size() >= KEPT) {
             seen.clear();
-            kept = 0;
-            ofMethod = seen.computeIfAbsent(method, none -> new HashMap<>());
         }
-        Endpoint found = find(HttpMethods.seenAs(method), request.path());
-        ofMethod.put(path, found);
+        Endpoint found = find(request.method(), request.path());
+        seen.put(key, found);
         return found;
     }
 
     private Endpoint find(String method, PathContainer path) {
-        if (isManagement(path.value())) {
-            return learn(method, path.value(), true);
+        if (recorded || isManagement(path.value())) {
+            return ofPattern(method, path.value());
         }
-        if (learning) {
-            return learn(method, path.value(), false);
-        }
+        String seenAs = HttpMethods.seenAs(method);
         Endpoint other = Endpoint.NOWHERE;
         for (Known one : known) {
             if (one.route().pattern().matches(path)) {
                 Set<String> methods = one.route().methods();
-                if (methods.isEmpty() || methods.contains(method)) {
+                if (methods.isEmpty() || methods.contains(seenAs)) {
                     return one.endpoint();
                 }
                 // as for a request that is answered with 405
@@ -104,31 +102,19 @@ public final class LogEndpoints implements EndpointResolver {
         return other;
     }
 
-    private Endpoint learn(String method, String path, boolean operators) {
+    private Endpoint ofPattern(String method, String written) {
         String name = Endpoint.methodOf(method);
-        String written = LearnedPaths.of(path);
-        Endpoint before = learned.get(name + " " + written);
-        if (before != null) {
-            return before;
-        }
-        if (learned.size() >= MAX_LEARNED) {
-            return Endpoint.UNMAPPED;
-        }
+        List<String> methods = name.equals("ANY") ? List.of() : List.of(name);
         try {
             PathPattern pattern = PathPatternParser.defaultInstance.parse(written);
-            List<String> methods = name.equals("ANY") ? List.of() : List.of(name);
-            Endpoint endpoint = operators ? Endpoint.ofManagement(methods, pattern) : Endpoint.of(methods, pattern);
-            learned.put(name + " " + written, endpoint);
-            return endpoint;
+            return isManagement(written) ? Endpoint.ofManagement(methods, pattern) : Endpoint.of(methods, pattern);
         } catch (PatternParseException e) {
             return Endpoint.UNMAPPED;
         }
     }
 
     private boolean isManagement(String path) {
-        return !management.isEmpty()
-                && path.startsWith(management)
-                && (path.length() == management.length() || path.charAt(management.length()) == '/');
+        return !management.isEmpty() && (path.equals(management) || path.startsWith(management + "/"));
     }
 
     /** Logs know no annotations. */

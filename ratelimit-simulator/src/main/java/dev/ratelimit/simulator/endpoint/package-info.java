@@ -1,4 +1,4 @@
-/** Where requests lead to: endpoints from a list of patterns or a description of an API, or learned from the paths. */
+/** Where requests lead to: endpoints from a list of patterns, or those of a recording. */
 @NullMarked
 package dev.ratelimit.simulator.endpoint;
 

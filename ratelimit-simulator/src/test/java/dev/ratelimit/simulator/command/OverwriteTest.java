@@ -31,7 +31,6 @@ class OverwriteTest {
         }
         Files.writeString(directory.resolve("c.yml"), CONFIG);
         Files.writeString(directory.resolve("endpoints.txt"), "GET /\n");
-        Files.writeString(directory.resolve("api.yml"), "paths: {/: {get: {}}}\n");
     }
 
     /** Words that are files begin with {@code @}. */
@@ -95,9 +94,6 @@ class OverwriteTest {
         assertRefused(
                 "--decisions @endpoints.txt would overwrite --endpoints @endpoints.txt",
                 "--input @x.log --endpoints @endpoints.txt --decisions @endpoints.txt");
-        assertRefused(
-                "--decisions @api.yml would overwrite --openapi @api.yml",
-                "--input @x.log --openapi @api.yml --decisions @api.yml");
     }
 
     @Test

@@ -115,8 +115,18 @@ class SuggestTest {
                     api: {key: "header:X-Api-Key", limit: 5/minute}
                 """);
 
+        Path endpoints = Files.writeString(directory.resolve("endpoints"), "GET /api/products/{id}\n");
+
         CommandLineRun run = CommandLineRun.of(
-                "suggest", "--config", config.toString(), "--touch-at-most", "2%", "--input", monday.toString());
+                "suggest",
+                "--config",
+                config.toString(),
+                "--touch-at-most",
+                "2%",
+                "--input",
+                monday.toString(),
+                "--endpoints",
+                endpoints.toString());
 
         assertThat(run.code()).as(run.out() + run.err()).isZero();
         assertThat(run.out())
@@ -328,6 +338,7 @@ class SuggestTest {
     @Test
     void atMost_addsAPolicyWhereNoneIsAboutAllRequests() throws IOException {
         Path log = few("access.log", 0, 200);
+        Path endpoints = Files.writeString(directory.resolve("endpoints"), "POST /login\n");
         for (String policy : List.of(
                 "p: {key: ip, limit: 5/minute, match: {paths: /login}}",
                 "p: {key: 'ip, endpoint', limit: 5/minute}",
@@ -336,7 +347,15 @@ class SuggestTest {
             Path config = config(policy);
 
             CommandLineRun run = CommandLineRun.of(
-                    "suggest", "--config", config.toString(), "--at-most", "100/minute", "--input", log.toString());
+                    "suggest",
+                    "--config",
+                    config.toString(),
+                    "--at-most",
+                    "100/minute",
+                    "--endpoints",
+                    endpoints.toString(),
+                    "--input",
+                    log.toString());
 
             assertThat(run.out())
                     .as(policy + run.err())

@@ -15,8 +15,6 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 class LogEndpointsTest {
 
@@ -31,22 +29,14 @@ class LogEndpointsTest {
         }
     }
 
-    @ParameterizedTest
-    @CsvSource({
-        "/orders/17, GET /orders/{id}",
-        "/orders/17/lines/3, GET /orders/{id}/lines/{id2}",
-        "/u/6f1c2d3e-aaaa-bbbb-cccc-000011112222, GET /u/{id}",
-        "/c/deadbeef01, GET /c/{id}",
-        "/m/ann@example.org, GET /m/{id}",
-        "/orders, GET /orders",
-        "/facade, GET /facade",
-        "/, GET /",
-        "/a{b, GET /a-b"
-    })
-    void unknownEndpoints_areLearnedFromPaths(String path, String endpoint) throws IOException {
-        LogEndpoints endpoints = new LogEndpoints(List.of(), "/actuator");
+    @Test
+    void recording_hasTheEndpointsInPlaceOfPaths() throws IOException {
+        LogEndpoints endpoints = new LogEndpoints(List.of(), "/actuator").ofRecording();
 
-        assertThat(endpoints.resolve(request("GET", path)).id()).isEqualTo(endpoint);
+        assertThat(endpoints.resolve(request("GET", "/orders/{id}")).id()).isEqualTo("GET /orders/{id}");
+        assertThat(endpoints.resolve(request("POST", "/")).id()).isEqualTo("POST /");
+        assertThat(endpoints.resolve(request("GET", "/actuator/{*path}")).isManagement())
+                .isTrue();
     }
 
     @Test
@@ -65,21 +55,9 @@ class LogEndpointsTest {
     }
 
     @Test
-    void openApi_hasTheEndpoints() throws IOException {
-        Path file = Files.writeString(
-                directory.resolve("api.json"),
-                "{\"openapi\":\"3.1.0\",\"paths\":{\"/orders/{id}\":{\"get\":{},\"parameters\":[]}}}");
-        LogEndpoints endpoints = new LogEndpoints(KnownEndpoints.openApi(file), "");
-
-        assertThat(endpoints.resolve(request("GET", "/orders/7")).id()).isEqualTo("GET /orders/{id}");
-    }
-
-    @Test
     void otherFiles_areSaidToBe() throws IOException {
         Path list = Files.writeString(directory.resolve("endpoints"), "GET /a\nFETCH /b\n");
-        Path api = Files.writeString(directory.resolve("api.yml"), "a: [1\n");
 
         assertThatThrownBy(() -> KnownEndpoints.list(list)).hasMessageContaining("line 2: 'FETCH /b' is no endpoint");
-        assertThatThrownBy(() -> KnownEndpoints.openApi(api)).hasMessageContaining("api.yml cannot be read");
     }
 }
