@@ -135,7 +135,7 @@ public final class Simulation {
         SimulatedLimits written = SimulatedLimits.of(source, endpoints);
         LogOptions own = options.withContextPath(SimulatedLimits.contextPath(environment));
         List<String> files = Stream.of(logs).map(Path::toString).toList();
-        try (AccessLog log = AccessLog.open(files, own, in -> in)) {
+        try (AccessLog log = AccessLog.open(files, own)) {
             SimulatedLimits limits = written.on(log, users, Set.of()).requirePolicies(source);
             boolean twice = stages || log.summary().hasStages();
             ReplayStatistics statistics = new ReplayStatistics(limits.rules().policiesInForce());

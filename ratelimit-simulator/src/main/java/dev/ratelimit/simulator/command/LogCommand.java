@@ -30,10 +30,6 @@ abstract class LogCommand implements Callable<Integer> {
         return Objects.requireNonNull(spec).commandLine().getErr();
     }
 
-    Progress progress() {
-        return new Progress(err(), Progress.isTerminal());
-    }
-
     /** The exit status for a log: with {@code --strict}, it must have requests, all of which were read as they are. */
     int statusOf(LogSummary summary) {
         return log.strict && !(summary.isClean() && summary.requests() > 0) ? Main.UNMET : 0;

@@ -198,19 +198,13 @@ final class LogInput {
     }
 
     /** Opens the logs. */
-    AccessLog open(LogOptions options, Progress progress) throws IOException {
-        long bytes = 0;
+    AccessLog open(LogOptions options) throws IOException {
         for (String input : inputs) {
-            if (input.equals(AccessLog.STANDARD_INPUT)) {
-                continue;
-            }
             if (Files.isDirectory(Path.of(input))) {
                 throw new IllegalArgumentException("--input " + input + " is a directory; write the files in it");
             }
-            bytes += Files.size(Path.of(input));
         }
-        progress.expect(bytes);
-        return AccessLog.open(inputs, options, progress::watch);
+        return AccessLog.open(inputs, options);
     }
 
     /** Calls back with the option and the name of each file that is read. */

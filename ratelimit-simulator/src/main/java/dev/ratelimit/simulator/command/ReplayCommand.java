@@ -3,6 +3,9 @@ package dev.ratelimit.simulator.command;
 import dev.ratelimit.simulator.replay.DecisionWriter;
 import dev.ratelimit.simulator.replay.KeyText;
 import dev.ratelimit.simulator.replay.ReplayObserver;
+import dev.ratelimit.simulator.report.HtmlReport;
+import dev.ratelimit.simulator.report.ReportData;
+import dev.ratelimit.simulator.statistics.CandidateLimits;
 import dev.ratelimit.simulator.statistics.ReplayStatistics;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -42,8 +45,7 @@ final class ReplayCommand extends LogCommand {
     public Integer call() throws IOException {
         checkOutputs();
         PrintWriter print = out();
-        Progress progress = progress();
-        try (Traffic traffic = Traffic.open(limits.source(), limits, log, progress);
+        try (Traffic traffic = Traffic.open(limits.source(), limits, log);
                 OutputFile lines = decisions == null ? null : OutputFile.of(decisions, print);
                 OutputFile page = out == null ? null : OutputFile.of(pageIn(out).toString(), print)) {
             limits.checkIncluded(traffic.limits());
@@ -56,16 +58,16 @@ final class ReplayCommand extends LogCommand {
             if (lines != null) {
                 observers.add(new DecisionWriter(lines.writer(), keys));
             }
-            if (page == null) {
-                traffic.run(observers);
-            } else {
-                ReportRun report = new ReportRun(traffic, statistics, keys);
-                report.run(observers);
-                report.write(title(), page.writer());
+            CandidateLimits candidates = page == null ? null : new CandidateLimits(traffic.limits());
+            if (candidates != null) {
+                observers.add(candidates);
+            }
+            traffic.run(observers);
+            if (candidates != null && page != null) {
+                HtmlReport.write(report(traffic, statistics, candidates, keys), page.writer());
             }
             commit(lines);
             commit(page);
-            progress.end();
             new TextReport("-".equals(decisions) ? err() : print).print(traffic, statistics, keys);
             return statusOf(traffic.log().summary());
         }
@@ -97,6 +99,18 @@ final class ReplayCommand extends LogCommand {
         if (file != null) {
             file.commit();
         }
+    }
+
+    private ReportData report(
+            Traffic traffic, ReplayStatistics statistics, CandidateLimits candidates, KeyText keys) {
+        return new ReportData(
+                title(),
+                traffic.limits(),
+                traffic.log().summary(),
+                statistics,
+                candidates.curves(),
+                Notes.of(traffic, statistics),
+                keys);
     }
 
     private String title() {

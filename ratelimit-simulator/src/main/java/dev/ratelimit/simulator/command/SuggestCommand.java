@@ -77,27 +77,25 @@ final class SuggestCommand extends LogCommand {
                 touched == null ? null : Wish.share(touched),
                 protect == null ? null : Rate.parse(protect),
                 atMost == null ? null : Rate.parse(atMost));
-        Progress progress = progress();
         LogInput checked = log.reading(check.isEmpty() ? log.inputs : check);
         ConfigurationSource source = limits.source();
         Set<String> planned = isPlanned(source) ? Set.of(Suggester.PER_CLIENT) : Set.of();
         try (Traffic traffic =
-                Traffic.open(planned.isEmpty() ? source : source.with(perClient()), limits, log, progress)) {
+                Traffic.open(planned.isEmpty() ? source : source.with(perClient()), limits, log)) {
             checkKey(planned, traffic);
             limits.checkIncluded(traffic.limits());
-            long split = check.isEmpty() ? split(traffic, progress) : Long.MAX_VALUE;
+            long split = check.isEmpty() ? split(traffic) : Long.MAX_VALUE;
             Suggester suggester = new Suggester(traffic.limits(), traffic.stages(), wish, planned);
-            List<Suggestion> suggestions = suggester.suggest(() -> log.open(traffic.options(), progress), split);
+            List<Suggestion> suggestions = suggester.suggest(() -> log.open(traffic.options()), split);
             SimulatedLimits suggested = suggester.apply(suggestions);
             TouchedKeys seen = new TouchedKeys(suggested, Long.MIN_VALUE, split);
             TouchedKeys heldOut = new TouchedKeys(suggested, check.isEmpty() ? split : Long.MIN_VALUE, Long.MAX_VALUE);
             List<LogSummary> logs = new ArrayList<>();
             logs.add(replay(
-                    suggested, log, traffic, progress, check.isEmpty() ? List.of(seen, heldOut) : List.of(seen)));
+                    suggested, log, traffic, check.isEmpty() ? List.of(seen, heldOut) : List.of(seen)));
             if (!check.isEmpty()) {
-                logs.add(replay(suggested, checked, traffic, progress, List.of(heldOut)));
+                logs.add(replay(suggested, checked, traffic, List.of(heldOut)));
             }
-            progress.end();
             KeyText keys = new KeyText(suggested.rules().inForce(), showKeys || suggested.areRecorded());
             SuggestionReport report = new SuggestionReport(out(), wish, keys);
             boolean holds = report.print(suggestions, suggested, seen, heldOut);
@@ -134,9 +132,9 @@ final class SuggestCommand extends LogCommand {
     }
 
     private static LogSummary replay(
-            SimulatedLimits suggested, LogInput input, Traffic traffic, Progress progress, List<TouchedKeys> observers)
+            SimulatedLimits suggested, LogInput input, Traffic traffic, List<TouchedKeys> observers)
             throws IOException {
-        try (AccessLog again = input.open(traffic.options(), progress)) {
+        try (AccessLog again = input.open(traffic.options())) {
             boolean recorded = again.summary().recording() != null;
             if (recorded != (traffic.log().summary().recording() != null)) {
                 throw new IllegalArgumentException("of --input and --check, only --" + (recorded ? "check" : "input")
@@ -148,7 +146,7 @@ final class SuggestCommand extends LogCommand {
     }
 
     /** When the part begins that is held out. */
-    private long split(Traffic traffic, Progress progress) throws IOException {
+    private long split(Traffic traffic) throws IOException {
         long first = Long.MAX_VALUE;
         long last = Long.MIN_VALUE;
         long requests = 0;
@@ -163,7 +161,7 @@ final class SuggestCommand extends LogCommand {
                     "the log has requests of one moment at most, which is too little to suggest" + " limits from");
         }
         long split = first;
-        try (AccessLog again = log.open(traffic.options(), progress)) {
+        try (AccessLog again = log.open(traffic.options())) {
             long training = (long) (requests * TRAINING);
             for (LoggedRequest request = again.next(); request != null; request = again.next()) {
                 split = Math.max(split, request.nanos());

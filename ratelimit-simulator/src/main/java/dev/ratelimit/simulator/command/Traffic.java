@@ -26,14 +26,14 @@ record Traffic(
         boolean stages)
         implements AutoCloseable {
 
-    static Traffic open(ConfigurationSource source, LimitInput limits, LogInput input, Progress progress)
+    static Traffic open(ConfigurationSource source, LimitInput limits, LogInput input)
             throws IOException {
         Environment environment = source.environment();
         LogEndpoints endpoints = input.endpoints(SimulatedLimits.managementPath(environment));
         SimulatedLimits written = SimulatedLimits.of(source, endpoints);
         LogOptions options =
                 input.options(SimulatedLimits.contextPath(environment)).withHeaders(written.headers());
-        AccessLog log = input.open(options, progress);
+        AccessLog log = input.open(options);
         try {
             SimulatedLimits simulated =
                     written.on(log, input.namesUsers(), limits.included).requirePolicies(source);

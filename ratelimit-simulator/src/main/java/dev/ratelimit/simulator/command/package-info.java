@@ -1,4 +1,4 @@
-/** The command line: options, progress, messages and exit codes. */
+/** The command line: options, messages and exit codes. */
 @NullMarked
 package dev.ratelimit.simulator.command;
 

@@ -2,7 +2,6 @@ package dev.ratelimit.simulator.replay;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
-import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.simulator.traffic.LoggedRequest;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
@@ -24,15 +23,13 @@ public final class Passage {
 
     private final LoggedRequest request;
     private final long nanos;
-    private final int attempt;
     private final List<Charge> charges = new ArrayList<>(4);
     private List<Refusal> refusals = List.of();
     private @Nullable Decision decision;
     private long endNanos;
     private boolean refused;
 
-    Passage(LoggedRequest request, long nanos, int attempt) {
-        this.attempt = attempt;
+    Passage(LoggedRequest request, long nanos) {
         this.request = request;
         this.nanos = nanos;
     }
@@ -98,27 +95,6 @@ public final class Passage {
     /** When it was admitted or refused, in nanoseconds since the epoch; never before that of an earlier passage. */
     public long endNanos() {
         return endNanos;
-    }
-
-    /** Which attempt it is, from 1. */
-    public int attempt() {
-        return attempt;
-    }
-
-    /** The longest wait of the limits that refused it; {@link LimitAlgorithm#NEVER} if no wait helps. */
-    long retryAfterNanos() {
-        long longest = 0;
-        boolean known = false;
-        for (LimitStatus limit : decision == null ? List.<LimitStatus>of() : decision.violated()) {
-            for (Refusal refusal : refusals) {
-                if (refusal.outcome() != Outcome.SHADOW_REFUSED
-                        && refusal.policy().equals(limit.policy().name())) {
-                    longest = Math.max(longest, limit.retryAfterNanos());
-                    known = true;
-                }
-            }
-        }
-        return known ? longest : LimitAlgorithm.NEVER;
     }
 
     /** What it costs, whether it was charged or refused. */

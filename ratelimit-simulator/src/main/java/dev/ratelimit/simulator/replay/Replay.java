@@ -3,7 +3,6 @@ package dev.ratelimit.simulator.replay;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.ForwardingStore;
-import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.simulator.config.SimulatedLimits;
@@ -28,16 +27,12 @@ public final class Replay {
     /** How long requests may still wait, or run, after the last one has come. */
     private static final long DRAIN_NANOS = 3_600_000_000_000L;
 
-    private static final long SECOND = 1_000_000_000L;
-    private static final int MAX_RETRIES = 3;
-
     private final VirtualClock clock = new VirtualClock();
     private final List<ReplayObserver> observers;
     private final InMemoryStore store;
     private final RequestLimiter first;
     private final @Nullable RequestLimiter second;
     private final boolean mayWait;
-    private final Clients clients;
 
     /** The request that is just being charged; {@code null} between requests. */
     private @Nullable Passage current;
@@ -107,19 +102,6 @@ public final class Replay {
      * @param observers who are told how it goes
      */
     public Replay(SimulatedLimits limits, boolean stages, List<ReplayObserver> observers) {
-        this(limits, stages, observers, Clients.AS_RECORDED);
-    }
-
-    /**
-     * Creates a replay, with full budgets.
-     *
-     * @param limits which are tried out
-     * @param stages whether Spring Security runs, so that policies are charged before and after it
-     * @param observers who are told how it goes
-     * @param clients what they do when they are refused
-     */
-    public Replay(SimulatedLimits limits, boolean stages, List<ReplayObserver> observers, Clients clients) {
-        this.clients = clients;
         this.observers = List.copyOf(observers);
         InMemoryStore.Builder builder = InMemoryStore.builder().ticker(clock).scheduler(clock);
         limits.properties().maxKeys().forEach(builder::maxKeys);
@@ -143,11 +125,7 @@ public final class Replay {
     /** Lets the next request pass. */
     public void accept(LoggedRequest request) {
         clock.advanceTo(request.nanos());
-        send(request, 1);
-    }
-
-    private void send(LoggedRequest request, int attempt) {
-        Passage passage = new Passage(request, clock.nanos(), attempt);
+        Passage passage = new Passage(request, clock.nanos());
         if (first.isFreePreflight(request)) {
             tell(passage, null, false);
             return;
@@ -172,7 +150,6 @@ public final class Replay {
             charged.whenOver(() -> goOn(passage, charge(passage, stage, charged, passage.request()), stage));
         } else if (charged.isRefused()) {
             tell(passage, charged, true);
-            sendAgain(passage);
         } else if (stage == first && second != null) {
             RequestLimiter late = second;
             goOn(passage, charge(passage, late, charged, passage.request()), late);
@@ -180,18 +157,6 @@ public final class Replay {
             charged.countAdmitted();
             tell(passage, charged, false);
             complete(passage.request(), charged);
-        }
-    }
-
-    private void sendAgain(Passage passage) {
-        if (clients == Clients.AS_RECORDED || passage.attempt() > MAX_RETRIES) {
-            return;
-        }
-        long wait = clients == Clients.OBEYING ? passage.retryAfterNanos() : SECOND;
-        if (wait != LimitAlgorithm.NEVER) {
-            // as the header has whole seconds
-            long seconds = wait / SECOND + (wait % SECOND > 0 ? 1 : 0);
-            clock.at(clock.nanos() + seconds * SECOND, () -> send(passage.request(), passage.attempt() + 1));
         }
     }
 

@@ -1,7 +1,6 @@
 package dev.ratelimit.simulator.report;
 
 import dev.ratelimit.Rate;
-import dev.ratelimit.simulator.replay.Clients;
 import dev.ratelimit.simulator.statistics.KeyCount;
 import dev.ratelimit.simulator.statistics.LimitCurve;
 import dev.ratelimit.simulator.statistics.LimitCurve.Candidate;
@@ -94,36 +93,6 @@ public final class HtmlReport {
         html.figures(figures);
         log.unread().forEach(unread -> html.element("p class=\"warning\"", unread));
         series("all", all.series());
-        clients();
-    }
-
-    private void clients() {
-        if (data.clients().isEmpty()) {
-            return;
-        }
-        html.element("h3", "If clients send refused requests again")
-                .table("", "Clients", "requests sent", "refused", "given up", "admitted in a second, at most");
-        clients("as recorded: they do not", data.statistics(), data.statistics().refused());
-        data.clients()
-                .forEach((clients, statistics) -> clients(
-                        clients == Clients.OBEYING
-                                ? "they obey Retry-After, up to three times"
-                                : "they ignore it, and try each second, up to three times",
-                        statistics,
-                        // each request that was sent again was refused before
-                        statistics.refused()
-                                - (statistics.requests() - data.statistics().requests())));
-        html.endTable();
-    }
-
-    private void clients(String name, ReplayStatistics statistics, long givenUp) {
-        html.row(
-                "",
-                name,
-                Html.number(statistics.requests()),
-                Html.number(statistics.refused()),
-                Html.number(givenUp),
-                Html.number(statistics.peakPerSecond()));
     }
 
     private void policy(PolicyStatistics policy, int index) {

@@ -1,13 +1,11 @@
 package dev.ratelimit.simulator.report;
 
 import dev.ratelimit.simulator.config.SimulatedLimits;
-import dev.ratelimit.simulator.replay.Clients;
 import dev.ratelimit.simulator.replay.KeyText;
 import dev.ratelimit.simulator.statistics.LimitCurve;
 import dev.ratelimit.simulator.statistics.ReplayStatistics;
 import dev.ratelimit.simulator.traffic.LogSummary;
 import java.util.List;
-import java.util.Map;
 
 /**
  * What a report shows.
@@ -15,9 +13,8 @@ import java.util.Map;
  * @param title of the report
  * @param limits which were tried out
  * @param log what was read
- * @param statistics of the clients as they were recorded
+ * @param statistics what the limits did
  * @param curves what other limits would do
- * @param clients the same traffic with clients that send refused requests again
  * @param notes what a reader must know
  * @param keys shows keys
  */
@@ -27,6 +24,5 @@ public record ReportData(
         LogSummary log,
         ReplayStatistics statistics,
         List<LimitCurve> curves,
-        Map<Clients, ReplayStatistics> clients,
         List<String> notes,
         KeyText keys) {}

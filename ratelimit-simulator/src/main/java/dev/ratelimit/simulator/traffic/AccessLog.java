@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** One or more logs as one, in the order of their times, each sorted within a window. Not thread-safe. */
@@ -64,18 +63,16 @@ public final class AccessLog implements LogSource {
      * Opens logs, and reads as much of each as it takes to know what its lines have.
      *
      * @param inputs files, perhaps compressed with gzip, or {@link #STANDARD_INPUT}
-     * @param watch wraps each input, for example to count what is read
      * @throws IllegalArgumentException if the format is not known, or the log lacks a field that was named
      * @throws IOException if a file cannot be read
      */
-    public static AccessLog open(List<String> inputs, LogOptions options, UnaryOperator<InputStream> watch)
-            throws IOException {
+    public static AccessLog open(List<String> inputs, LogOptions options) throws IOException {
         AccessLog log = new AccessLog(inputs, options);
         try {
             for (String input : inputs) {
                 InputStream in = input.equals(STANDARD_INPUT) ? System.in : Files.newInputStream(Path.of(input));
                 String name = input.equals(STANDARD_INPUT) ? "standard input" : input;
-                log.add(new LogFile(name, watch.apply(in), options, log.summary));
+                log.add(new LogFile(name, in, options, log.summary));
             }
             log.start();
             return log;
