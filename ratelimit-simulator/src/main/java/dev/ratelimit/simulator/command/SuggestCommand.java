@@ -1,13 +1,12 @@
 package dev.ratelimit.simulator.command;
 
-import dev.ratelimit.Rate;
 import dev.ratelimit.simulator.config.ConfigurationSource;
 import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.replay.KeyText;
 import dev.ratelimit.simulator.replay.Replay;
+import dev.ratelimit.simulator.suggest.KeyShare;
 import dev.ratelimit.simulator.suggest.Suggester;
 import dev.ratelimit.simulator.suggest.Suggestion;
-import dev.ratelimit.simulator.suggest.Wish;
 import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.simulator.traffic.LogSummary;
 import dev.ratelimit.simulator.traffic.LoggedRequest;
@@ -15,8 +14,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -25,33 +22,22 @@ import picocli.CommandLine.Option;
         name = "suggest",
         mixinStandardHelpOptions = true,
         description =
-                "Suggests limits, from a log and a wish, and checks them on traffic that they were not chosen by.",
+                "Suggests limits, from a log and the share of keys that may be refused, and checks them on traffic that they were not chosen by.",
         sortOptions = false)
 final class SuggestCommand extends LogCommand {
+
+    /** The policy that is suggested where no configuration has any. */
+    private static final String PER_CLIENT = "per-client";
 
     /** Of the requests of the log, if there is no other log to check by. */
     private static final double TRAINING = 0.7;
 
     @Option(
             names = "--touch-at-most",
+            required = true,
             paramLabel = "SHARE",
             description = "The share of keys that each policy may refuse at all, such as 0.1%%.")
-    @Nullable
-    String touched;
-
-    @Option(
-            names = "--protect",
-            paramLabel = "RATE",
-            description = "The most requests of all callers together, in any period, such as 500/second.")
-    @Nullable
-    String protect;
-
-    @Option(
-            names = "--at-most",
-            paramLabel = "RATE",
-            description = "The most requests of one caller, in any period, such as 100/minute.")
-    @Nullable
-    String atMost;
+    String touched = "";
 
     @Option(
             names = "--check",
@@ -73,19 +59,17 @@ final class SuggestCommand extends LogCommand {
     @Override
     public Integer call() throws IOException {
         checkInput();
-        Wish wish = new Wish(
-                touched == null ? null : Wish.share(touched),
-                protect == null ? null : Rate.parse(protect),
-                atMost == null ? null : Rate.parse(atMost));
+        KeyShare share = KeyShare.parse(touched);
         LogInput checked = log.reading(check.isEmpty() ? log.inputs : check);
         ConfigurationSource source = limits.source();
-        Set<String> planned = isPlanned(source) ? Set.of(Suggester.PER_CLIENT) : Set.of();
-        try (Traffic traffic =
-                Traffic.open(planned.isEmpty() ? source : source.with(perClient()), limits, log)) {
-            checkKey(planned, traffic);
+        boolean planned = isPlanned(source);
+        try (Traffic traffic = Traffic.open(planned ? source.with(perClient()) : source, limits, log)) {
+            if (planned) {
+                checkKey(traffic);
+            }
             limits.checkIncluded(traffic.limits());
             long split = check.isEmpty() ? split(traffic) : Long.MAX_VALUE;
-            Suggester suggester = new Suggester(traffic.limits(), traffic.stages(), wish, planned);
+            Suggester suggester = new Suggester(traffic.limits(), traffic.stages(), share);
             List<Suggestion> suggestions = suggester.suggest(() -> log.open(traffic.options()), split);
             SimulatedLimits suggested = suggester.apply(suggestions);
             TouchedKeys seen = new TouchedKeys(suggested, Long.MIN_VALUE, split);
@@ -97,8 +81,8 @@ final class SuggestCommand extends LogCommand {
                 logs.add(replay(suggested, checked, traffic, List.of(heldOut)));
             }
             KeyText keys = new KeyText(suggested.rules().inForce(), showKeys || suggested.areRecorded());
-            SuggestionReport report = new SuggestionReport(out(), wish, keys);
-            boolean holds = report.print(suggestions, suggested, seen, heldOut);
+            SuggestionReport report = new SuggestionReport(out(), share, keys);
+            boolean holds = report.print(suggestions, traffic.limits(), suggested, seen, heldOut);
             report.notes(suggester.notes(), traffic);
             logs.forEach(summary -> summary.unread().forEach(report::unread));
             return holds ? logs.stream().mapToInt(this::statusOf).max().orElse(0) : Main.UNMET;
@@ -119,13 +103,13 @@ final class SuggestCommand extends LogCommand {
 
     /** The policy that is planned. Its limit is in force nowhere, and only has the period of what is suggested. */
     private Map<String, String> perClient() {
-        String prefix = "ratelimit.policies." + Suggester.PER_CLIENT;
+        String prefix = "ratelimit.policies." + PER_CLIENT;
         return Map.of(prefix + ".limit", "1/minute", prefix + ".key", key);
     }
 
-    private void checkKey(Set<String> planned, Traffic traffic) {
-        List<String> lack = traffic.limits().leftOut().get(Suggester.PER_CLIENT);
-        if (lack != null && planned.contains(Suggester.PER_CLIENT)) {
+    private void checkKey(Traffic traffic) {
+        List<String> lack = traffic.limits().leftOut().get(PER_CLIENT);
+        if (lack != null) {
             throw new IllegalArgumentException(
                     "--key " + key + " reads what the log lacks: " + String.join(", ", lack));
         }

@@ -1,12 +1,13 @@
 package dev.ratelimit.simulator.command;
 
+import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.replay.KeyText;
 import dev.ratelimit.simulator.statistics.KeyCount;
 import dev.ratelimit.simulator.statistics.PolicyStatistics;
 import dev.ratelimit.simulator.statistics.ReplayStatistics;
+import dev.ratelimit.simulator.suggest.KeyShare;
 import dev.ratelimit.simulator.suggest.Suggestion;
-import dev.ratelimit.simulator.suggest.Wish;
 import dev.ratelimit.spring.rules.rule.Rule;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -41,12 +42,12 @@ final class SuggestionReport {
     }
 
     private final PrintWriter out;
-    private final Wish wish;
+    private final KeyShare share;
     private final KeyText keys;
 
-    SuggestionReport(PrintWriter out, Wish wish, KeyText keys) {
+    SuggestionReport(PrintWriter out, KeyShare share, KeyText keys) {
         this.out = out;
-        this.wish = wish;
+        this.share = share;
         this.keys = keys;
     }
 
@@ -55,7 +56,12 @@ final class SuggestionReport {
     }
 
     /** Prints the limits; returns whether they do what was wished in the part that was held out. */
-    boolean print(List<Suggestion> suggestions, SimulatedLimits suggested, TouchedKeys seen, TouchedKeys heldOut) {
+    boolean print(
+            List<Suggestion> suggestions,
+            SimulatedLimits before,
+            SimulatedLimits suggested,
+            TouchedKeys seen,
+            TouchedKeys heldOut) {
         Verdict verdict = heldOut.statistics().requests() < LEAST_REQUESTS ? Verdict.NOT_CHECKED : Verdict.HOLDS;
         traffic("Chosen by", seen.statistics());
         traffic("Checked by", heldOut.statistics());
@@ -66,22 +72,22 @@ final class SuggestionReport {
             Rule rule = suggested.asWritten(suggested.rules().inForce().rule(one.policy()));
             line("    %s:", one.policy());
             line("      # %s", one.reason());
-            verdict = verdict.and(evidence("", one, rule, seen.policies().get(one.policy())));
+            verdict = verdict.and(evidence("", rule, seen.policies().get(one.policy())));
             verdict = verdict.and(
-                    evidence("held out: ", one, rule, heldOut.policies().get(one.policy())));
-            policy(one, rule);
+                    evidence("held out: ", rule, heldOut.policies().get(one.policy())));
+            policy(one, rule, before.hasAlgorithm(one.policy(), Algorithm.TOKEN_BUCKET));
         }
         line("# %s", verdict.text);
         return verdict == Verdict.HOLDS;
     }
 
-    private void policy(Suggestion one, Rule rule) {
+    private void policy(Suggestion one, Rule rule, boolean sameAlgorithm) {
         line("      limit: %s", one.limit());
         if (one.burst() != null) {
             line("      burst: %d", one.burst());
         }
-        if (!one.algorithm().equals("token-bucket") || !one.isNew()) {
-            line("      algorithm: %s", one.algorithm());
+        if (!sameAlgorithm) {
+            line("      algorithm: %s", Algorithm.TOKEN_BUCKET);
         }
         if (!rule.key().parts().isEmpty()) {
             List<String> parts =
@@ -110,7 +116,7 @@ final class SuggestionReport {
     }
 
     /** Prints what a policy does in a part; returns whether that is what was wished. */
-    private Verdict evidence(String part, Suggestion one, Rule rule, @Nullable PolicyStatistics policy) {
+    private Verdict evidence(String part, Rule rule, @Nullable PolicyStatistics policy) {
         if (policy == null || policy.keys() == 0) {
             line("      # %sno request asks for it", part);
             return Verdict.NOT_CHECKED;
@@ -130,17 +136,12 @@ final class SuggestionReport {
                     most.stream().map(key -> keys.of(policy.name(), key.key())).toList();
             line("      #   refused most often: %s", String.join("; ", names));
         }
-        Double allowed = wish.touched();
-        if (allowed != null && one.algorithm().equals("token-bucket")) {
-            if (policy.refusedKeys() > wish.allowed(policy.keys())) {
-                String tooFew = wish.tooFew(policy.keys());
-                line(
-                        "      #   THAT IS MORE than %s%s",
-                        TextReport.percent(allowed), tooFew == null ? "" : "; " + tooFew);
-                return Verdict.BROKEN;
-            }
+        if (policy.refusedKeys() <= share.of(policy.keys())) {
+            return Verdict.HOLDS;
         }
-        return Verdict.HOLDS;
+        String tooFew = share.tooFew(policy.keys());
+        line("      #   THAT IS MORE than %s%s", TextReport.percent(share.share()), tooFew == null ? "" : "; " + tooFew);
+        return Verdict.BROKEN;
     }
 
     /** Prints a line about what of a log was not read, as a comment. */

@@ -86,13 +86,6 @@ public final class ChangedPolicy {
         return changed.properties();
     }
 
-    /** The same policy by another key. */
-    public static PolicyProperties withKey(PolicyProperties policy, String key) {
-        ChangedPolicy changed = new ChangedPolicy(policy);
-        changed.key = List.of(key);
-        return changed.properties();
-    }
-
     /**
      * The same policy with another limit, for all keys without a plan or an override. Options of another algorithm go.
      *

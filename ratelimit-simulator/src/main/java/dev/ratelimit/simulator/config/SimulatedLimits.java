@@ -1,5 +1,6 @@
 package dev.ratelimit.simulator.config;
 
+import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.simulator.endpoint.LogEndpoints;
 import dev.ratelimit.simulator.recording.Recording;
 import dev.ratelimit.simulator.traffic.AccessLog;
@@ -193,6 +194,12 @@ public record SimulatedLimits(
     /** Whether the configuration has the policy; otherwise, an annotation has written it out. */
     public boolean isConfigured(String policy) {
         return ConfigurationSource.bind(environment).policies().containsKey(policy);
+    }
+
+    /** Whether a policy has the algorithm. */
+    public boolean hasAlgorithm(String policy, Algorithm algorithm) {
+        PolicyProperties written = properties.policies().get(policy);
+        return written != null && written.algorithm().equals(algorithm.toString());
     }
 
     /** Whether the log is a recording, which has hashes in place of keys. */

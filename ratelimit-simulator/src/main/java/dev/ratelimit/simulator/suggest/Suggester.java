@@ -3,17 +3,12 @@ package dev.ratelimit.simulator.suggest;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.simulator.config.ChangedPolicy;
-import dev.ratelimit.simulator.config.ConfigurationMistakeException;
 import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.replay.Replay;
 import dev.ratelimit.simulator.traffic.LogSource;
 import dev.ratelimit.spring.Mode;
-import dev.ratelimit.spring.rules.config.PolicyProperties;
-import dev.ratelimit.spring.rules.key.BudgetKey;
-import dev.ratelimit.spring.rules.key.KeyPart;
-import dev.ratelimit.spring.rules.key.MissingKey;
-import dev.ratelimit.spring.rules.rule.Rule;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -22,8 +17,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 
 /**
@@ -32,18 +25,11 @@ import java.util.stream.DoubleStream;
  */
 public final class Suggester {
 
-    /** The name of the policy that protects the application as a whole. */
-    public static final String TOTAL = "total";
-
-    /** The name of the policy that limits each client. */
-    public static final String PER_CLIENT = "per-client";
-
     private static final int RATES = 24;
 
     private final SimulatedLimits limits;
     private final boolean stages;
-    private final Wish wish;
-    private final Set<String> planned;
+    private final KeyShare share;
     private final List<String> notes = new ArrayList<>();
 
     /** Opens the traffic from its beginning. */
@@ -58,13 +44,12 @@ public final class Suggester {
      *
      * @param limits whose policies get other limits
      * @param stages whether Spring Security runs
-     * @param planned the policies that no configuration has yet, so that they have no limit to compare with
+     * @param share of the keys of each policy that may be refused
      */
-    public Suggester(SimulatedLimits limits, boolean stages, Wish wish, Set<String> planned) {
-        this.planned = Set.copyOf(planned);
+    public Suggester(SimulatedLimits limits, boolean stages, KeyShare share) {
         this.limits = limits;
         this.stages = stages;
-        this.wish = wish;
+        this.share = share;
     }
 
     /** Why policies have no suggestion. */
@@ -79,162 +64,18 @@ public final class Suggester {
      * @param untilNanos later requests are left out
      */
     public List<Suggestion> suggest(Opener traffic, long untilNanos) throws IOException {
-        List<Suggestion> all = new ArrayList<>();
         Map<String, Rate> policies = policies();
-        if (wish.touched() != null && !policies.isEmpty()) {
-            Map<String, PeriodPeaks> peaks = new LinkedHashMap<>();
-            policies.forEach((name, rate) -> peaks.put(name, new PeriodPeaks(rate.periodNanos())));
-            observe(traffic, peaks, untilNanos);
-            Map<String, PolicyDemand> demands = new LinkedHashMap<>();
-            policies.forEach((name, rate) -> demands.put(
-                    name,
-                    new PolicyDemand(
-                            rates(Objects.requireNonNull(peaks.get(name)).sorted()), rate.periodNanos())));
-            observe(traffic, demands, untilNanos);
-            policies.forEach((name, rate) -> add(all, name, rate, Objects.requireNonNull(demands.get(name))));
-        }
-        Rate atMost = wish.atMost();
-        if (atMost != null) {
-            all.removeIf(suggestion -> isByCaller(suggestion.policy()));
-            List<String> byCaller =
-                    policies.keySet().stream().filter(this::isByCaller).toList();
-            byCaller.forEach(name -> addAtMost(all, name, atMost));
-            if (byCaller.stream().noneMatch(this::isOneBudgetOfEachCaller)) {
-                all.add(ofAllCallers(byCaller, atMost));
-            }
-        }
-        Rate protect = wish.protect();
-        if (protect != null) {
-            String shared = policies.keySet().stream()
-                    .filter(this::countsAndRefusesAll)
-                    .findFirst()
-                    .orElse(null);
-            all.removeIf(suggestion -> suggestion.policy().equals(shared));
-            all.add(exact(shared == null ? unused(TOTAL) : shared, protect.toString(), shared == null));
-        }
+        Map<String, PeriodPeaks> peaks = new LinkedHashMap<>();
+        policies.forEach((name, rate) -> peaks.put(name, new PeriodPeaks(rate.periodNanos())));
+        observe(traffic, peaks, untilNanos);
+        Map<String, PolicyDemand> demands = new LinkedHashMap<>();
+        policies.forEach((name, rate) -> demands.put(
+                name,
+                new PolicyDemand(rates(Objects.requireNonNull(peaks.get(name)).sorted()), rate.periodNanos())));
+        observe(traffic, demands, untilNanos);
+        List<Suggestion> all = new ArrayList<>();
+        policies.forEach((name, rate) -> add(all, name, rate, Objects.requireNonNull(demands.get(name))));
         return all;
-    }
-
-    /** A name that no policy has. */
-    private String unused(String name) {
-        String free = name;
-        for (int i = 2; limits.properties().policies().containsKey(free); i++) {
-            free = name + "-" + i;
-        }
-        return free;
-    }
-
-    /**
-     * A new policy for the requests that no policy by caller is about.
-     *
-     * @param byCaller the policies by caller, whose keys tell how callers are told apart
-     */
-    private Suggestion ofAllCallers(List<String> byCaller, Rate atMost) {
-        boolean users = byCaller.stream()
-                .anyMatch(name -> rule(name).key().parts().stream().anyMatch(KeyPart::isUser));
-        Suggestion exact = exact(unused(PER_CLIENT), atMost.toString(), true);
-        return new Suggestion(
-                exact.policy(),
-                exact.limit(),
-                null,
-                exact.algorithm(),
-                users ? "user" : "ip",
-                true,
-                byCaller.isEmpty()
-                        ? exact.reason()
-                        : "the other policies by caller are not about all requests; " + exact.reason());
-    }
-
-    /** Limits a policy to no more than this, and keeps what is stricter. */
-    private void addAtMost(List<Suggestion> all, String name, Rate atMost) {
-        if (planned.contains(name)) {
-            all.add(exact(name, atMost.toString(), true));
-            return;
-        }
-        PolicyProperties written = written(name);
-        List<Rate> rates =
-                rule(name).policy().limits().stream().map(Limit::rate).toList();
-        boolean log = written.algorithm().equals("sliding-log");
-        long burst = log ? 0 : Objects.requireNonNullElse(written.burst(), 0L);
-        if (rates.stream()
-                .anyMatch(rate ->
-                        inPeriods(rate, atMost) + (log ? 0 : Math.max(burst, rate.permits())) <= atMost.permits())) {
-            notes.add("Policy '" + name + "' admits no more than that already; its limit stays");
-            return;
-        }
-        List<Rate> kept = new ArrayList<>(rates);
-        kept.removeIf(rate -> rate.permits() >= inPeriods(atMost, rate));
-        if (kept.stream().noneMatch(rate -> inPeriods(rate, atMost) <= atMost.permits())) {
-            kept.add(atMost);
-        }
-        Suggestion exact = exact(name, kept.stream().map(Rate::toString).collect(Collectors.joining("; ")), false);
-        try {
-            SimulatedLimits unused = apply(List.of(exact));
-            all.add(exact);
-        } catch (ConfigurationMistakeException e) {
-            notes.add("Policy '" + name + "' cannot be limited to that, so that its limit stays: " + e.getMessage());
-        }
-    }
-
-    /** How much a sliding log of this rate admits in a period of the other one, at most. */
-    private static double inPeriods(Rate rate, Rate other) {
-        return rate.permits() * Math.ceil((double) other.periodNanos() / rate.periodNanos());
-    }
-
-    private static Suggestion exact(String policy, String limit, boolean isNew) {
-        return new Suggestion(
-                policy,
-                limit,
-                null,
-                "sliding-log",
-                null,
-                isNew,
-                "a sliding-log admits no more than that in any period, wherever it begins");
-    }
-
-    private Rule rule(String policy) {
-        return limits.rules().inForce().rule(policy);
-    }
-
-    private boolean isByCaller(String policy) {
-        return !rule(policy).key().isShared();
-    }
-
-    private PolicyProperties written(String policy) {
-        return Objects.requireNonNull(limits.properties().policies().get(policy));
-    }
-
-    /** Whether each request costs one permit of one budget, and is refused without it. */
-    private boolean countsAndRefusesAll(String policy) {
-        return rule(policy).key().parts().isEmpty() && concernsAll(policy);
-    }
-
-    /** Whether each request costs one permit of the only budget of its caller, and is refused without it. */
-    private boolean isOneBudgetOfEachCaller(String policy) {
-        BudgetKey key = rule(policy).key();
-        return key.parts().size() == 1
-                && (key.missing() != MissingKey.SKIP
-                        || key.parts().get(0).kind().isNeverMissing())
-                && concernsAll(policy);
-    }
-
-    /** Whether each request costs one permit, and is refused without it. */
-    private boolean concernsAll(String policy) {
-        PolicyProperties written = written(policy);
-        return appliesEverywhere(written.match())
-                && limits.rules().inForce().mode(policy) == Mode.ENFORCE
-                && written.count().isEmpty()
-                && written.free().isEmpty()
-                && written.overrides().isEmpty()
-                && written.permits().equals("1");
-    }
-
-    private static boolean appliesEverywhere(PolicyProperties.Match match) {
-        return match.paths().isEmpty()
-                && match.exceptPaths().isEmpty()
-                && match.methods().isEmpty()
-                && match.when() == null
-                && !match.annotated();
     }
 
     /** The policies that get a limit, and the rate whose period it has. */
@@ -290,32 +131,27 @@ public final class Suggester {
     }
 
     private void add(List<Suggestion> all, String name, Rate rate, PolicyDemand demand) {
-        boolean byCaller = isByCaller(name);
-        int allowed = byCaller ? (int) wish.allowed(demand.keys()) : 0;
+        boolean byCaller = !limits.rules().inForce().rule(name).key().isShared();
+        int allowed = byCaller ? (int) share.of(demand.keys()) : 0;
         LimitChoice choice = LimitChoice.of(demand, allowed);
         if (choice == null) {
             notes.add("Policy '" + name + "' is asked by no request; its limit stays");
             return;
         }
-        String tooFew = byCaller ? wish.tooFew(demand.keys()) : null;
+        String tooFew = byCaller ? share.tooFew(demand.keys()) : null;
         if (tooFew != null) {
             notes.add("Policy '" + name + "': " + tooFew);
         }
-        String limit =
-                choice.permits() + rate.toString().substring(rate.toString().indexOf('/'));
-        String reason = reason(choice, demand.keys(), byCaller);
         if (demand.leftOut() > 0) {
             notes.add(String.format(
                     Locale.ROOT, "%,d requests of further keys of policy '%s' are left out", demand.leftOut(), name));
         }
+        String period = rate.toString().substring(rate.toString().indexOf('/'));
         all.add(new Suggestion(
                 name,
-                limit,
+                choice.permits() + period,
                 choice.burst() == choice.permits() ? null : choice.burst(),
-                "token-bucket",
-                null,
-                planned.contains(name),
-                reason));
+                reason(choice, demand.keys(), byCaller)));
     }
 
     private static String reason(LimitChoice choice, int keys, boolean byCaller) {
@@ -335,23 +171,16 @@ public final class Suggester {
                         others);
     }
 
-    private static PolicyProperties created(Suggestion one) {
-        PolicyProperties created = PolicyProperties.of(one.limit());
-        String key = one.key();
-        return key == null ? created : ChangedPolicy.withKey(created, key);
-    }
-
-    /** The limits with what was suggested, and without planned policies that were not. */
+    /** The limits with what was suggested. */
     public SimulatedLimits apply(List<Suggestion> suggestions) {
-        Map<String, PolicyProperties> policies =
-                new LinkedHashMap<>(limits.properties().policies());
-        for (Suggestion one : suggestions) {
-            PolicyProperties before = policies.getOrDefault(one.policy(), created(one));
-            policies.put(one.policy(), ChangedPolicy.withLimit(before, one.limit(), one.algorithm(), one.burst()));
-        }
-        policies.keySet()
-                .removeIf(name -> planned.contains(name)
-                        && suggestions.stream().noneMatch(one -> one.policy().equals(name)));
-        return limits.withPolicies(policies);
+        Map<String, Suggestion> all = new LinkedHashMap<>();
+        suggestions.forEach(one -> all.put(one.policy(), one));
+        return limits.with((name, policy) -> {
+            Suggestion one = all.get(name);
+            return one == null
+                    ? policy
+                    : ChangedPolicy.withLimit(
+                            policy, one.limit(), Algorithm.TOKEN_BUCKET.toString(), one.burst());
+        });
     }
 }

@@ -1,4 +1,4 @@
-/** Which limits fit recorded traffic: what keys ask for, and the limits that a wish leads to. */
+/** Which limits fit recorded traffic: what keys ask for, and the limits that refuse few of them. */
 @NullMarked
 package dev.ratelimit.simulator.suggest;
 

@@ -49,7 +49,7 @@ class NoPolicyTest {
         Path config = config("server.port: 1\n");
 
         for (List<String> arguments : List.of(
-                List.of("suggest", "--at-most", "1/second", "--config", config.toString()),
+                List.of("suggest", "--touch-at-most", "1%", "--config", config.toString()),
                 List.of("replay", "--property", "server.port=1"))) {
             String[] all = java.util.stream.Stream.concat(
                             arguments.stream(), List.of("--input", log.toString()).stream())

@@ -77,41 +77,13 @@ class SuggestTest {
     }
 
     @Test
-    void protect_admitsNoMoreInAnySecond() throws IOException {
-        Path monday = SyntheticLog.write(directory.resolve("monday.log"), MONDAY, 1_000, 30, 1);
-
-        CommandLineRun run = CommandLineRun.of("suggest", "--protect", "40/second", "--input", monday.toString());
-
-        assertThat(run.code()).as(run.out() + run.err()).isZero();
-        assertThat(run.out())
-                .contains("total:", "limit: 40/second", "algorithm: sliding-log")
-                .containsPattern("at most 40 permits of all keys in a period");
-    }
-
-    @Test
-    void atMost_limitsEachCaller() throws IOException {
-        Path monday = SyntheticLog.write(directory.resolve("monday.log"), MONDAY, 100, 2, 1);
-
-        CommandLineRun run = CommandLineRun.of("suggest", "--at-most", "50/minute", "--input", monday.toString());
-
-        assertThat(run.code()).as(run.out() + run.err()).isZero();
-        assertThat(run.out())
-                .contains(
-                        "per-client:",
-                        "limit: 50/minute",
-                        "algorithm: sliding-log",
-                        "key: ip",
-                        "# 2 of 94 keys refused");
-    }
-
-    @Test
     void policiesOfTheConfiguration_keepTheirNamesAndKeys() throws IOException {
         Path monday = SyntheticLog.write(directory.resolve("monday.log"), MONDAY, 200, 1, 1);
         Path config = Files.writeString(directory.resolve("application.yml"), """
                 ratelimit:
                   policies:
                     global: {limit: 100/minute, burst: 300}
-                    per-endpoint: {key: "ip, endpoint", limit: "10/second; 100/minute"}
+                    per-endpoint: {key: "ip, endpoint", limit: "10/second; 100/minute", algorithm: sliding-log}
                     api: {key: "header:X-Api-Key", limit: 5/minute}
                 """);
 
@@ -130,7 +102,7 @@ class SuggestTest {
 
         assertThat(run.code()).as(run.out() + run.err()).isZero();
         assertThat(run.out())
-                .contains("    global:\n", "    per-endpoint:\n", "key: ip, endpoint\n")
+                .contains("    global:\n", "    per-endpoint:\n", "algorithm: token-bucket\n", "key: ip, endpoint\n")
                 .contains("Policy 'api' was left out, because the log lacks the header x-api-key");
     }
 
@@ -239,46 +211,6 @@ class SuggestTest {
     }
 
     @Test
-    void protect_needsAPolicyThatCountsAllAndEnforces() throws IOException {
-        Path log = few("access.log", 0, 200);
-        for (String options : List.of("mode: shadow", "count: 401", "free: 4xx", "permits: '2'")) {
-            Path config = config("all: {limit: 100/minute, " + options + "}");
-
-            CommandLineRun run = CommandLineRun.of(
-                    "suggest", "--config", config.toString(), "--protect", "40/second", "--input", log.toString());
-
-            assertThat(run.out())
-                    .as(options + run.err())
-                    .contains("    total:\n")
-                    .doesNotContain("    all:\n");
-        }
-        Path plain = config("all: {limit: 100/minute}");
-
-        CommandLineRun run = CommandLineRun.of(
-                "suggest", "--config", plain.toString(), "--protect", "40/second", "--input", log.toString());
-
-        assertThat(run.out()).as(run.err()).contains("    all:\n").doesNotContain("total");
-    }
-
-    @Test
-    void atMost_leavesStricterLimits() throws IOException {
-        Path log = few("access.log", 0, 200);
-        Path config = config("""
-                login: {key: ip, limit: 5/minute, match: {paths: /login}}
-                bursts: {key: ip, limit: 5/minute, burst: 500}
-                api: {key: ip, limit: 500/minute}
-                """);
-
-        CommandLineRun run = CommandLineRun.of(
-                "suggest", "--config", config.toString(), "--at-most", "100/minute", "--input", log.toString());
-
-        assertThat(run.out())
-                .as(run.err())
-                .contains("    api:\n", "    bursts:\n", "Policy 'login' admits no more than that already")
-                .doesNotContain("    login:\n");
-    }
-
-    @Test
     void requestsWithAFreeStatus_needPermitsUntilTheyEnd() throws IOException {
         StringBuilder lines = new StringBuilder();
         for (int i = 0; i < 400; i++) {
@@ -317,107 +249,24 @@ class SuggestTest {
 
     @Test
     void lineThatCannotBeRead_isTold_andFailsIfThatIsAsked() throws IOException {
-        Path log = few("access.log", 0, 200);
+        Path log = SyntheticLog.write(directory.resolve("monday.log"), MONDAY, 300, 2, 1);
         Files.writeString(log, "no request\n", StandardOpenOption.APPEND);
-        Path config = config("api: {key: ip, limit: 500/minute}");
 
-        CommandLineRun suggest = CommandLineRun.of(
-                "suggest",
-                "--strict",
-                "--config",
-                config.toString(),
-                "--at-most",
-                "500/minute",
-                "--input",
-                log.toString());
+        CommandLineRun lenient = CommandLineRun.of("suggest", "--touch-at-most", "1%", "--input", log.toString());
+        CommandLineRun strict =
+                CommandLineRun.of("suggest", "--strict", "--touch-at-most", "1%", "--input", log.toString());
 
-        assertThat(suggest.out()).as(suggest.err()).contains("lines could not be read:", "#     ");
-        assertThat(suggest.code()).isEqualTo(1);
-    }
-
-    @Test
-    void atMost_addsAPolicyWhereNoneIsAboutAllRequests() throws IOException {
-        Path log = few("access.log", 0, 200);
-        Path endpoints = Files.writeString(directory.resolve("endpoints"), "POST /login\n");
-        for (String policy : List.of(
-                "p: {key: ip, limit: 5/minute, match: {paths: /login}}",
-                "p: {key: 'ip, endpoint', limit: 5/minute}",
-                "p: {key: ip, limit: 5/minute, count: 401}",
-                "p: {limit: 5/minute}")) {
-            Path config = config(policy);
-
-            CommandLineRun run = CommandLineRun.of(
-                    "suggest",
-                    "--config",
-                    config.toString(),
-                    "--at-most",
-                    "100/minute",
-                    "--endpoints",
-                    endpoints.toString(),
-                    "--input",
-                    log.toString());
-
-            assertThat(run.out())
-                    .as(policy + run.err())
-                    .contains("    per-client:\n", "      limit: 100/minute\n", "      key: ip\n");
-        }
-    }
-
-    /** A log of one address with ten requests a second. */
-    private Path busy() throws IOException {
-        return Files.writeString(
-                directory.resolve("busy.log"),
-                IntStream.range(0, 2_000)
-                        .mapToObj(i -> line(i / 10, "10.0.0.1", "GET /", 200))
-                        .collect(Collectors.joining()));
-    }
-
-    @Test
-    void withoutAConfiguration_theWishAloneDecides() throws IOException {
-        Path log = busy();
-        for (String rate : List.of("5/second", "100/minute", "100/hour", "1000/minute")) {
-            CommandLineRun run = CommandLineRun.of("suggest", "--at-most", rate, "--input", log.toString());
-
-            assertThat(run.code()).as(run.out() + run.err()).isZero();
-            assertThat(run.out())
-                    .contains("    per-client:\n", "      limit: " + rate + "\n", "      key: ip\n")
-                    .doesNotContain("60/minute", "no more than that already");
-        }
-    }
-
-    @Test
-    void withoutAConfiguration_noLimitOfEachClientIsInForce() throws IOException {
-        Path log = busy();
-
-        CommandLineRun run = CommandLineRun.of("suggest", "--protect", "50/second", "--input", log.toString());
-
-        assertThat(run.code()).as(run.out() + run.err()).isZero();
-        assertThat(run.out())
-                .contains("; 0 of them refused", "    total:\n", "      limit: 50/second\n")
-                .doesNotContain("per-client", "60/minute");
-    }
-
-    @Test
-    void severalWishesWithoutAConfiguration_areAllGranted() throws IOException {
-        Path log = busy();
-
-        CommandLineRun both = CommandLineRun.of(
-                "suggest", "--at-most", "20/second", "--protect", "50/second", "--input", log.toString());
-        CommandLineRun touched = CommandLineRun.of(
-                "suggest", "--touch-at-most", "0%", "--protect", "50/second", "--input", log.toString());
-
-        assertThat(both.out())
-                .as(both.err())
-                .contains("      limit: 20/second\n", "      limit: 50/second\n", "; 0 of them refused");
-        assertThat(touched.out())
-                .as(touched.err())
-                .contains("    per-client:\n", "      limit: 50/second\n", "; 0 of them refused");
+        assertThat(strict.out()).as(strict.err()).contains("lines could not be read:", "#     ");
+        assertThat(strict.code()).isEqualTo(1);
+        assertThat(lenient.code()).isZero();
     }
 
     @Test
     void clientsThatTheLogDoesNotTellApart_areAnError() throws IOException {
-        CommandLineRun run =
-                CommandLineRun.of("suggest", "--at-most", "5/second", "--key", "user", "--input", busy().toString());
+        Path log = few("access.log", 0, 200);
+
+        CommandLineRun run = CommandLineRun.of(
+                "suggest", "--touch-at-most", "1%", "--key", "user", "--input", log.toString());
 
         assertThat(run.code()).isEqualTo(2);
         assertThat(run.err()).contains("--key user reads what the log lacks: the caller's name (--user-from FIELD)");
