@@ -4,104 +4,82 @@ import dev.ratelimit.simulator.statistics.LimitCurve;
 import dev.ratelimit.simulator.statistics.LimitCurve.Candidate;
 import dev.ratelimit.simulator.statistics.PolicyStatistics;
 import dev.ratelimit.simulator.statistics.TimeSeries;
-import java.io.StringWriter;
-import java.util.function.ToDoubleFunction;
-import java.util.function.ToLongFunction;
+import java.util.List;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JsonGenerator;
-import tools.jackson.core.ObjectWriteContext;
-import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.json.JsonMapper;
 
-/** The data of the charts, as JSON that may be within HTML. */
-final class ChartData {
+/** The data of the charts, which {@code report.js} draws. */
+record ChartData(Series series, List<PolicyCharts> policies) {
 
-    private final StringWriter text = new StringWriter();
-    private final JsonGenerator json = new JsonFactory().createGenerator(ObjectWriteContext.empty(), text);
+    record Series(String width, List<Long> times, List<Long> admitted, List<Long> refused) {
 
-    private ChartData() {}
-
-    static String of(ReportData data) {
-        ChartData charts = new ChartData();
-        charts.json.writeStartObject();
-        charts.series(data.statistics().series());
-        charts.json.writeArrayPropertyStart("policies");
-        for (PolicyStatistics policy : data.statistics().policies()) {
-            charts.json.writeStartObject();
-            charts.series(policy.series());
-            charts.demand(policy, HtmlReport.limitOf(data, policy.name()));
-            LimitCurve curve = LimitCurve.of(data.curves(), policy.name());
-            charts.curve(curve);
-            charts.json.writeEndObject();
+        static Series of(TimeSeries series) {
+            long[] admitted = series.admitted();
+            long width = series.widthSeconds();
+            return new Series(
+                    width == 1 ? "second" : width + " seconds",
+                    LongStream.range(0, admitted.length)
+                            .map(i -> series.startSeconds() + i * width)
+                            .boxed()
+                            .toList(),
+                    LongStream.of(admitted).boxed().toList(),
+                    LongStream.of(series.refused()).boxed().toList());
         }
-        charts.json.writeEndArray();
-        charts.json.writeEndObject();
-        charts.json.close();
-        return charts.text.toString().replace("<", "\\u003c");
     }
 
-    private void series(TimeSeries series) {
-        json.writeObjectPropertyStart("series");
-        json.writeStringProperty("width", width(series.widthSeconds()));
-        long[] admitted = series.admitted();
-        json.writeArrayPropertyStart("times");
-        for (int i = 0; i < admitted.length; i++) {
-            json.writeNumber(series.startSeconds() + i * series.widthSeconds());
+    record PolicyCharts(
+            Series series, Demand demand, @Nullable Curve curve) {}
+
+    record Demand(long limit, List<Long> upTo, List<Long> keys) {}
+
+    record Curve(
+            int now,
+            List<String> limits,
+            List<Long> permits,
+            List<Double> touched,
+            List<Double> refused,
+            List<Long> peak) {
+
+        static @Nullable Curve of(@Nullable LimitCurve curve) {
+            if (curve == null || curve.candidates().size() < 2) {
+                return null;
+            }
+            List<Candidate> all = curve.candidates();
+            return new Curve(
+                    curve.now(),
+                    all.stream().map(Candidate::text).toList(),
+                    all.stream().map(Candidate::permits).toList(),
+                    all.stream().map(one -> share(one.touched(), one.keys())).toList(),
+                    all.stream()
+                            .map(one -> share(one.refused(), one.requests()))
+                            .toList(),
+                    all.stream().map(Candidate::peak).toList());
         }
-        json.writeEndArray();
-        numbers("admitted", admitted);
-        numbers("refused", series.refused());
-        json.writeEndObject();
-    }
 
-    static String width(long seconds) {
-        return seconds == 1 ? "second" : seconds + " seconds";
-    }
-
-    private void numbers(String name, long[] numbers) {
-        json.writeArrayPropertyStart(name);
-        for (long number : numbers) {
-            json.writeNumber(number);
+        private static double share(long part, long whole) {
+            return whole == 0 ? 0 : Math.round(1e6 * part / whole) / 1e4;
         }
-        json.writeEndArray();
     }
 
-    private void demand(PolicyStatistics policy, long limit) {
+    static ChartData of(ReportData data) {
+        return new ChartData(
+                Series.of(data.statistics().series()),
+                data.statistics().policies().stream()
+                        .map(policy -> charts(data, policy))
+                        .toList());
+    }
+
+    private static PolicyCharts charts(ReportData data, PolicyStatistics policy) {
         DemandHistogram histogram = DemandHistogram.of(policy.demand());
-        json.writeObjectPropertyStart("demand");
-        json.writeNumberProperty("limit", limit);
-        numbers("upTo", histogram.upTo().stream().mapToLong(Long::longValue).toArray());
-        numbers("keys", histogram.keys().stream().mapToLong(Long::longValue).toArray());
-        json.writeEndObject();
+        return new PolicyCharts(
+                Series.of(policy.series()),
+                new Demand(HtmlReport.limitOf(data, policy.name()), histogram.upTo(), histogram.keys()),
+                Curve.of(LimitCurve.of(data.curves(), policy.name())));
     }
 
-    private void curve(@Nullable LimitCurve curve) {
-        if (curve == null || curve.candidates().size() < 2) {
-            json.writeNullProperty("curve");
-            return;
-        }
-        json.writeObjectPropertyStart("curve");
-        json.writeNumberProperty("now", curve.now());
-        json.writeArrayPropertyStart("limits");
-        curve.candidates().forEach(candidate -> json.writeString(candidate.text()));
-        json.writeEndArray();
-        candidates("permits", curve, Candidate::permits);
-        shares("touched", curve, candidate -> share(candidate.touched(), candidate.keys()));
-        shares("refused", curve, candidate -> share(candidate.refused(), candidate.requests()));
-        candidates("peak", curve, Candidate::peak);
-        json.writeEndObject();
-    }
-
-    private static double share(long part, long whole) {
-        return whole == 0 ? 0 : Math.round(1e6 * part / whole) / 1e4;
-    }
-
-    private void candidates(String name, LimitCurve curve, ToLongFunction<Candidate> value) {
-        numbers(name, curve.candidates().stream().mapToLong(value).toArray());
-    }
-
-    private void shares(String name, LimitCurve curve, ToDoubleFunction<Candidate> value) {
-        json.writeArrayPropertyStart(name);
-        curve.candidates().forEach(candidate -> json.writeNumber(value.applyAsDouble(candidate)));
-        json.writeEndArray();
+    /** As JSON that may be within HTML. */
+    String json() {
+        return JsonMapper.shared().writeValueAsString(this).replace("<", "\\u003c");
     }
 }
