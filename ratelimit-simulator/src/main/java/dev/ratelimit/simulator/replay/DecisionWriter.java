@@ -8,7 +8,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Writes a line of JSON for each request: the limit that refused it with the longest wait or, if it was admitted, the one
@@ -22,7 +25,6 @@ public final class DecisionWriter implements ReplayObserver {
 
     private final Writer out;
     private final KeyText keys;
-    private final StringBuilder line = new StringBuilder();
 
     /**
      * Creates a writer.
@@ -38,28 +40,23 @@ public final class DecisionWriter implements ReplayObserver {
     @Override
     public void passed(Passage passage) {
         LimitStatus limit = limit(passage);
-        line.setLength(0);
-        line.append("{\"t\":").append(Math.floorDiv(passage.nanos(), MILLI));
+        Map<String, @Nullable Object> line = new LinkedHashMap<>();
+        line.put("t", Math.floorDiv(passage.nanos(), MILLI));
         if (limit != null) {
-            append("key", keys.of(limit.policy().name(), limit.charge().key()));
-            append("policy", limit.policy().name());
-            line.append(",\"allowed\":").append(!passage.isRefused());
-            line.append(",\"remaining\":").append(limit.remaining());
-            boolean never = limit.retryAfterNanos() == LimitAlgorithm.NEVER;
-            line.append(",\"retryAfterMillis\":")
-                    .append(never ? "null" : String.valueOf(millis(limit.retryAfterNanos())));
-            line.append(",\"fullAfterMillis\":").append(millis(limit.fullAfterNanos()));
+            line.put("key", keys.of(limit.policy().name(), limit.charge().key()));
+            line.put("policy", limit.policy().name());
         } else {
             Refusal refusal = passage.isRefused() ? passage.refusals().get(0) : null;
             String key = refusal == null ? null : refusal.key();
-            append("key", key == null || refusal == null ? null : keys.of(refusal.policy(), key));
-            append("policy", refusal == null ? null : refusal.policy());
-            line.append(",\"allowed\":").append(!passage.isRefused());
-            line.append(",\"remaining\":null,\"retryAfterMillis\":null,\"fullAfterMillis\":null");
+            line.put("key", key == null || refusal == null ? null : keys.of(refusal.policy(), key));
+            line.put("policy", refusal == null ? null : refusal.policy());
         }
-        line.append("}\n");
+        line.put("allowed", !passage.isRefused());
+        line.put("remaining", limit == null ? null : limit.remaining());
+        line.put("retryAfterMillis", limit == null ? null : millis(limit.retryAfterNanos()));
+        line.put("fullAfterMillis", limit == null ? null : millis(limit.fullAfterNanos()));
         try {
-            out.append(line);
+            out.append(JsonMapper.shared().writeValueAsString(line)).append('\n');
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -88,28 +85,8 @@ public final class DecisionWriter implements ReplayObserver {
         return fewest;
     }
 
-    /** Never less than it is. */
-    private static long millis(long nanos) {
-        return nanos / MILLI + (nanos % MILLI > 0 ? 1 : 0);
-    }
-
-    private void append(String name, @Nullable String value) {
-        line.append(",\"").append(name).append("\":");
-        if (value == null) {
-            line.append("null");
-            return;
-        }
-        line.append('"');
-        for (int i = 0; i < value.length(); i++) {
-            char c = value.charAt(i);
-            if (c == '"' || c == '\\') {
-                line.append('\\').append(c);
-            } else if (c < ' ' || Character.isSurrogate(c)) {
-                line.append(String.format("\\u%04x", (int) c));
-            } else {
-                line.append(c);
-            }
-        }
-        line.append('"');
+    /** Never less than it is; {@code null} for never. */
+    private static @Nullable Long millis(long nanos) {
+        return nanos == LimitAlgorithm.NEVER ? null : Long.valueOf(nanos / MILLI + (nanos % MILLI > 0 ? 1 : 0));
     }
 }
