@@ -12,6 +12,8 @@ import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.simulator.traffic.Field.Kind;
 import dev.ratelimit.simulator.traffic.FieldMapping;
 import dev.ratelimit.simulator.traffic.LogOptions;
+import dev.ratelimit.simulator.traffic.LogSummary;
+import dev.ratelimit.simulator.traffic.NamedFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -134,14 +136,14 @@ public final class Simulation {
         LogEndpoints endpoints = new LogEndpoints(List.of(), SimulatedLimits.managementPath(environment));
         SimulatedLimits written = SimulatedLimits.of(source, endpoints);
         LogOptions own = options.withContextPath(SimulatedLimits.contextPath(environment));
-        List<String> files = Stream.of(logs).map(Path::toString).toList();
+        List<NamedFile> files = Stream.of(logs).map(NamedFile::of).toList();
+        LogSummary summary = AccessLog.survey(files, own);
+        SimulatedLimits limits = written.on(summary, users, Set.of()).requirePolicies(source);
+        ReplayStatistics statistics = new ReplayStatistics(limits.rules().policiesInForce());
         try (AccessLog log = AccessLog.open(files, own)) {
-            SimulatedLimits limits = written.on(log, users, Set.of()).requirePolicies(source);
-            boolean twice = stages || log.summary().hasStages();
-            ReplayStatistics statistics = new ReplayStatistics(limits.rules().policiesInForce());
-            new Replay(limits, twice, List.of(statistics)).run(log);
-            return result(limits, statistics, log.summary().malformed());
+            new Replay(limits, stages || summary.hasStages(), List.of(statistics)).run(log);
         }
+        return result(limits, statistics, summary.malformed());
     }
 
     private static SimulationResult result(SimulatedLimits limits, ReplayStatistics statistics, long malformed) {

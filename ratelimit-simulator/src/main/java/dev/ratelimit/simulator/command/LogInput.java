@@ -2,15 +2,17 @@ package dev.ratelimit.simulator.command;
 
 import dev.ratelimit.simulator.endpoint.KnownEndpoints;
 import dev.ratelimit.simulator.endpoint.LogEndpoints;
-import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.simulator.traffic.Field.Kind;
 import dev.ratelimit.simulator.traffic.FieldMapping;
 import dev.ratelimit.simulator.traffic.LogOptions;
+import dev.ratelimit.simulator.traffic.NamedFile;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.DateTimeException;
+import java.nio.file.StandardCopyOption;
 import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,6 +25,8 @@ import picocli.CommandLine.Option;
 
 /** The options that say which traffic is read, and how. */
 final class LogInput {
+
+    private static final String STANDARD_INPUT = "-";
 
     @Option(
             names = "--input",
@@ -47,7 +51,31 @@ final class LogInput {
             names = "--field",
             paramLabel = "WHAT=FIELD",
             description = "The field that has the time, address, method, path, query, status or duration.")
-    Map<String, String> fields = new LinkedHashMap<>();
+    Map<What, String> fields = new LinkedHashMap<>();
+
+    /** What fields say that have no option of their own. */
+    enum What {
+        TIME(Kind.TIME),
+        ADDRESS(Kind.ADDRESS),
+        REQUEST(Kind.REQUEST),
+        METHOD(Kind.METHOD),
+        PATH(Kind.PATH),
+        QUERY(Kind.QUERY),
+        STATUS(Kind.STATUS),
+        DURATION(Kind.DURATION);
+
+        private final Kind kind;
+
+        What(Kind kind) {
+            this.kind = kind;
+        }
+
+        /** As it is written. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
 
     @Option(names = "--user-from", paramLabel = "FIELD", description = "The field that has the name of the caller.")
     @Nullable
@@ -76,9 +104,12 @@ final class LogInput {
     @Option(names = "--bean", paramLabel = "NAME=FIELD", description = "The field that has what a resolver says.")
     Map<String, String> beans = new LinkedHashMap<>();
 
-    @Option(names = "--zone", paramLabel = "ZONE", description = "The time zone of times without one; by default, UTC.")
-    @Nullable
-    String zone;
+    @Option(
+            names = "--zone",
+            paramLabel = "ZONE",
+            defaultValue = "UTC",
+            description = "The time zone of times without one; by default, ${DEFAULT-VALUE}.")
+    ZoneId zone = ZoneOffset.UTC;
 
     @Option(
             names = "--duration-unit",
@@ -115,8 +146,8 @@ final class LogInput {
     /** How the logs are to be read. */
     LogOptions options(String contextPath) {
         FieldMapping mapping = FieldMapping.USUAL_NAMES;
-        for (Map.Entry<String, String> field : fields.entrySet()) {
-            mapping = mapping.with(kind(field.getKey()), "", field.getValue());
+        for (Map.Entry<What, String> field : fields.entrySet()) {
+            mapping = mapping.with(field.getKey().kind, "", field.getValue());
         }
         mapping = with(mapping, Kind.USER, user);
         mapping = with(mapping, Kind.ROLES, roles);
@@ -133,36 +164,11 @@ final class LogInput {
         for (Map.Entry<String, String> bean : beans.entrySet()) {
             mapping = mapping.with(Kind.BEAN, bean.getKey(), bean.getValue());
         }
-        return new LogOptions(format, mapping, zone(), durationUnit(), ends, contextPath, null, window());
+        return new LogOptions(format, mapping, zone, durationUnit(), ends, contextPath, null, window());
     }
 
     private static FieldMapping with(FieldMapping mapping, Kind kind, @Nullable String field) {
         return field == null ? mapping : mapping.with(kind, "", field);
-    }
-
-    private static Kind kind(String name) {
-        return switch (name) {
-            case "time" -> Kind.TIME;
-            case "address" -> Kind.ADDRESS;
-            case "request" -> Kind.REQUEST;
-            case "method" -> Kind.METHOD;
-            case "path" -> Kind.PATH;
-            case "query" -> Kind.QUERY;
-            case "status" -> Kind.STATUS;
-            case "duration" -> Kind.DURATION;
-            default ->
-                throw new IllegalArgumentException("--field " + name + " is not known; write time, address, request,"
-                        + " method, path, query, status or duration");
-        };
-    }
-
-    private ZoneId zone() {
-        try {
-            return zone == null ? ZoneId.of("UTC") : ZoneId.of(zone);
-        } catch (DateTimeException e) {
-            throw new IllegalArgumentException(
-                    "--zone '" + zone + "' is no time zone; write a name such as Europe/Berlin, or +01:00", e);
-        }
     }
 
     private @Nullable TimeUnit durationUnit() {
@@ -190,27 +196,33 @@ final class LogInput {
         return user != null;
     }
 
-    /** The same for other logs. */
-    LogInput reading(List<String> others) {
-        LogInput other = new LogInput();
-        other.inputs = others;
-        return other;
-    }
-
-    /** Opens the logs. */
-    AccessLog open(LogOptions options) throws IOException {
+    /** The logs that are read. */
+    List<NamedFile> files() throws IOException {
+        List<NamedFile> files = new ArrayList<>();
         for (String input : inputs) {
             if (Files.isDirectory(Path.of(input))) {
                 throw new IllegalArgumentException("--input " + input + " is a directory; write the files in it");
             }
+            files.add(
+                    input.equals(STANDARD_INPUT)
+                            ? new NamedFile("standard input", kept(System.in))
+                            : NamedFile.of(Path.of(input)));
         }
-        return AccessLog.open(inputs, options);
+        return files;
+    }
+
+    /** A file with what can be read only once. */
+    private static Path kept(InputStream in) throws IOException {
+        Path file = Files.createTempFile("ratelimit-simulator", ".log");
+        file.toFile().deleteOnExit();
+        Files.copy(in, file, StandardCopyOption.REPLACE_EXISTING);
+        return file;
     }
 
     /** Calls back with the option and the name of each file that is read. */
     void eachFile(BiConsumer<String, Path> files) {
         inputs.stream()
-                .filter(input -> !input.equals(AccessLog.STANDARD_INPUT))
+                .filter(input -> !input.equals(STANDARD_INPUT))
                 .forEach(input -> files.accept("--input", Path.of(input)));
         if (endpoints != null) {
             files.accept("--endpoints", endpoints);

@@ -57,7 +57,7 @@ final class Notes {
     }
 
     private void log(Traffic traffic) {
-        LogSummary log = traffic.log().summary();
+        LogSummary log = traffic.log();
         Recording recording = log.recording();
         if (recording != null && recording.share() < 1) {
             add("Only %s of the callers were recorded", TextReport.percent(recording.share()));

@@ -8,7 +8,6 @@ import dev.ratelimit.simulator.report.ReportData;
 import dev.ratelimit.simulator.statistics.CandidateLimits;
 import dev.ratelimit.simulator.statistics.ReplayStatistics;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,33 +43,41 @@ final class ReplayCommand extends LogCommand {
     @Override
     public Integer call() throws IOException {
         checkOutputs();
-        PrintWriter print = out();
-        try (Traffic traffic = Traffic.open(limits.source(), limits, log);
-                OutputFile lines = decisions == null ? null : OutputFile.of(decisions, print);
-                OutputFile page = out == null ? null : OutputFile.of(pageIn(out).toString(), print)) {
-            limits.checkIncluded(traffic.limits());
-            KeyText keys = new KeyText(
-                    traffic.limits().rules().inForce(),
-                    showKeys || traffic.limits().areRecorded());
-            ReplayStatistics statistics =
-                    new ReplayStatistics(traffic.limits().rules().policiesInForce());
-            List<ReplayObserver> observers = new ArrayList<>(List.of(statistics));
-            if (lines != null) {
-                observers.add(new DecisionWriter(lines.writer(), keys));
-            }
-            CandidateLimits candidates = page == null ? null : new CandidateLimits(traffic.limits());
-            if (candidates != null) {
-                observers.add(candidates);
-            }
-            traffic.run(observers);
-            if (candidates != null && page != null) {
-                HtmlReport.write(report(traffic, statistics, candidates, keys), page.writer());
-            }
-            commit(lines);
-            commit(page);
-            new TextReport("-".equals(decisions) ? err() : print).print(traffic, statistics, keys);
-            return statusOf(traffic.log().summary());
+        Traffic traffic = Traffic.of(limits.source(), limits, log);
+        KeyText keys = new KeyText(
+                traffic.limits().rules().inForce(), showKeys || traffic.limits().areRecorded());
+        ReplayStatistics statistics =
+                new ReplayStatistics(traffic.limits().rules().policiesInForce());
+        List<ReplayObserver> observers = new ArrayList<>(List.of(statistics));
+        CandidateLimits candidates = out == null ? null : new CandidateLimits(traffic.limits());
+        if (candidates != null) {
+            observers.add(candidates);
         }
+        if (decisions == null) {
+            traffic.replay(observers);
+        } else {
+            try (OutputFile lines = OutputFile.of(decisions, out())) {
+                observers.add(new DecisionWriter(lines.writer(), keys));
+                traffic.replay(observers);
+                lines.commit();
+            }
+        }
+        if (out != null && candidates != null) {
+            ReportData data = new ReportData(
+                    title(),
+                    traffic.limits(),
+                    traffic.log(),
+                    statistics,
+                    candidates.curves(),
+                    Notes.of(traffic, statistics),
+                    keys);
+            try (OutputFile page = OutputFile.of(pageIn(out).toString(), out())) {
+                HtmlReport.write(data, page.writer());
+                page.commit();
+            }
+        }
+        new TextReport("-".equals(decisions) ? err() : out()).print(traffic, statistics, keys);
+        return statusOf(traffic.log());
     }
 
     /** Nothing is opened before it is known that nothing is lost. */
@@ -93,24 +100,6 @@ final class ReplayCommand extends LogCommand {
         }
         boolean file = out.toString().endsWith(".html");
         return file ? out : out.resolve("index.html");
-    }
-
-    private static void commit(@Nullable OutputFile file) throws IOException {
-        if (file != null) {
-            file.commit();
-        }
-    }
-
-    private ReportData report(
-            Traffic traffic, ReplayStatistics statistics, CandidateLimits candidates, KeyText keys) {
-        return new ReportData(
-                title(),
-                traffic.limits(),
-                traffic.log().summary(),
-                statistics,
-                candidates.curves(),
-                Notes.of(traffic, statistics),
-                keys);
     }
 
     private String title() {

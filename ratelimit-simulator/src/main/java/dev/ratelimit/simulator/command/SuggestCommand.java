@@ -3,14 +3,15 @@ package dev.ratelimit.simulator.command;
 import dev.ratelimit.simulator.config.ConfigurationSource;
 import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.replay.KeyText;
-import dev.ratelimit.simulator.replay.Replay;
 import dev.ratelimit.simulator.suggest.KeyShare;
 import dev.ratelimit.simulator.suggest.Suggester;
 import dev.ratelimit.simulator.suggest.Suggestion;
 import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.simulator.traffic.LogSummary;
 import dev.ratelimit.simulator.traffic.LoggedRequest;
+import dev.ratelimit.simulator.traffic.NamedFile;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -50,7 +51,8 @@ final class SuggestCommand extends LogCommand {
             names = "--key",
             paramLabel = "KEY",
             defaultValue = "ip",
-            description = "Without a configuration, whose budget the limit is, such as user; by default, ${DEFAULT-VALUE}.")
+            description =
+                    "Without a configuration, whose budget the limit is, such as user; by default, ${DEFAULT-VALUE}.")
     String key = "";
 
     @Option(names = "--show-keys", description = "Show values of keys that may be credentials, too, not their hashes.")
@@ -58,41 +60,36 @@ final class SuggestCommand extends LogCommand {
 
     @Override
     public Integer call() throws IOException {
-        checkInput();
         KeyShare share = KeyShare.parse(touched);
-        LogInput checked = log.reading(check.isEmpty() ? log.inputs : check);
         ConfigurationSource source = limits.source();
         boolean planned = isPlanned(source);
-        try (Traffic traffic = Traffic.open(planned ? source.with(perClient()) : source, limits, log)) {
-            if (planned) {
-                checkKey(traffic);
-            }
-            limits.checkIncluded(traffic.limits());
-            long split = check.isEmpty() ? split(traffic) : Long.MAX_VALUE;
-            Suggester suggester = new Suggester(traffic.limits(), traffic.stages(), share);
-            List<Suggestion> suggestions = suggester.suggest(() -> log.open(traffic.options()), split);
-            SimulatedLimits suggested = suggester.apply(suggestions);
-            TouchedKeys seen = new TouchedKeys(suggested, Long.MIN_VALUE, split);
-            TouchedKeys heldOut = new TouchedKeys(suggested, check.isEmpty() ? split : Long.MIN_VALUE, Long.MAX_VALUE);
-            List<LogSummary> logs = new ArrayList<>();
-            logs.add(replay(
-                    suggested, log, traffic, check.isEmpty() ? List.of(seen, heldOut) : List.of(seen)));
-            if (!check.isEmpty()) {
-                logs.add(replay(suggested, checked, traffic, List.of(heldOut)));
-            }
-            KeyText keys = new KeyText(suggested.rules().inForce(), showKeys || suggested.areRecorded());
-            SuggestionReport report = new SuggestionReport(out(), share, keys);
-            boolean holds = report.print(suggestions, traffic.limits(), suggested, seen, heldOut);
-            report.notes(suggester.notes(), traffic);
-            logs.forEach(summary -> summary.unread().forEach(report::unread));
-            return holds ? logs.stream().mapToInt(this::statusOf).max().orElse(0) : Main.UNMET;
+        Traffic traffic = Traffic.of(planned ? source.with(perClient()) : source, limits, log);
+        if (planned) {
+            checkKey(traffic);
         }
-    }
-
-    private void checkInput() {
-        if (log.inputs.contains(AccessLog.STANDARD_INPUT)) {
-            throw new IllegalArgumentException("suggest reads the log several times; write a file in place of -");
+        List<NamedFile> others = check.stream().map(Path::of).map(NamedFile::of).toList();
+        Traffic checked = others.isEmpty() ? traffic : traffic.of(others);
+        checkRecordings(traffic, checked);
+        long split = others.isEmpty() ? split(traffic) : Long.MAX_VALUE;
+        Suggester suggester = new Suggester(traffic.limits(), traffic.stages(), share);
+        List<Suggestion> suggestions = suggester.suggest(traffic::open, split);
+        SimulatedLimits suggested = suggester.apply(suggestions);
+        TouchedKeys seen = new TouchedKeys(suggested, Long.MIN_VALUE, split);
+        TouchedKeys heldOut = new TouchedKeys(suggested, others.isEmpty() ? split : Long.MIN_VALUE, Long.MAX_VALUE);
+        List<LogSummary> logs = new ArrayList<>(List.of(traffic.log()));
+        if (others.isEmpty()) {
+            traffic.under(suggested).replay(List.of(seen, heldOut));
+        } else {
+            traffic.under(suggested).replay(List.of(seen));
+            checked.under(suggested).replay(List.of(heldOut));
+            logs.add(checked.log());
         }
+        KeyText keys = new KeyText(suggested.rules().inForce(), showKeys || suggested.areRecorded());
+        SuggestionReport report = new SuggestionReport(out(), share, keys);
+        boolean holds = report.print(suggestions, traffic.limits(), suggested, seen, heldOut);
+        report.notes(suggester.notes(), traffic);
+        logs.forEach(summary -> summary.unread().forEach(report::unread));
+        return holds ? logs.stream().mapToInt(this::statusOf).max().orElse(0) : Main.UNMET;
     }
 
     /** Whether there is no configuration, so that a policy for each client is planned. */
@@ -115,44 +112,31 @@ final class SuggestCommand extends LogCommand {
         }
     }
 
-    private static LogSummary replay(
-            SimulatedLimits suggested, LogInput input, Traffic traffic, List<TouchedKeys> observers)
-            throws IOException {
-        try (AccessLog again = input.open(traffic.options())) {
-            boolean recorded = again.summary().recording() != null;
-            if (recorded != (traffic.log().summary().recording() != null)) {
-                throw new IllegalArgumentException("of --input and --check, only --" + (recorded ? "check" : "input")
-                        + " is a recording; write two recordings, or none");
-            }
-            new Replay(suggested, traffic.stages(), List.copyOf(observers)).run(again);
-            return again.summary();
+    private static void checkRecordings(Traffic traffic, Traffic checked) {
+        boolean recorded = checked.log().recording() != null;
+        if (recorded != (traffic.log().recording() != null)) {
+            throw new IllegalArgumentException("of --input and --check, only --" + (recorded ? "check" : "input")
+                    + " is a recording; write two recordings, or none");
         }
     }
 
     /** When the part begins that is held out. */
-    private long split(Traffic traffic) throws IOException {
+    private static long split(Traffic traffic) throws IOException {
+        long training = (long) (traffic.log().requests() * TRAINING);
         long first = Long.MAX_VALUE;
-        long last = Long.MIN_VALUE;
-        long requests = 0;
-        AccessLog all = traffic.log();
-        for (LoggedRequest request = all.next(); request != null; request = all.next()) {
-            first = Math.min(first, request.nanos());
-            last = Math.max(last, request.nanos());
-            requests++;
-        }
-        if (first >= last) {
-            throw new IllegalArgumentException(
-                    "the log has requests of one moment at most, which is too little to suggest" + " limits from");
-        }
-        long split = first;
-        try (AccessLog again = log.open(traffic.options())) {
-            long training = (long) (requests * TRAINING);
-            for (LoggedRequest request = again.next(); request != null; request = again.next()) {
+        long split = Long.MIN_VALUE;
+        try (AccessLog log = traffic.open()) {
+            for (LoggedRequest request = log.next(); request != null; request = log.next()) {
+                first = Math.min(first, request.nanos());
                 split = Math.max(split, request.nanos());
                 if (training-- <= 0 && split > first) {
-                    break;
+                    return split;
                 }
             }
+        }
+        if (first >= split) {
+            throw new IllegalArgumentException(
+                    "the log has requests of one moment at most, which is too little to suggest limits from");
         }
         return split;
     }

@@ -73,8 +73,8 @@ final class SuggestionReport {
             line("    %s:", one.policy());
             line("      # %s", one.reason());
             verdict = verdict.and(evidence("", rule, seen.policies().get(one.policy())));
-            verdict = verdict.and(
-                    evidence("held out: ", rule, heldOut.policies().get(one.policy())));
+            verdict =
+                    verdict.and(evidence("held out: ", rule, heldOut.policies().get(one.policy())));
             policy(one, rule, before.hasAlgorithm(one.policy(), Algorithm.TOKEN_BUCKET));
         }
         line("# %s", verdict.text);
@@ -140,7 +140,9 @@ final class SuggestionReport {
             return Verdict.HOLDS;
         }
         String tooFew = share.tooFew(policy.keys());
-        line("      #   THAT IS MORE than %s%s", TextReport.percent(share.share()), tooFew == null ? "" : "; " + tooFew);
+        line(
+                "      #   THAT IS MORE than %s%s",
+                TextReport.percent(share.share()), tooFew == null ? "" : "; " + tooFew);
         return Verdict.BROKEN;
     }
 

@@ -28,7 +28,7 @@ final class TextReport {
     }
 
     void print(Traffic traffic, ReplayStatistics statistics, KeyText keys) {
-        log(traffic.log().summary(), statistics);
+        log(traffic.log(), statistics);
         for (PolicyStatistics policy : statistics.policies()) {
             policy(traffic, policy, keys);
         }

@@ -16,7 +16,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** What of requests a log has recorded, compared with what limits read. Immutable. */
-public final class RecordedFacts {
+final class RecordedFacts {
 
     /** How the facts that a log may have are named by the user. */
     private static final Map<Fact, String> OPTIONS = Map.of(
@@ -44,7 +44,7 @@ public final class RecordedFacts {
      * @param users whether the user has said where the names of callers are, which may be missing in all lines
      * @param endpoints whether the user has said which endpoints there are
      */
-    public RecordedFacts(LogSummary log, boolean users, boolean endpoints) {
+    RecordedFacts(LogSummary log, boolean users, boolean endpoints) {
         this.fields = Set.copyOf(log.fields());
         this.users = users || log.hasUsers();
         this.endpoints = endpoints;

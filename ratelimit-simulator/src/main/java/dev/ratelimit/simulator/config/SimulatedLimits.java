@@ -3,8 +3,8 @@ package dev.ratelimit.simulator.config;
 import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.simulator.endpoint.LogEndpoints;
 import dev.ratelimit.simulator.recording.Recording;
-import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.simulator.traffic.Field.Kind;
+import dev.ratelimit.simulator.traffic.LogSummary;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
@@ -14,7 +14,6 @@ import dev.ratelimit.spring.rules.path.PathPatterns;
 import dev.ratelimit.spring.rules.request.Reads;
 import dev.ratelimit.spring.rules.request.Reads.Fact;
 import dev.ratelimit.spring.rules.rule.Rule;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -68,50 +67,14 @@ public record SimulatedLimits(
     }
 
     /**
-     * The same limits for a log. If its first requests lack what limits read, the others are looked at, too.
-     *
-     * @param users whether the user has said where the names of callers are
-     * @param included policies that are not left out, whatever they read
-     */
-    public SimulatedLimits on(AccessLog log, boolean users, Set<String> included) throws IOException {
-        if (isDecidedByPaths(log.summary().recording())) {
-            boolean whole = log.survey();
-            SimulatedLimits recorded = on(new RecordedFacts(log.summary(), users, endpoints.areKnown()), included);
-            if (!whole) {
-                recorded.notes.add(
-                        "Whether paths decide is known of the first requests, as standard input is read only once");
-            }
-            return recorded;
-        }
-        SimulatedLimits first = on(new RecordedFacts(log.summary(), users, endpoints.areKnown()), included);
-        if (first.leftOut.isEmpty() && first.notes.isEmpty()) {
-            return first;
-        }
-        boolean byUsers = !users && !first.leftOut.equals(on(new RecordedFacts(log.summary(), true, endpoints.areKnown()), included).leftOut);
-        if (!byUsers && !log.mayHaveOtherFields()) {
-            return first;
-        }
-        if (log.survey()) {
-            return on(new RecordedFacts(log.summary(), users, endpoints.areKnown()), included);
-        }
-        first.notes.add("What the log lacks is what its first requests lack, as standard input is read only once");
-        return first;
-    }
-
-    private boolean isDecidedByPaths(@Nullable Recording recording) {
-        return recording != null
-                && !new RecordedPolicies(recording)
-                        .byPaths(rules.inForce().byPolicy())
-                        .isEmpty();
-    }
-
-    /**
      * The same limits for a log.
      *
-     * @param facts what the log has
+     * @param log what was found in it
+     * @param users whether the user has said where the names of callers are, which may be missing in all lines
      * @param included policies that are not left out, whatever they read; what the log lacks is missing in each request
      */
-    public SimulatedLimits on(RecordedFacts facts, Set<String> included) {
+    public SimulatedLimits on(LogSummary log, boolean users, Set<String> included) {
+        RecordedFacts facts = new RecordedFacts(log, users, endpoints.areKnown());
         Recording recording = facts.recording();
         return recording == null
                 ? without(facts, included, Map.of())
@@ -119,13 +82,13 @@ public record SimulatedLimits(
     }
 
     private SimulatedLimits onRecording(RecordedPolicies recorded, RecordedFacts facts, Set<String> included) {
-        SimulatedLimits all =
-                new SimulatedLimits(environment, properties, rules, endpoints.ofRecording(), leftOut, notes, written)
-                        .withPolicies(recorded.withAnnotated(properties.policies()));
+        SimulatedLimits all = new SimulatedLimits(
+                        environment, properties, rules, endpoints.ofRecording(), leftOut, notes, written)
+                .withPolicies(recorded.withAnnotated(properties.policies()));
         Map<String, Rule> rulesAsWritten = all.rules.inForce().byPolicy();
         List<String> others = new ArrayList<>();
         Map<String, PolicyProperties> decided = recorded.asRecorded(all.properties.policies(), rulesAsWritten, others);
-        SimulatedLimits limits = with(all.properties.withPolicies(decided), rulesAsWritten);
+        SimulatedLimits limits = all.with(all.properties.withPolicies(decided), rulesAsWritten);
         SimulatedLimits on = limits.without(facts, included, recorded.lack(rulesAsWritten, included, facts.paths()));
         others.stream()
                 .filter(policy -> !on.leftOut.containsKey(policy))
@@ -243,12 +206,11 @@ public record SimulatedLimits(
         return new SimulatedLimits(environment, changed, read, endpoints, leftOut, notes, asWritten);
     }
 
-    private static RequestRules read(
-            Environment environment, RateLimitProperties properties, LogEndpoints endpoints) {
+    private static RequestRules read(Environment environment, RateLimitProperties properties, LogEndpoints endpoints) {
         return ConfigurationSource.reported(environment, () -> {
             RequestRules read = new RequestRules(
                     properties,
-                    StandInBeans.of(environment, properties.policies().values()),
+                    StandInBeans.of(properties.policies().values()),
                     environment::resolveRequiredPlaceholders,
                     limit -> {});
             read.enforce(endpoints);

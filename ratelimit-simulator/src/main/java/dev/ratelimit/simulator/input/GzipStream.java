@@ -1,33 +1,38 @@
 package dev.ratelimit.simulator.input;
 
+import java.io.ByteArrayInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.zip.CRC32;
-import java.util.zip.DataFormatException;
-import java.util.zip.Inflater;
+import java.io.SequenceInputStream;
+import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
 /**
  * Reads a file of gzip with any number of members (RFC 1952), as rotated logs that were appended to each other have them.
- * Unlike {@link java.util.zip.GZIPInputStream}, it does not take a member that cannot be read for the end. Not
- * thread-safe.
+ * Unlike {@link GZIPInputStream} alone, it does not take a member that cannot be read for the end. Not thread-safe.
  */
 public final class GzipStream extends InputStream {
 
-    private static final int FLAG_CRC = 2;
-    private static final int FLAG_EXTRA = 4;
-    private static final int FLAG_NAME = 8;
-    private static final int FLAG_COMMENT = 16;
-    private static final int DEFLATE = 8;
+    private static final int BUFFER = 1 << 16;
+    private static final int TRAILER = 8;
 
-    private final InputStream in;
-    private final Inflater inflater = new Inflater(true);
-    private final CRC32 checksum = new CRC32();
-    private final byte[] buffer = new byte[1 << 16];
-    private int from;
-    private int to;
+    private Members members;
     private boolean ended;
+
+    /** Members, up to the first one that cannot be read. */
+    private static final class Members extends GZIPInputStream {
+
+        Members(InputStream in) throws IOException {
+            super(in, BUFFER);
+        }
+
+        /** What of the file was not read. */
+        InputStream rest() {
+            int left = Math.max(0, inf.getRemaining() - TRAILER);
+            return new SequenceInputStream(new ByteArrayInputStream(buf, len - left, left), in);
+        }
+    }
 
     /**
      * Begins to read.
@@ -36,69 +41,7 @@ public final class GzipStream extends InputStream {
      * @throws ZipException if it is no header
      */
     public GzipStream(InputStream in) throws IOException {
-        this.in = in;
-        header(required());
-    }
-
-    /** The next byte of the file; -1 at its end. */
-    private int next() throws IOException {
-        return from < to || fill() ? buffer[from++] & 0xff : -1;
-    }
-
-    private boolean fill() throws IOException {
-        from = 0;
-        to = Math.max(0, in.read(buffer, 0, buffer.length));
-        return to > 0;
-    }
-
-    private int required() throws IOException {
-        int next = next();
-        if (next < 0) {
-            throw new EOFException("the file ends within a member");
-        }
-        return next;
-    }
-
-    private long required(int bytes) throws IOException {
-        long value = 0;
-        for (int i = 0; i < bytes; i++) {
-            value |= (long) required() << (8 * i);
-        }
-        return value;
-    }
-
-    private void header(int first) throws IOException {
-        if (first != 0x1f || required() != 0x8b) {
-            throw new ZipException("there is something else after a member");
-        }
-        int method = required();
-        if (method != DEFLATE) {
-            throw new ZipException("the compression method " + method + " is not known");
-        }
-        int flags = required();
-        long unused = required(6);
-        if ((flags & FLAG_EXTRA) != 0) {
-            for (long rest = required(2); rest > 0; rest--) {
-                required();
-            }
-        }
-        if ((flags & FLAG_NAME) != 0) {
-            skipText();
-        }
-        if ((flags & FLAG_COMMENT) != 0) {
-            skipText();
-        }
-        if ((flags & FLAG_CRC) != 0) {
-            unused = required(2);
-        }
-        inflater.reset();
-        checksum.reset();
-    }
-
-    private void skipText() throws IOException {
-        for (int next = required(); next != 0; next = required()) {
-            // the name of the file, or a comment
-        }
+        this.members = new Members(in);
     }
 
     @Override
@@ -109,57 +52,36 @@ public final class GzipStream extends InputStream {
 
     @Override
     public int read(byte[] bytes, int at, int length) throws IOException {
-        if (length == 0) {
-            return 0;
+        int count = members.read(bytes, at, length);
+        while (count < 0 && goOn()) {
+            count = members.read(bytes, at, length);
         }
-        while (!ended) {
-            int count = inflate(bytes, at, length);
-            if (count > 0) {
-                checksum.update(bytes, at, count);
-                return count;
-            }
-            if (inflater.finished()) {
-                endMember();
-            } else if (inflater.needsDictionary()) {
-                throw new ZipException("it needs a dictionary");
-            } else if (from == to && !fill()) {
-                throw new EOFException("the file ends within a member");
-            } else {
-                inflater.setInput(buffer, from, to - from);
-                from = to;
-            }
-        }
-        return -1;
+        return count;
     }
 
-    private int inflate(byte[] bytes, int at, int length) throws ZipException {
-        try {
-            return inflater.inflate(bytes, at, length);
-        } catch (DataFormatException e) {
-            throw new ZipException(String.valueOf(e.getMessage()));
+    /** Begins the next member, if there is one; zeros may fill up the file. */
+    private boolean goOn() throws IOException {
+        if (ended) {
+            return false;
         }
-    }
-
-    /** Checks the member that ends here, and begins the next one, if there is one; zeros may fill up the file. */
-    private void endMember() throws IOException {
-        from = to - inflater.getRemaining();
-        if (required(4) != checksum.getValue() || required(4) != (inflater.getBytesWritten() & 0xffff_ffffL)) {
-            throw new ZipException("the checksum of a member is wrong");
-        }
-        int next = next();
+        InputStream rest = members.rest();
+        int next = rest.read();
         while (next == 0) {
-            next = next();
+            next = rest.read();
         }
-        if (next < 0) {
-            ended = true;
-        } else {
-            header(next);
+        ended = next < 0;
+        if (ended) {
+            return false;
         }
+        if (next != (GZIPInputStream.GZIP_MAGIC & 0xff)) {
+            throw new ZipException("there is something else after a member");
+        }
+        members = new Members(new SequenceInputStream(new ByteArrayInputStream(new byte[] {(byte) next}), rest));
+        return true;
     }
 
     @Override
     public void close() throws IOException {
-        inflater.end();
-        in.close();
+        members.close();
     }
 }

@@ -1,20 +1,21 @@
 package dev.ratelimit.simulator.recording;
 
-import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
 
 /**
  * What a request asked one policy for, in the application.
  *
  * @param key a hash; {@code null} if the request lacked a part of it
  * @param permits that it cost
- * @param plan of the key's owner, or the override of the key as a plan; {@code null} for neither
+ * @param plan of the key's owner; {@code null} for none
+ * @param override of the key; {@code null} for none
  */
 public record RecordedCharge(
-        @Nullable String key, long permits, @Nullable String plan) {
+        @Nullable String key,
+        long permits,
+        @Nullable String plan,
+        @Nullable String override) {
 
     /** What the names begin with by which rules ask requests for what was recorded. */
     public static final String RECORDED = "recorded.";
@@ -52,52 +53,13 @@ public record RecordedCharge(
         return name.startsWith(KEY) ? charge.key : name.startsWith(PERMITS) ? (Object) charge.permits : true;
     }
 
-    /** What the resolvers of plans say, besides other beans. */
-    public static Map<String, @Nullable String> plans(
-            Map<String, RecordedCharge> charges, Map<String, @Nullable String> others) {
-        Map<String, @Nullable String> all = others;
-        for (Map.Entry<String, RecordedCharge> charge : charges.entrySet()) {
-            if (charge.getValue().plan != null) {
-                all = all == others ? new HashMap<>(others) : all;
-                all.put(planResolver(charge.getKey()), charge.getValue().plan);
+    /** Adds what the resolvers of plans say. */
+    public static void addPlans(Map<String, RecordedCharge> charges, Map<String, @Nullable String> beans) {
+        charges.forEach((policy, charge) -> {
+            String plan = charge.override == null ? charge.plan : Recording.Policy.planOf(charge.override);
+            if (plan != null) {
+                beans.put(planResolver(policy), plan);
             }
-        }
-        return all;
-    }
-
-    /**
-     * Reads charges by policy.
-     *
-     * @param parser at the beginning of the object
-     */
-    public static Map<String, RecordedCharge> read(JsonParser parser) {
-        Map<String, RecordedCharge> all = new HashMap<>();
-        while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-            String policy = parser.currentName();
-            if (parser.nextToken() == JsonToken.START_OBJECT) {
-                all.put(policy, charge(parser));
-            } else {
-                parser.skipChildren();
-            }
-        }
-        return all;
-    }
-
-    private static RecordedCharge charge(JsonParser parser) {
-        String key = null;
-        long permits = 1;
-        String plan = null;
-        while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-            String name = parser.currentName();
-            JsonToken value = parser.nextToken();
-            switch (name) {
-                case "key" -> key = parser.getString();
-                case "permits" -> permits = value == JsonToken.VALUE_NUMBER_INT ? parser.getLongValue() : 1;
-                case "plan" -> plan = parser.getString();
-                case "override" -> plan = Recording.Policy.planOf(parser.getString());
-                default -> parser.skipChildren();
-            }
-        }
-        return new RecordedCharge(key, permits, plan);
+        });
     }
 }

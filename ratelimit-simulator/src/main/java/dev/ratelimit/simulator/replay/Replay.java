@@ -7,7 +7,7 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.replay.Passage.Refusal;
-import dev.ratelimit.simulator.traffic.LogSource;
+import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.simulator.traffic.LoggedRequest;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
@@ -115,7 +115,7 @@ public final class Replay {
     }
 
     /** Lets all requests of a log pass. */
-    public void run(LogSource log) throws IOException {
+    public void run(AccessLog log) throws IOException {
         for (LoggedRequest request = log.next(); request != null; request = log.next()) {
             accept(request);
         }

@@ -7,7 +7,7 @@ import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.simulator.config.ChangedPolicy;
 import dev.ratelimit.simulator.config.SimulatedLimits;
 import dev.ratelimit.simulator.replay.Replay;
-import dev.ratelimit.simulator.traffic.LogSource;
+import dev.ratelimit.simulator.traffic.AccessLog;
 import dev.ratelimit.spring.Mode;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -36,7 +36,7 @@ public final class Suggester {
     public interface Opener {
 
         /** Opens it. */
-        LogSource open() throws IOException;
+        AccessLog open() throws IOException;
     }
 
     /**
@@ -111,7 +111,7 @@ public final class Suggester {
         SimulatedLimits shadows = limits.with(
                 (name, policy) -> policy.mode() == Mode.OFF ? policy : ChangedPolicy.inMode(policy, Mode.SHADOW));
         DemandObserver observer = new DemandObserver(shadows.rules().inForce(), demands, untilNanos);
-        try (LogSource log = traffic.open()) {
+        try (AccessLog log = traffic.open()) {
             new Replay(shadows, stages, List.of(observer)).run(log);
         }
     }
@@ -179,8 +179,7 @@ public final class Suggester {
             Suggestion one = all.get(name);
             return one == null
                     ? policy
-                    : ChangedPolicy.withLimit(
-                            policy, one.limit(), Algorithm.TOKEN_BUCKET.toString(), one.burst());
+                    : ChangedPolicy.withLimit(policy, one.limit(), Algorithm.TOKEN_BUCKET.toString(), one.burst());
         });
     }
 }

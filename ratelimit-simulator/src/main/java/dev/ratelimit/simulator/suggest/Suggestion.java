@@ -11,7 +11,4 @@ import org.jspecify.annotations.Nullable;
  * @param reason why this limit
  */
 public record Suggestion(
-        String policy,
-        String limit,
-        @Nullable Long burst,
-        String reason) {}
+        String policy, String limit, @Nullable Long burst, String reason) {}

@@ -3,7 +3,6 @@ package dev.ratelimit.simulator.traffic;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -11,10 +10,7 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /** One or more logs as one, in the order of their times, each sorted within a window. Not thread-safe. */
-public final class AccessLog implements LogSource {
-
-    /** Stands for standard input. */
-    public static final String STANDARD_INPUT = "-";
+public final class AccessLog implements AutoCloseable {
 
     /** One log, and its next requests. */
     private static final class Sorted {
@@ -47,34 +43,29 @@ public final class AccessLog implements LogSource {
     }
 
     private final LogSummary summary = new LogSummary();
-    private final List<String> inputs;
     private final LogOptions options;
     private final List<Sorted> logs = new ArrayList<>();
     private final PriorityQueue<Sorted> next =
             new PriorityQueue<>(Comparator.comparingLong(Sorted::nanos).thenComparingInt(log -> log.index));
     private long lastNanos = Long.MIN_VALUE;
 
-    private AccessLog(List<String> inputs, LogOptions options) {
-        this.inputs = List.copyOf(inputs);
+    private AccessLog(LogOptions options) {
         this.options = options;
     }
 
     /**
-     * Opens logs, and reads as much of each as it takes to know what its lines have.
+     * Opens logs.
      *
-     * @param inputs files, perhaps compressed with gzip, or {@link #STANDARD_INPUT}
-     * @throws IllegalArgumentException if the format is not known, or the log lacks a field that was named
+     * @param files perhaps compressed with gzip, by their names in messages
+     * @throws IllegalArgumentException if the format is not known
      * @throws IOException if a file cannot be read
      */
-    public static AccessLog open(List<String> inputs, LogOptions options) throws IOException {
-        AccessLog log = new AccessLog(inputs, options);
+    public static AccessLog open(List<NamedFile> files, LogOptions options) throws IOException {
+        AccessLog log = new AccessLog(options);
         try {
-            for (String input : inputs) {
-                InputStream in = input.equals(STANDARD_INPUT) ? System.in : Files.newInputStream(Path.of(input));
-                String name = input.equals(STANDARD_INPUT) ? "standard input" : input;
-                log.add(new LogFile(name, in, options, log.summary));
+            for (NamedFile file : files) {
+                log.add(file.name(), Files.newInputStream(file.path()));
             }
-            log.start();
             return log;
         } catch (IOException | RuntimeException | Error e) {
             log.close();
@@ -84,34 +75,35 @@ public final class AccessLog implements LogSource {
 
     /** Opens one log. */
     public static AccessLog of(InputStream in, LogOptions options) throws IOException {
-        AccessLog log = new AccessLog(List.of(STANDARD_INPUT), options);
-        log.add(new LogFile("the log", in, options, log.summary));
-        log.start();
+        AccessLog log = new AccessLog(options);
+        log.add("the log", in);
         return log;
     }
 
-    private void add(LogFile file) {
-        logs.add(new Sorted(file, logs.size(), options.window()));
+    private void add(String name, InputStream in) throws IOException {
+        Sorted log = new Sorted(new LogFile(name, in, options, summary), logs.size(), options.window());
+        logs.add(log);
+        log.advance();
+        next.add(log);
     }
 
-    private void start() throws IOException {
-        for (Sorted log : logs) {
-            log.advance();
-            next.add(log);
-        }
-        checkRecordings();
-        for (Sorted log : logs) {
-            log.file.describe();
-            if (log.file.lacksNames() && !(log.file.mayHaveOtherFields() && survey())) {
-                log.file.checkNames();
+    /**
+     * Reads logs to their ends, to know what their requests have.
+     *
+     * @throws IllegalArgumentException if the format is not known, no line has a field that was named, or there is another log
+     *     beside a recording
+     */
+    public static LogSummary survey(List<NamedFile> files, LogOptions options) throws IOException {
+        try (AccessLog log = open(files, options)) {
+            while (log.next() != null) {
+                // the summary is told
             }
-        }
-        logs.forEach(log -> {
-            log.window.forEach(summary::peek);
-            if (log.next != null) {
-                summary.peek(log.next);
+            log.checkRecordings();
+            for (Sorted each : log.logs) {
+                each.file.checkNames();
             }
-        });
+            return log.summary;
+        }
     }
 
     /** A recording is the only log: other recordings have other hashes, and other logs have met no recorded policy. */
@@ -132,38 +124,7 @@ public final class AccessLog implements LogSource {
         }
     }
 
-    /** Whether later lines may have fields that those so far do not have. */
-    public boolean mayHaveOtherFields() {
-        return logs.stream().anyMatch(log -> log.file.mayHaveOtherFields());
-    }
-
-    /**
-     * Reads the logs once more, from their beginning to their end, to know what any of their requests has: for the
-     * {@link #summary}, besides what was known of the first ones.
-     *
-     * @return whether that is possible: standard input can be read only once
-     * @throws IllegalArgumentException if no line has a field that was named
-     */
-    public boolean survey() throws IOException {
-        if (inputs.contains(STANDARD_INPUT)) {
-            return false;
-        }
-        LogSummary whole = new LogSummary();
-        whole.recording(summary.recording());
-        for (String input : inputs) {
-            try (LogFile file = new LogFile(input, Files.newInputStream(Path.of(input)), options, whole)) {
-                for (LoggedRequest request = file.next(); request != null; request = file.next()) {
-                    whole.peek(request);
-                }
-                file.describe();
-                file.checkNames();
-            }
-        }
-        summary.learn(whole);
-        return true;
-    }
-
-    @Override
+    /** The next request; {@code null} if there are no more. */
     public @Nullable LoggedRequest next() throws IOException {
         Sorted first = next.poll();
         if (first == null || first.next == null) {
@@ -180,9 +141,8 @@ public final class AccessLog implements LogSource {
         return request;
     }
 
-    @Override
+    /** What was found so far. */
     public LogSummary summary() {
-        logs.forEach(log -> log.file.times(summary));
         return summary;
     }
 

@@ -1,13 +1,11 @@
 package dev.ratelimit.simulator.traffic;
 
 import dev.ratelimit.simulator.traffic.Field.Kind;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Values with commas, semicolons or tabs between them, perhaps in quotes, in which two quotes stand for one. The first
@@ -16,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 final class CsvFormat implements LogFormat {
 
     private final FieldMapping mapping;
-    private @Nullable List<Field> columns;
     private List<String> names = List.of();
+    private List<Field> columns = List.of();
     private char separator = ',';
 
     CsvFormat(FieldMapping mapping) {
@@ -26,13 +24,12 @@ final class CsvFormat implements LogFormat {
 
     /** The first line of each file; another file may repeat it. */
     @Override
-    public boolean isHeading(byte[] line, int from, int to) {
-        String text = new String(line, from, to - from, StandardCharsets.UTF_8);
-        if (columns != null) {
-            return split(text).equals(names);
+    public boolean isHeading(String line) {
+        if (!names.isEmpty()) {
+            return split(line).equals(names);
         }
-        separator = text.indexOf('\t') >= 0 ? '\t' : text.indexOf(';') >= 0 && text.indexOf(',') < 0 ? ';' : ',';
-        names = split(text);
+        separator = line.indexOf('\t') >= 0 ? '\t' : line.indexOf(';') >= 0 && line.indexOf(',') < 0 ? ';' : ',';
+        names = split(line);
         columns = names.stream().map(mapping::of).toList();
         if (columns.stream().noneMatch(column -> column.kind() == Kind.TIME)) {
             throw new IllegalArgumentException("no column of " + names
@@ -42,17 +39,13 @@ final class CsvFormat implements LogFormat {
     }
 
     @Override
-    public void read(byte[] line, int from, int to, RequestDraft draft) {
-        List<Field> fields = columns == null ? List.of() : columns;
-        List<String> values = split(new String(line, from, to - from, StandardCharsets.UTF_8));
-        if (values.size() != fields.size()) {
-            draft.fail("it has " + values.size() + " values for " + fields.size() + " columns");
-            return;
+    public void read(String line, RequestDraft draft) throws UnreadableLineException {
+        List<String> values = split(line);
+        if (values.size() != columns.size()) {
+            throw new UnreadableLineException("it has " + values.size() + " values for " + columns.size() + " columns");
         }
-        for (int i = 0; i < fields.size(); i++) {
-            if (fields.get(i).kind() != Kind.OTHER) {
-                draft.set(fields.get(i), values.get(i).strip());
-            }
+        for (int i = 0; i < columns.size(); i++) {
+            draft.set(columns.get(i), values.get(i).strip());
         }
     }
 
@@ -83,7 +76,7 @@ final class CsvFormat implements LogFormat {
 
     @Override
     public Set<Field> fields() {
-        return columns == null ? Set.of() : new HashSet<>(columns);
+        return new HashSet<>(columns);
     }
 
     @Override

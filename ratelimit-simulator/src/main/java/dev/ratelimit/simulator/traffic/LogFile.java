@@ -8,7 +8,6 @@ import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.zip.ZipException;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +38,7 @@ final class LogFile implements AutoCloseable {
      *
      * @param name for messages
      * @param in perhaps compressed with gzip
+     * @param summary is told what is found
      */
     LogFile(String name, InputStream in, LogOptions options, LogSummary summary) throws IOException {
         this.name = name;
@@ -63,94 +63,92 @@ final class LogFile implements AutoCloseable {
     /** The next request; {@code null} if there are no more. */
     @Nullable
     LoggedRequest next() throws IOException {
-        while (!ended && lines.next()) {
-            if (lines.isTooLong()) {
-                summary.line();
-                summary.malformed(where(), "it is longer than 1 MiB");
-                continue;
+        for (String line = lines.next(); line != null; line = lines.next()) {
+            try {
+                LoggedRequest request = line.isEmpty() ? null : request(line);
+                if (request != null) {
+                    return request;
+                }
+            } catch (UnreadableLineException e) {
+                summary.malformed(name + ", line " + lines.number(), e.reason());
             }
-            if (lines.from() == lines.to()) {
-                continue;
-            }
-            LogFormat lineFormat = format == null ? open() : format;
-            if (lineFormat == null) {
-                summary.line();
-                summary.malformed(where(), "it has no known format");
-                continue;
-            }
-            checkRecording(lineFormat);
-            if (lineFormat.isHeading(lines.bytes(), lines.from(), lines.to())) {
-                continue;
-            }
-            summary.line();
-            read++;
-            draft.clear();
-            lineFormat.read(lines.bytes(), lines.from(), lines.to(), draft);
-            String mistake = draft.mistake();
-            if (mistake == null) {
-                return draft.request();
-            }
-            summary.malformed(where(), mistake);
         }
-        end();
+        if (!ended) {
+            ended = true;
+            end();
+        }
         return null;
     }
 
+    /** The request of a line; {@code null} if it is a heading. */
+    private @Nullable LoggedRequest request(String line) throws UnreadableLineException {
+        if (lines.isTooLong()) {
+            summary.line();
+            throw new UnreadableLineException("it is longer than 1 MiB");
+        }
+        LogFormat known = format == null ? open(line) : format;
+        checkRecording(known, line);
+        if (known.isHeading(line)) {
+            summary.recording(known.recording());
+            return null;
+        }
+        summary.line();
+        read++;
+        draft.clear();
+        known.read(line, draft);
+        return draft.request();
+    }
+
     /** A recording stands alone, as only its own requests have its hashes. */
-    private void checkRecording(LogFormat lineFormat) {
-        if (!JsonFormat.isBeginning(lines.bytes(), lines.from(), lines.to())) {
+    private void checkRecording(LogFormat known, String line) {
+        if (!line.startsWith(Recording.BEGINNING)) {
             return;
         }
-        if (read > 0 || lineFormat.recording() != null) {
+        if (read > 0 || known.recording() != null) {
             throw new IllegalArgumentException(
-                    where()
+                    name + ", line " + lines.number()
                             + ": a recording begins here, after other lines; replay one after the other, each from a file of its own");
         }
-        if (!lineFormat.mayHaveRecording()) {
+        if (!known.isRecording()) {
             throw new IllegalArgumentException(
                     name + " is a recording; leave --format away, or write --format recording");
         }
     }
 
-    private String where() {
-        return name + ", line " + lines.number();
-    }
-
     private void end() {
         String damage = lines.damage();
-        if (damage != null && !ended) {
+        if (damage != null) {
             summary.damaged(name, damage);
         }
         Recording recording = format == null ? null : format.recording();
-        if (recording != null && read < recording.requests() && !ended) {
+        if (recording != null && read < recording.requests()) {
             summary.damaged(
                     name,
                     String.format(Locale.ROOT, "it ends after %,d of its %,d requests", read, recording.requests()));
         }
-        ended = true;
-        if (format == null && unknown != null) {
+        if (format != null) {
+            summary.fields(format.fields());
+        } else if (unknown != null) {
             throw unknownFormat(unknown);
+        }
+        if (!draft.times().allWholeSeconds()) {
+            summary.fractions();
         }
     }
 
-    /** Finds out the format; {@code null} if the line has none, as it may be the rest of one. */
-    private @Nullable LogFormat open() {
-        String written = options.format();
+    /** Finds out the format, unless the line has none, as it may be the rest of one. */
+    private LogFormat open(String line) throws UnreadableLineException {
+        String written = options.format() == null ? LogFormats.guess(line) : options.format();
         if (written == null) {
-            written = LogFormats.guess(lines.bytes(), lines.from(), lines.to());
-            if (written == null) {
-                String line = new String(
-                        lines.bytes(), lines.from(), Math.min(100, lines.to() - lines.from()), StandardCharsets.UTF_8);
-                unknown = unknown == null ? line : unknown;
-                if (lines.number() > GUESSES) {
-                    throw unknownFormat(unknown);
-                }
-                return null;
+            unknown = unknown == null ? line.substring(0, Math.min(100, line.length())) : unknown;
+            if (lines.number() > GUESSES) {
+                throw unknownFormat(unknown);
             }
+            summary.line();
+            throw new UnreadableLineException("it has no known format");
         }
         LogFormat opened = LogFormats.of(written, options.mapping());
         format = opened;
-        summary.format(written);
         return opened;
     }
 
@@ -174,24 +172,6 @@ final class LogFile implements AutoCloseable {
         return name;
     }
 
-    /** Tells what the lines so far have. */
-    void describe() {
-        if (format != null) {
-            summary.fields(format.fields());
-            summary.recording(format.recording());
-        }
-    }
-
-    /** Whether later lines may have fields that those so far do not have. */
-    boolean mayHaveOtherFields() {
-        return format != null && format.mayHaveOtherFields();
-    }
-
-    /** Whether no line so far has a field that was named. */
-    boolean lacksNames() {
-        return format != null && options.mapping().firstNotIn(format.names()) != null;
-    }
-
     /**
      * Checks that there are the fields that were named.
      *
@@ -200,15 +180,8 @@ final class LogFile implements AutoCloseable {
     void checkNames() {
         String missing = format == null ? null : options.mapping().firstNotIn(format.names());
         if (format != null && missing != null) {
-            throw new IllegalArgumentException("no line of " + name + " so far has a field '" + missing
-                    + "'; its fields are " + PrintableText.of(String.join(", ", format.names())));
-        }
-    }
-
-    /** Tells how exact the times so far are. */
-    void times(LogSummary to) {
-        if (!draft.times().allWholeSeconds()) {
-            to.fractions();
+            throw new IllegalArgumentException("no line of " + name + " has a field '" + missing + "'; its fields are "
+                    + PrintableText.of(String.join(", ", format.names())));
         }
     }
 

@@ -1,12 +1,11 @@
 package dev.ratelimit.simulator.traffic;
 
-import dev.ratelimit.simulator.traffic.JsonFormat.Lines;
-import java.nio.charset.StandardCharsets;
+import dev.ratelimit.simulator.recording.Recording;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The formats by name, and by the first line of a log. */
-public final class LogFormats {
+final class LogFormats {
 
     /** The name of the format of what the actuator has recorded. */
     static final String RECORDING = "recording";
@@ -22,27 +21,29 @@ public final class LogFormats {
         return switch (format) {
             case "combined" -> new PatternFormat(PatternFormat.COMBINED, mapping);
             case "common" -> new PatternFormat(PatternFormat.COMMON, mapping);
-            case "json" -> new JsonFormat(mapping, Lines.LOG);
+            case "json" -> new JsonFormat(mapping);
             case "csv" -> new CsvFormat(mapping);
-            case RECORDING -> new JsonFormat(mapping, Lines.RECORDING);
+            case RECORDING -> new RecordingFormat();
             default -> new PatternFormat(format, mapping);
         };
     }
 
     /** The format of a log that begins with this line; {@code null} if none is known. */
-    static @Nullable String guess(byte[] line, int from, int to) {
-        if (from < to && line[from] == '{') {
-            return JsonFormat.isBeginning(line, from, to) ? RECORDING : "json";
+    static @Nullable String guess(String line) {
+        if (line.startsWith("{")) {
+            return line.startsWith(Recording.BEGINNING) ? RECORDING : "json";
         }
         for (String format : List.of("combined", "common")) {
-            RequestDraft draft = new RequestDraft(LogOptions.DEFAULT);
-            of(format, FieldMapping.USUAL_NAMES).read(line, from, to, draft);
-            if (draft.mistake() == null) {
+            try {
+                RequestDraft draft = new RequestDraft(LogOptions.DEFAULT);
+                of(format, FieldMapping.USUAL_NAMES).read(line, draft);
+                LoggedRequest unused = draft.request();
                 return format;
+            } catch (UnreadableLineException e) {
+                // perhaps the other one
             }
         }
-        String text = new String(line, from, to - from, StandardCharsets.UTF_8);
-        boolean columns = text.matches("(?i)[\"a-z_@. -]+([,;\t][\"a-z_@. -]+)+");
+        boolean columns = line.matches("(?i)[\"a-z_@. ,;\t-]+") && line.matches(".+[,;\t].+");
         return columns ? "csv" : null;
     }
 }

@@ -14,13 +14,10 @@ public final class LogSummary {
 
     private static final int SHOWN = 5;
 
-    private final List<String> formats = new ArrayList<>();
     private final Set<Field> fields = new HashSet<>();
     private @Nullable Recording recording;
     private final Set<String> endpoints = new HashSet<>();
     private boolean users;
-    private boolean durations;
-    private boolean statuses;
     private final List<String> mistakes = new ArrayList<>();
     private final List<String> damages = new ArrayList<>();
     private long lines;
@@ -49,23 +46,12 @@ public final class LogSummary {
         return all;
     }
 
-    void format(String format) {
-        if (!formats.contains(format)) {
-            formats.add(format);
-        }
-    }
-
     void fields(Set<Field> more) {
         fields.addAll(more);
     }
 
     void recording(@Nullable Recording heading) {
         recording = recording == null ? heading : recording;
-    }
-
-    /** What the first line of the first recording says; {@code null} if there is none among the logs. */
-    public @Nullable Recording recording() {
-        return recording;
     }
 
     void line() {
@@ -87,28 +73,16 @@ public final class LogSummary {
         late++;
     }
 
-    /** Takes over what the requests of the whole logs have. */
-    void learn(LogSummary whole) {
-        fields.addAll(whole.fields);
-        users |= whole.users;
-        durations |= whole.durations;
-        statuses |= whole.statuses;
-        endpoints.addAll(whole.endpoints);
-    }
-
-    /** Notes what a request has that is still to come. */
-    void peek(LoggedRequest request) {
-        users |= request.user() != null;
-        durations |= request.durationNanos() != LoggedRequest.UNKNOWN;
-        statuses |= request.status() != LoggedRequest.UNKNOWN;
-        if (recording != null) {
-            endpoints.add(request.method() + " " + request.path().value());
-        }
+    void fractions() {
+        wholeSeconds = false;
     }
 
     void request(LoggedRequest request) {
         requests++;
-        peek(request);
+        users = users || request.user() != null;
+        if (recording != null) {
+            endpoints.add(request.method() + " " + request.path().value());
+        }
         if (request.status() == 429 || request.wasRefused()) {
             limited++;
         }
@@ -117,13 +91,9 @@ public final class LogSummary {
         }
     }
 
-    void fractions() {
-        wholeSeconds = false;
-    }
-
-    /** The formats, in the order of the files. */
-    public List<String> formats() {
-        return formats;
+    /** What the first line of the first recording says; {@code null} if there is none among the logs. */
+    public @Nullable Recording recording() {
+        return recording;
     }
 
     /** What the fields say. */
@@ -136,32 +106,22 @@ public final class LogSummary {
         return recording != null && recording.stages();
     }
 
-    /** The endpoints of a recording so far, such as {@code GET /orders/{id}}; empty for other logs. */
+    /** The endpoints of a recording, such as {@code GET /orders/{id}}; empty for other logs. */
     public Set<String> endpoints() {
         return endpoints;
     }
 
-    /** Whether a request so far had the name of its caller. */
+    /** Whether a request had the name of its caller. */
     public boolean hasUsers() {
         return users;
     }
 
-    /** Whether a request so far had a duration. */
-    public boolean hasDurations() {
-        return durations;
-    }
-
-    /** Whether a request so far had a status. */
-    public boolean hasStatuses() {
-        return statuses;
-    }
-
-    /** How many of them were requests. */
+    /** How many requests there were. */
     public long requests() {
         return requests;
     }
 
-    /** How many could not be read. */
+    /** How many lines could not be read. */
     public long malformed() {
         return malformed;
     }

@@ -1,64 +1,27 @@
 package dev.ratelimit.simulator.traffic;
 
-import java.io.Serial;
 import java.security.Principal;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
-import org.springframework.security.authentication.AbstractAuthenticationToken;
+import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
 import org.springframework.security.oauth2.core.ClaimAccessor;
 
 /** The caller of a request, and the claims of its token, as far as the log has them. */
-final class LoggedCaller extends AbstractAuthenticationToken {
+record LoggedCaller(String name, Map<String, Object> claims) implements Principal, ClaimAccessor {
 
-    @Serial
-    private static final long serialVersionUID = 1L;
-
-    private final String user;
-    private final transient Map<String, Object> claims;
-
-    private LoggedCaller(String user, Map<String, Object> claims) {
-        super(List.of());
-        this.user = user;
-        this.claims = claims;
-        setAuthenticated(true);
-    }
-
-    /** A caller without claims. */
-    record Named(String name) implements Principal {
-
-        @Override
-        public String getName() {
-            return name;
-        }
-    }
-
-    static Principal of(String user, Map<String, Object> claims) {
-        return claims.isEmpty() ? new Named(user) : new LoggedCaller(user, Map.copyOf(claims));
-    }
-
-    @Override
-    public Object getCredentials() {
-        return "";
-    }
-
-    @Override
-    public Object getPrincipal() {
-        return (ClaimAccessor) () -> claims;
+    /** The caller as requests have it. */
+    static Principal of(String user, Map<String, String> claims) {
+        LoggedCaller caller = new LoggedCaller(user, Map.copyOf(claims));
+        return claims.isEmpty() ? caller : UsernamePasswordAuthenticationToken.authenticated(caller, "", List.of());
     }
 
     @Override
     public String getName() {
-        return user;
+        return name;
     }
 
     @Override
-    public boolean equals(@Nullable Object other) {
-        return other instanceof LoggedCaller same && same.user.equals(user) && same.claims.equals(claims);
-    }
-
-    @Override
-    public int hashCode() {
-        return user.hashCode();
+    public Map<String, Object> getClaims() {
+        return claims;
     }
 }

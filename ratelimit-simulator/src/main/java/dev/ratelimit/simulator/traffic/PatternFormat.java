@@ -1,9 +1,7 @@
 package dev.ratelimit.simulator.traffic;
 
 import dev.ratelimit.simulator.traffic.Field.Kind;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -54,50 +52,40 @@ final class PatternFormat implements LogFormat {
             Map.entry("status", Kind.STATUS),
             Map.entry("request_time", Kind.DURATION));
 
-    private final byte[] start;
-    private final Field[] fields;
+    /**
+     * A variable of the format.
+     *
+     * @param quoted whether it is in quotes
+     * @param end what follows it
+     */
+    private record Part(Field field, boolean quoted, String end) {}
 
-    /** What follows each field. */
-    private final byte[][] ends;
-
-    private final boolean[] quoted;
+    private final String start;
+    private final List<Part> parts = new ArrayList<>();
     private final Set<String> names = new LinkedHashSet<>();
 
     PatternFormat(String pattern, FieldMapping mapping) {
-        List<Field> all = new ArrayList<>();
-        List<byte[]> texts = new ArrayList<>();
         Matcher variables = VARIABLE.matcher(pattern);
-        int at = 0;
-        while (variables.find()) {
-            texts.add(bytes(pattern.substring(at, variables.start())));
-            all.add(fieldOf(variables, mapping));
-            String nginx = variables.group("nginx");
-            names.add(nginx != null ? nginx : variables.group().replaceFirst("^%[<>]", "%"));
-            at = variables.end();
-        }
-        if (all.isEmpty()) {
+        if (!variables.find()) {
             throw new IllegalArgumentException("the format '" + pattern
                     + "' has no variables; write combined, common, json, csv, recording or a log format with variables,"
                     + " such as '$remote_addr [$time_local] \"$request\" $status'");
         }
-        texts.add(bytes(pattern.substring(at)));
-        this.start = texts.get(0);
-        this.fields = all.toArray(Field[]::new);
-        this.ends = texts.subList(1, texts.size()).toArray(byte[][]::new);
-        this.quoted = new boolean[fields.length];
-        for (int i = 0; i < fields.length; i++) {
-            byte[] before = texts.get(i);
-            quoted[i] =
-                    before.length > 0 && before[before.length - 1] == '"' && ends[i].length > 0 && ends[i][0] == '"';
-            if (i + 1 < fields.length && ends[i].length == 0) {
+        start = pattern.substring(0, variables.start());
+        boolean more = true;
+        for (String before = start; more; before = parts.get(parts.size() - 1).end()) {
+            Field field = fieldOf(variables, mapping);
+            String nginx = variables.group("nginx");
+            names.add(nginx != null ? nginx : variables.group().replaceFirst("^%[<>]", "%"));
+            int at = variables.end();
+            more = variables.find();
+            String end = pattern.substring(at, more ? variables.start() : pattern.length());
+            if (more && end.isEmpty()) {
                 throw new IllegalArgumentException("the format '" + pattern
                         + "' has nothing between two variables; write a separator between them");
             }
+            parts.add(new Part(field, before.endsWith("\"") && end.startsWith("\""), end));
         }
-    }
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     private static Field fieldOf(Matcher variable, FieldMapping mapping) {
@@ -134,61 +122,51 @@ final class PatternFormat implements LogFormat {
     }
 
     @Override
-    public void read(byte[] line, int from, int to, RequestDraft draft) {
-        if (!startsWith(line, from, to, start)) {
-            draft.fail("it does not have the format");
-            return;
+    public void read(String line, RequestDraft draft) throws UnreadableLineException {
+        if (!line.startsWith(start)) {
+            throw new UnreadableLineException("it does not have the format");
         }
-        int at = from + start.length;
-        for (int i = 0; i < fields.length; i++) {
-            int found = ends[i].length == 0 ? to : endOf(i, line, at, to);
-            if (found < 0) {
-                draft.fail("it does not have the format");
-                return;
+        int at = start.length();
+        for (Part part : parts) {
+            int end = part.end().isEmpty() ? line.length() : endOf(part, line, at);
+            if (end < 0) {
+                throw new UnreadableLineException("it does not have the format");
             }
-            draft.set(fields[i], line, at, found);
-            at = found + ends[i].length;
+            if (part.field().kind() != Kind.OTHER) {
+                draft.set(part.field(), line.substring(at, end));
+            }
+            at = end + part.end().length();
         }
-        if (at < to) {
-            draft.fail("it is longer than the format");
+        if (at < line.length()) {
+            throw new UnreadableLineException("it is longer than the format");
         }
     }
 
-    private static boolean startsWith(byte[] line, int from, int to, byte[] text) {
-        if (from + text.length > to) {
-            return false;
+    /** Where the text after a variable begins; -1 if it is not there. */
+    private static int endOf(Part part, String line, int from) {
+        // Apache's times are in brackets, and contain a space
+        boolean bracket = part.field().kind() == Kind.TIME && line.startsWith("[", from);
+        int at = bracket ? Math.max(from, line.indexOf(']', from)) : from;
+        int end = line.indexOf(part.end(), at);
+        while (part.quoted() && end >= 0 && isEscaped(line, at, end)) {
+            end = line.indexOf(part.end(), end + 1);
         }
-        for (int i = 0; i < text.length; i++) {
-            if (line[from + i] != text[i]) {
-                return false;
-            }
-        }
-        return true;
+        return end;
     }
 
-    /** Where the text after a field begins; -1 if it is not there. */
-    private int endOf(int field, byte[] line, int from, int to) {
-        byte[] text = ends[field];
-        int at = from;
-        if (at < to && line[at] == '[' && fields[field].kind() == Kind.TIME) {
-            // Apache's times are in brackets, and contain a space
-            while (at < to && line[at] != ']') {
-                at++;
-            }
+    /** Whether an odd number of backslashes is before it. */
+    private static boolean isEscaped(String line, int from, int at) {
+        int backslashes = 0;
+        while (at - backslashes > from && line.charAt(at - backslashes - 1) == '\\') {
+            backslashes++;
         }
-        for (; at <= to - text.length; at++) {
-            if (line[at] == '\\' && quoted[field]) {
-                at++;
-            } else if (line[at] == text[0] && startsWith(line, at, to, text)) {
-                return at;
-            }
-        }
-        return -1;
+        return backslashes % 2 == 1;
     }
 
     @Override
     public Set<Field> fields() {
-        Set<Field> all = new HashSet<>(Arrays.asList(fields));
+        Set<Field> all = new HashSet<>();
+        parts.forEach(part -> all.add(part.field()));
         all.remove(Field.OTHER);
         return all;
     }

@@ -14,11 +14,8 @@ class LineReaderTest {
     private static List<String> read(String text) throws IOException {
         List<String> all = new ArrayList<>();
         try (LineReader lines = new LineReader(new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)))) {
-            while (lines.next()) {
-                String line = lines.isTooLong()
-                        ? "too long"
-                        : new String(lines.bytes(), lines.from(), lines.to() - lines.from(), StandardCharsets.UTF_8);
-                all.add(lines.number() + " " + line);
+            for (String line = lines.next(); line != null; line = lines.next()) {
+                all.add(lines.number() + " " + (lines.isTooLong() ? "too long" : line));
             }
         }
         return all;

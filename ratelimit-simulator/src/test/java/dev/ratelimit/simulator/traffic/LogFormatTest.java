@@ -126,9 +126,7 @@ class LogFormatTest {
         "27/Nov/2026:12:00:01 -0800, 2026-11-27T20:00:01Z"
     })
     void times_areReadInTheirZone(String text, Instant expected) {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-
-        long nanos = new TimeParser(ZoneId.of("Europe/Berlin")).parse(bytes, 0, bytes.length);
+        long nanos = new TimeParser(ZoneId.of("Europe/Berlin")).parse(text);
 
         assertThat(Instant.ofEpochSecond(0, nanos)).isEqualTo(expected);
     }
@@ -145,10 +143,7 @@ class LogFormatTest {
         "27/Nov/2026:25:00:01 +0000"
     })
     void otherTexts_areNoTimes(String text) {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-
-        assertThat(new TimeParser(ZoneId.of("UTC")).parse(bytes, 0, bytes.length))
-                .isEqualTo(TimeParser.UNREADABLE);
+        assertThat(new TimeParser(ZoneId.of("UTC")).parse(text)).isEqualTo(TimeParser.UNREADABLE);
     }
 
     @Test
