@@ -27,10 +27,13 @@ class ArchitectureTest {
             .resideInAPackage("dev.ratelimit.*..");
 
     @ArchTest
-    static final ArchRule memory_knowsNoOtherLeaf = knowsNoOtherLeaf("memory", "algorithm", "queue");
+    static final ArchRule memory_knowsNoOtherLeaf = knowsNoOtherLeaf("memory", "algorithm", "lease", "queue");
 
     @ArchTest
-    static final ArchRule queue_knowsNoOtherLeaf = knowsNoOtherLeaf("queue", "algorithm", "memory");
+    static final ArchRule queue_knowsNoOtherLeaf = knowsNoOtherLeaf("queue", "algorithm", "lease", "memory");
+
+    @ArchTest
+    static final ArchRule lease_knowsNoOtherLeaf = knowsNoOtherLeaf("lease", "algorithm", "memory", "queue");
 
     @ArchTest
     static final ArchRule core_needsTheJdkOnly = classes()

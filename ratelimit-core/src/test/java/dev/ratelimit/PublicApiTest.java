@@ -1,6 +1,7 @@
 package dev.ratelimit;
 
 import dev.ratelimit.algorithm.Algorithm;
+import dev.ratelimit.lease.LeasingStore;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.queue.RateLimitQueue;
 import java.io.IOException;
@@ -11,6 +12,11 @@ class PublicApiTest {
     @Test
     void api_isTheOneWrittenDown() throws IOException {
         PublicApi.check(
-                "ratelimit-core", RateLimiter.class, Algorithm.class, InMemoryStore.class, RateLimitQueue.class);
+                "ratelimit-core",
+                RateLimiter.class,
+                Algorithm.class,
+                LeasingStore.class,
+                InMemoryStore.class,
+                RateLimitQueue.class);
     }
 }

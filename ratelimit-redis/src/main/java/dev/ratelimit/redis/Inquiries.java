@@ -52,10 +52,10 @@ final class Inquiries {
      *
      * @throws StoreUnavailableException if a policy that fails closed cannot be decided
      */
-    Decision ask(PendingDecision pending, List<Charge> charges, Operation operation) {
-        Inquiry inquiry = new Inquiry(pending, operation);
+    Decision ask(List<Charge> charges, Operation operation) {
+        Inquiry inquiry = new Inquiry(charges, operation);
         try {
-            inquiry.send(charges);
+            inquiry.send();
             inquiry.hear(sent -> sent.await(inquiry.leftNanos()));
             inquiry.correct(question -> question.get(inquiry.leftNanos()));
             return inquiry.decision();
@@ -71,13 +71,14 @@ final class Inquiries {
      * @return completed on the thread of the last reply or of the deadline's alarm, which others depend on; with a
      *     {@link StoreUnavailableException} if a policy that fails closed cannot be decided
      */
-    CompletableFuture<Decision> askAsync(PendingDecision pending, List<Charge> charges, Operation operation) {
-        return new Inquiry(pending, operation).result(charges);
+    CompletableFuture<Decision> askAsync(List<Charge> charges, Operation operation) {
+        return new Inquiry(charges, operation).result();
     }
 
     /** A decision that servers are asked for. Used by one thread at a time. */
     private final class Inquiry {
 
+        private final List<Charge> charges;
         private final PendingDecision pending;
         private final Operation operation;
         private final long deadline;
@@ -90,14 +91,15 @@ final class Inquiries {
         /** About the state of what was given back. */
         private final List<PendingBatch> questions = new ArrayList<>(0);
 
-        Inquiry(PendingDecision pending, Operation operation) {
-            this.pending = pending;
+        Inquiry(List<Charge> charges, Operation operation) {
+            this.charges = charges;
+            this.pending = new PendingDecision(charges);
             this.operation = operation;
             this.deadline = ticker.nanos() + deadlineNanos;
             this.asked = statusCache.now();
         }
 
-        void send(List<Charge> charges) {
+        void send() {
             router.send(charges, operation, sent);
             open = new ArrayList<>(open());
         }
@@ -110,10 +112,10 @@ final class Inquiries {
             return deadline - ticker.nanos();
         }
 
-        CompletableFuture<Decision> result(List<Charge> charges) {
+        CompletableFuture<Decision> result() {
             CompletableFuture<Decision> result = new CompletableFuture<>();
             try {
-                send(charges);
+                send();
                 whenOver(sent, result, waited -> {
                     hear(reply -> reply.awaited(waited));
                     if (questions.isEmpty()) {

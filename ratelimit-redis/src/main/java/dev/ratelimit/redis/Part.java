@@ -12,8 +12,6 @@ final class Part {
         /** Nobody: its policy admits while Redis fails. */
         NONE,
         SERVER,
-        /** A server, when it charged the lease that the charge was spent from. */
-        LEASE,
         MEMORY
     }
 
@@ -29,16 +27,18 @@ final class Part {
         this.charge = charge;
     }
 
-    /** Records a decision of a server, or one that it made when it charged a lease. */
-    void decided(Decider by, Stamp at, List<LimitStatus> told) {
-        decider = by;
+    /** Records a decision of a server. */
+    void decided(Stamp at, List<LimitStatus> told) {
+        decider = Decider.SERVER;
         stamp = at;
         statuses = told;
     }
 
     /** Records a decision of memory. */
     void decidedHere(List<LimitStatus> told) {
-        decided(Decider.MEMORY, NOBODYS, told);
+        decider = Decider.MEMORY;
+        stamp = NOBODYS;
+        statuses = told;
     }
 
     /** Replaces the statuses by later ones. */
@@ -56,7 +56,7 @@ final class Part {
         return charge;
     }
 
-    /** What a server charged, now or for a lease. */
+    /** What a server charged. */
     Stamp stamp() {
         return stamp;
     }
@@ -67,11 +67,6 @@ final class Part {
 
     boolean byServer() {
         return decider == Decider.SERVER;
-    }
-
-    /** Whether a server charged it, now or when it charged a lease. */
-    boolean onServer() {
-        return byServer() || decider == Decider.LEASE;
     }
 
     boolean inMemory() {

@@ -3,13 +3,12 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
-import dev.ratelimit.redis.Part.Decider;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A decision under way: collects what servers, leases and memory say. Used by one thread. */
+/** A decision under way: collects what servers and memory say. Used by one thread. */
 final class PendingDecision {
 
     private final List<Charge> charges;
@@ -41,7 +40,7 @@ final class PendingDecision {
         List<List<LimitStatus>> statuses = sent.batch().statuses(reply);
         Stamp stamp = new Stamp(reply.nowMicros(), sent.batch().id());
         for (int i = 0; i < asked.size(); i++) {
-            part(asked.get(i)).decided(Decider.SERVER, stamp, statuses.get(i));
+            part(asked.get(i)).decided(stamp, statuses.get(i));
         }
     }
 
@@ -52,11 +51,6 @@ final class PendingDecision {
         for (int i = 0; i < asked.size(); i++) {
             part(asked.get(i)).corrected(statuses.get(i));
         }
-    }
-
-    /** Records that this charge was spent from a lease. */
-    void paid(Charge charge, Lease lease, long nowNanos) {
-        part(charge).decided(Decider.LEASE, new Stamp(lease.paidNanos() / 1000, 0), lease.statuses(charge, nowNanos));
     }
 
     /** Records that a server has not answered. */
@@ -114,14 +108,6 @@ final class PendingDecision {
     private static boolean mayPenalize(Part part) {
         return part.charge().policy().penalty() != null
                 && part.statuses().stream().anyMatch(status -> !status.admitted());
-    }
-
-    void reportTo(Leases leases) {
-        for (Part part : parts) {
-            if (part.byServer()) {
-                leases.asked(part.charge(), part.statuses());
-            }
-        }
     }
 
     /**

@@ -16,7 +16,7 @@ record Receipt(boolean taken, List<Part> parts, @Nullable Decision memory) {
 
     /** Whether a server took part in the decision. */
     boolean byServers() {
-        return parts.stream().anyMatch(Part::onServer);
+        return parts.stream().anyMatch(Part::byServer);
     }
 
     /** What became of this charge, which is one of the decision's. */

@@ -37,13 +37,9 @@ import org.jspecify.annotations.Nullable;
 @CheckReturnValue
 public final class RedisStore implements RateLimitStore {
 
-    /** The maximum time that closing the store spends on refunding leases. */
-    private static final long MAX_CLOSE_NANOS = 2_000_000_000;
-
     private final Router router;
     private final LocalDecider local;
     private final StatusCache statusCache;
-    private final @Nullable Leases leases;
     private final OwedRefunds owed;
     private final Ticker ticker;
     private final RedisStoreListener listener;
@@ -64,26 +60,6 @@ public final class RedisStore implements RateLimitStore {
         this.owed = new OwedRefunds(router, ticker, scheduler);
         this.inquiries = new Inquiries(router, owed, local, statusCache, settings);
         this.delivery = new Delivery(settings.executor(), scheduler);
-        this.leases = settings.leases(new LeaseSource());
-    }
-
-    /** Charges and refunds leases without waiting. */
-    private final class LeaseSource implements Leases.LeaseSource {
-
-        @Override
-        public PendingBatch charge(Charge charge) {
-            return tellingFailure(router.post(List.of(charge), Operation.CHARGE));
-        }
-
-        @Override
-        public PendingBatch refund(Charge charge, long atNanos) {
-            return tellingFailure(owed.post(List.of(charge), new Stamp(atNanos / 1000, 0)));
-        }
-
-        private PendingBatch tellingFailure(List<PendingBatch> sent) {
-            sent.forEach(each -> each.tellFailure(listener));
-            return sent.get(0);
-        }
     }
 
     /**
@@ -127,22 +103,10 @@ public final class RedisStore implements RateLimitStore {
     }
 
     @Override
-    public boolean tryCharge(Charge charge) {
-        if (leases != null && charge.permits() > 0 && leases.pay(charge) != null) {
-            return true;
-        }
-        return decide(List.of(charge)).admitted();
-    }
-
-    @Override
     public Decision decide(List<Charge> charges) {
         List<Charge> distinct = Charge.addUp(charges);
         Decision refusal = statusCache.refusal(distinct);
-        if (refusal != null) {
-            return refusal;
-        }
-        PendingDecision pending = new PendingDecision(distinct);
-        return leases == null ? ask(pending, distinct, Operation.CHARGE) : pay(pending, distinct, leases);
+        return refusal != null ? refusal : ask(distinct, Operation.CHARGE);
     }
 
     /**
@@ -159,17 +123,12 @@ public final class RedisStore implements RateLimitStore {
     private CompletableFuture<Decision> decideLater(List<Charge> charges) {
         List<Charge> distinct = Charge.addUp(charges);
         Decision refusal = statusCache.refusal(distinct);
-        if (refusal != null) {
-            return CompletableFuture.completedFuture(refusal);
-        }
-        PendingDecision pending = new PendingDecision(distinct);
-        return leases == null ? askAsync(pending, distinct, Operation.CHARGE) : payAsync(pending, distinct, leases);
+        return refusal != null ? CompletableFuture.completedFuture(refusal) : askAsync(distinct, Operation.CHARGE);
     }
 
     @Override
     public Decision peek(List<Charge> charges) {
-        List<Charge> distinct = Charge.addUp(charges);
-        return ask(new PendingDecision(distinct), distinct, Operation.PEEK);
+        return ask(Charge.addUp(charges), Operation.PEEK);
     }
 
     /**
@@ -179,12 +138,7 @@ public final class RedisStore implements RateLimitStore {
      */
     @Override
     public CompletionStage<Decision> peekAsync(List<Charge> charges) {
-        return delivery.of(
-                started(() -> {
-                    List<Charge> distinct = Charge.addUp(charges);
-                    return askAsync(new PendingDecision(distinct), distinct, Operation.PEEK);
-                }),
-                decision -> {});
+        return delivery.of(started(() -> askAsync(Charge.addUp(charges), Operation.PEEK)), decision -> {});
     }
 
     private static <T extends @Nullable Object> CompletableFuture<T> started(Supplier<CompletableFuture<T>> call) {
@@ -195,82 +149,20 @@ public final class RedisStore implements RateLimitStore {
         }
     }
 
-    /** Spends leases where possible and asks Redis for the rest. */
-    private Decision pay(PendingDecision pending, List<Charge> charges, Leases from) {
-        Payment payment = new Payment(from, ticker);
-        boolean admitted = false;
-        try {
-            List<Charge> rest = payment.pay(pending, charges);
-            Decision decision = rest.isEmpty() ? pending.decision(true) : ask(pending, rest, Operation.CHARGE);
-            admitted = decision.admitted();
-            return decision;
-        } finally {
-            if (!admitted) {
-                payment.giveBack();
-            }
-        }
-    }
-
-    private CompletableFuture<Decision> payAsync(PendingDecision pending, List<Charge> charges, Leases from) {
-        Payment payment = new Payment(from, ticker);
-        try {
-            List<Charge> rest = payment.pay(pending, charges);
-            CompletableFuture<Decision> decided = rest.isEmpty()
-                    ? CompletableFuture.completedFuture(pending.decision(true))
-                    : askAsync(pending, rest, Operation.CHARGE);
-            return decided.whenComplete((decision, failure) -> {
-                if (decision == null || !decision.admitted()) {
-                    payment.giveBack();
-                }
-            });
-        } catch (Throwable e) {
-            payment.giveBack();
-            throw e;
-        }
-    }
-
     /** Throws {@link StoreUnavailableException} if a policy that fails closed cannot be decided. */
-    private Decision ask(PendingDecision pending, List<Charge> charges, Operation operation) {
-        ensureAlarms();
-        Decision decision = inquiries.ask(pending, charges, operation);
-        report(pending, operation);
-        return decision;
-    }
-
-    private CompletableFuture<Decision> askAsync(PendingDecision pending, List<Charge> charges, Operation operation) {
-        ensureAlarms();
-        CompletableFuture<Decision> decided = inquiries.askAsync(pending, charges, operation);
-        return leases == null
-                ? decided
-                : decided.whenComplete((decision, failure) -> {
-                    if (decision != null) {
-                        report(pending, operation);
-                    }
-                });
-    }
-
-    /** An alarm that could not be set, because a thread did not start, is set by the next call. */
-    private void ensureAlarms() {
+    private Decision ask(List<Charge> charges, Operation operation) {
+        // an alarm that could not be set, because a thread did not start, is set by the next call
         owed.ensure();
-        if (leases != null) {
-            leases.ensure();
-        }
+        return inquiries.ask(charges, operation);
     }
 
-    /** Lets frequently used keys have leases. Those that get none because there is no stack or memory for it ask again. */
-    private void report(PendingDecision pending, Operation operation) {
-        if (leases == null || !pending.admitted() || operation != Operation.CHARGE) {
-            return;
-        }
-        try {
-            pending.reportTo(leases);
-        } catch (RuntimeException | Error e) {
-            // the next call asks Redis
-        }
+    private CompletableFuture<Decision> askAsync(List<Charge> charges, Operation operation) {
+        owed.ensure();
+        return inquiries.askAsync(charges, operation);
     }
 
     /**
-     * {@return whether Redis took part in this decision; if not, this instance decided alone}
+     * {@return whether Redis took part in this decision; if not, this instance decided alone, or spent a lease}
      *
      * @param decision of any store
      */
@@ -306,7 +198,7 @@ public final class RedisStore implements RateLimitStore {
                 .thenRun(() -> debts.values().forEach(charges -> charges.forEach(statusCache::forget)));
     }
 
-    /** What is to be refunded by servers, or to leases. What memory has charged is refunded. */
+    /** What is to be refunded by servers. What memory has charged is refunded. */
     private Map<Debt, List<Charge>> debts(Decision decision, List<Charge> part) {
         if (decision.receipt() != null && !(decision.receipt() instanceof Receipt)) {
             throw new IllegalArgumentException(
@@ -317,7 +209,7 @@ public final class RedisStore implements RateLimitStore {
         for (Charge charge : Charge.addUp(part)) {
             Charge whole = decision.charges().get(decision.indexOf(charge));
             Part paid = receipt == null ? null : receipt.of(whole);
-            if (paid != null && paid.onServer()) {
+            if (paid != null && paid.byServer()) {
                 Debt debt = new Debt(paid.stamp(), charge.permits() == whole.permits());
                 there.computeIfAbsent(debt, same -> new ArrayList<>(1))
                         .add(whole.policy().charge(whole.key(), charge.permits()));
@@ -328,15 +220,11 @@ public final class RedisStore implements RateLimitStore {
         return there;
     }
 
-    /** Refunds each charge to its lease, or sends that to its server. */
+    /** Sends each refund to its server. */
     private List<PendingBatch> sendRefunds(Map<Debt, List<Charge>> charged) {
         List<PendingBatch> refunds = new ArrayList<>(1);
         charged.forEach((debt, charges) -> {
-            List<Charge> due = new ArrayList<>(charges);
-            if (leases != null) {
-                due.removeIf(charge -> leases.giveBack(charge, debt.stamp.micros() * 1000));
-            }
-            for (PendingBatch sent : router.refund(due, debt.stamp)) {
+            for (PendingBatch sent : router.refund(charges, debt.stamp)) {
                 owed.keepIfInVain(sent, debt.stamp, debt.whole);
                 refunds.add(sent);
             }
@@ -347,18 +235,10 @@ public final class RedisStore implements RateLimitStore {
     @Override
     public boolean reset(Policy policy, String key) {
         Charge charge = policy.charge(key);
-        Reset ended = leases == null ? null : leases.drop(charge);
-        long erasedMicros = 0;
         try {
             local.reset(policy, key);
-            List<PendingBatch> sent = router.send(List.of(charge), Operation.RESET);
-            boolean reset = settle(sent, ticker.nanos() + deadlineNanos);
-            erasedMicros = reset ? sent.get(0).reply().nowMicros() : 0;
-            return reset;
+            return settle(router.send(List.of(charge), Operation.RESET), ticker.nanos() + deadlineNanos);
         } finally {
-            if (ended != null) {
-                ended.ended(erasedMicros);
-            }
             statusCache.forget(charge);
         }
     }
@@ -396,14 +276,11 @@ public final class RedisStore implements RateLimitStore {
         return succeeded;
     }
 
-    /** Refunds leases and closes the connections; later calls are decided as if Redis failed. The client stays open. */
+    /** Closes the connections; later calls are decided as if Redis failed. The client stays open. */
     @Override
     public void close() {
         try (local;
                 router) {
-            if (leases != null) {
-                leases.close(MAX_CLOSE_NANOS);
-            }
             owed.close();
         }
     }

@@ -45,8 +45,6 @@ public final class RedisStoreBuilder {
     private Duration openFor = Duration.ofSeconds(1);
     private double localShare = 1;
     private Duration denyCache = Duration.ofSeconds(1);
-    private double leaseFraction;
-    private Duration leaseMaxAge = Duration.ofSeconds(1);
     private UnaryOperator<Script> edition = script -> script;
     private Executor threads = RedisStoreBuilder::inThread;
     private RandomGenerator random = () -> ThreadLocalRandom.current().nextLong();
@@ -171,27 +169,6 @@ public final class RedisStoreBuilder {
             throw new IllegalArgumentException("deny-cache must not be negative but was " + denyCache);
         }
         this.denyCache = denyCache;
-        return this;
-    }
-
-    /**
-     * Lets this instance take leases: permits that are charged in advance and then spent locally, without a request for
-     * each. All instances together never spend more than was charged, at a fraction of the round trips; but permits
-     * charged up to {@code maxAge} ago may be spent now. Only frequently used keys get leases, and only for limits of
-     * 100 or more.
-     *
-     * @param fraction the maximum share of the remaining permits that one lease takes; above 0 and at most 1
-     * @param maxAge above zero: how long a lease lasts; its unspent permits are then refunded
-     * @return this builder
-     * @throws IllegalArgumentException if {@code fraction} or {@code maxAge} is out of range
-     */
-    @CanIgnoreReturnValue
-    public RedisStoreBuilder leased(double fraction, Duration maxAge) {
-        if (!(fraction > 0 && fraction <= 1)) {
-            throw new IllegalArgumentException("lease.fraction must be above 0 and at most 1 but was " + fraction);
-        }
-        this.leaseFraction = fraction;
-        this.leaseMaxAge = positive("lease.max-age", maxAge);
         return this;
     }
 
@@ -327,13 +304,6 @@ public final class RedisStoreBuilder {
 
     Duration deadline() {
         return deadline;
-    }
-
-    @Nullable
-    Leases leases(Leases.LeaseSource source) {
-        return leaseFraction == 0
-                ? null
-                : new Leases(source, ticker, scheduler(), leaseFraction, leaseMaxAge.toNanos());
     }
 
     private static Duration positive(String name, Duration value) {

@@ -7,7 +7,7 @@ package dev.ratelimit.redis;
 public interface RedisStoreListener {
 
     /**
-     * Redis did not execute a command: a decision or a part of it, a refund, a reset, a lease, or a probe of a server that is
+     * Redis did not execute a command: a decision or a part of it, a refund, a reset, or a probe of a server that is
      * not used.
      *
      * @param reason why

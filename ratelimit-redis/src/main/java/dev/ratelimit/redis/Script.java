@@ -27,40 +27,26 @@ import org.jspecify.annotations.Nullable;
  */
 record Script(String text, String sha) {
 
-    /** Which permits a refund returns. */
-    enum Refund {
-        /** Any missing permits: a bucket may have already refilled the charged ones. */
-        ANY_PERMITS,
-        /** The permits of the charge, as far as they still count, identified by its time. */
-        ITS_PERMITS
-    }
-
     /** The algorithms, each with its Lua file and the letter that its values begin with. */
     enum Algorithm {
-        TOKEN_BUCKET('t', Refund.ANY_PERMITS),
-        TOKEN_BUCKET_INTERVAL('i', Refund.ANY_PERMITS),
-        FIXED_WINDOW('f', Refund.ITS_PERMITS),
-        SLIDING_WINDOW('s', Refund.ITS_PERMITS),
-        SLIDING_LOG('l', Refund.ITS_PERMITS),
+        TOKEN_BUCKET('t'),
+        TOKEN_BUCKET_INTERVAL('i'),
+        FIXED_WINDOW('f'),
+        SLIDING_WINDOW('s'),
+        SLIDING_LOG('l'),
         /** Uses the file of the sliding log, too. */
-        CONCURRENCY('c', Refund.ITS_PERMITS),
+        CONCURRENCY('c'),
         /** Around the others, each under its letter in upper case. */
-        PENALTY('-', Refund.ANY_PERMITS);
+        PENALTY('-');
 
         private final char letter;
-        private final Refund refund;
 
-        Algorithm(char letter, Refund refund) {
+        Algorithm(char letter) {
             this.letter = letter;
-            this.refund = refund;
         }
 
         char letter() {
             return letter;
-        }
-
-        Refund refund() {
-            return refund;
         }
 
         @SuppressWarnings("EnumOrdinal") // never leaves this class

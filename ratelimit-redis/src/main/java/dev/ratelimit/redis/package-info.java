@@ -4,8 +4,8 @@
  * <p>The way of a decision, from the caller down and back:
  *
  * <pre>
- * RedisStore       StatusCache refuses what Redis has refused and cannot have changed; Leases pay from permits that
- *                  were charged before. The rest is a PendingDecision, with a Part per charge.
+ * RedisStore       StatusCache refuses what Redis has refused and cannot have changed.
+ * Inquiries        The rest is a PendingDecision, with a Part per charge.
  * Router           KeyNames, and by Topology (OneServer, Cluster) a Batch per slot.
  * Node             its Breaker lets the batch in; PendingBatch is the batch under way, judged once.
  * ScriptExecutor   the Script of the batch's limits (RedisLimits: a RedisLimit per algorithm); follows redirects.

@@ -231,32 +231,6 @@ class AsyncDecisionTest {
         assertThat(left(SLOTS)).isEqualTo(6);
     }
 
-    @Test
-    void leased_refused_givesBackWhatTheLeaseHasPaid() {
-        FakeRedis other = new FakeRedis(time);
-        try (RedisStore leased =
-                build(other.store().leased(0.1, Duration.ofSeconds(1)).denyCache(Duration.ZERO))) {
-            for (int i = 0; i < 10; i++) {
-                assertThat(future(leased.decideAsync(List.of(WINDOW.charge("k"))))
-                                .join())
-                        .isAdmitted();
-            }
-            int executed = other.executed();
-            assertThat(future(leased.decideAsync(List.of(WINDOW.charge("k")))).join())
-                    .isAdmitted();
-            assertThat(other.executed()).as("spends a lease").isEqualTo(executed);
-
-            for (int i = 0; i < 100; i++) {
-                assertThat(future(leased.decideAsync(List.of(WINDOW.charge("k"), SLOTS.charge("k", 11))))
-                                .join())
-                        .isRefused();
-            }
-        }
-        try (RedisStore after = build(other.store())) {
-            assertThat(after.peek(List.of(WINDOW.charge("k", 0)))).hasRemaining(989);
-        }
-    }
-
     /** As thrown by tools that watch over threads that must not block. */
     private static final class MustNotBlock extends Error {
         private static final long serialVersionUID = 1L;

@@ -3,6 +3,7 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Policy;
+import dev.ratelimit.lease.Beneath;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
@@ -129,35 +130,43 @@ public final class Seam {
         return StoreFailure.of(failure).ofWriting();
     }
 
-    /** Whether a server decided this charge of the decision. */
-    public static boolean byServer(Decision decision, Charge charge) {
-        return decision.receipt() instanceof Receipt receipt
-                && receipt.of(charge).onServer();
+    /** Who decided this charge of the decision, or the lease that has paid for it; {@code null} if that was the cache. */
+    private static @Nullable Part part(Decision decision, Charge charge) {
+        Decision beneath = Beneath.of(decision, charge);
+        Charge decided = beneath.charges().stream()
+                .filter(charge::sameBudget)
+                .findFirst()
+                .orElseThrow();
+        return beneath.receipt() instanceof Receipt receipt ? receipt.of(decided) : null;
     }
 
-    /** When a server charged this charge, or the lease that it was spent from, by that server's clock. */
+    /** Whether a server decided this charge of the decision, or charged the lease that has paid for it. */
+    public static boolean byServer(Decision decision, Charge charge) {
+        Part part = part(decision, charge);
+        return part != null && part.byServer();
+    }
+
+    /** When a server charged this charge, or the lease that has paid for it, by that server's clock. */
     public static long serverNanos(Decision decision, Charge charge) {
-        return decision.receipt() instanceof Receipt receipt
-                ? receipt.of(charge).stamp().micros() * 1000
-                : 0;
+        Part part = part(decision, charge);
+        return part == null ? 0 : part.stamp().micros() * 1000;
     }
 
     /** The number by which permits of this charge are known that are held. */
     public static long id(Decision decision, Charge charge) {
-        return decision.receipt() instanceof Receipt receipt
-                ? receipt.of(charge).stamp().id()
-                : 0;
+        Part part = part(decision, charge);
+        return part == null ? 0 : part.stamp().id();
     }
 
     /** Whether a refusal came from what is known of former answers, without asking a server. */
     public static boolean fromCache(Decision decision) {
-        return decision.receipt() == null;
+        return decision.charges().stream().anyMatch(charge -> part(decision, charge) == null);
     }
 
     /** Whether memory decided this charge of the decision. */
     public static boolean inMemory(Decision decision, Charge charge) {
-        return decision.receipt() instanceof Receipt receipt
-                && receipt.of(charge).inMemory();
+        Part part = part(decision, charge);
+        return part != null && part.inMemory();
     }
 
     private record Wired(String server, Wire wire) implements Connection {

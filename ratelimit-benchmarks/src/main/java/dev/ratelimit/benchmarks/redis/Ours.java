@@ -4,10 +4,12 @@ import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.benchmarks.redis.Limits.Quota;
+import dev.ratelimit.lease.LeasingStore;
 import dev.ratelimit.redis.RedisStore;
-import dev.ratelimit.redis.RedisStoreBuilder;
 import io.lettuce.core.RedisClient;
 import java.time.Duration;
 import java.util.List;
@@ -23,10 +25,8 @@ final class Ours implements Contender {
     private final Policy endpoints;
     private final Policy users;
 
-    private Ours(RedisStoreBuilder store, Limits limits) {
-        this.store = store.deadline(Duration.ofSeconds(10))
-                .onStoreFailure(OnStoreFailure.DENY)
-                .build();
+    private Ours(RateLimitStore store, Limits limits) {
+        this.store = store;
         this.global = policy("global", limits.global());
         this.endpoints = policy("endpoint", limits.endpoint());
         this.users = policy("user", limits.user());
@@ -34,12 +34,27 @@ final class Ours implements Contender {
 
     /** Asks Redis each time. */
     static Ours exact(RedisClient client, Limits limits) {
-        return new Ours(RedisStore.builder(client), limits);
+        return new Ours(store(client), limits);
     }
 
     /** Takes leases of frequently used keys. */
     static Ours leased(RedisClient client, Limits limits) {
-        return new Ours(RedisStore.builder(client).leased(0.1, Duration.ofSeconds(1)), limits);
+        return new Ours(
+                new LeasingStore(
+                        store(client),
+                        0.1,
+                        Duration.ofSeconds(1),
+                        RedisStore::decidedByRedis,
+                        Ticker.system(),
+                        Scheduler.system()),
+                limits);
+    }
+
+    private static RedisStore store(RedisClient client) {
+        return RedisStore.builder(client)
+                .deadline(Duration.ofSeconds(10))
+                .onStoreFailure(OnStoreFailure.DENY)
+                .build();
     }
 
     private static Policy policy(String name, Quota quota) {

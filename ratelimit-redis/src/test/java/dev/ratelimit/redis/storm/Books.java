@@ -195,7 +195,7 @@ final class Books {
         ledger.granted(stamped(decision, charge, told), charge.permits());
         Bounds bounds = account.bounds;
         if (bounds == null) {
-            bounds = new Bounds(world, key, told.limit(), leased ? Leased.LEASE_NANOS : 0);
+            bounds = new Bounds(world, key, told.limit(), leased ? 2 * Leased.LEASE_NANOS : 0);
             account.bounds = bounds;
         }
         // what was spent from a lease was spent when the call began
@@ -369,8 +369,8 @@ final class Books {
 
     /**
      * Once all is well again and nothing is under way, of each charge only this may be missing that its limit has not
-     * refilled: what instances that have ended knew; rates whose answer or whose refund was lost; and of a lease, what a
-     * bucket has refilled until the lease was found to have ended.
+     * refilled: what instances that have ended knew; rates whose answer or whose refund was lost; leases of a key that their
+     * instance was asked to reset; and of a lease that ended late, what a bucket has refilled since its charge.
      *
      * @param gone the instances that have ended, or were closed amid work
      */
@@ -379,7 +379,9 @@ final class Books {
             Ledger.Entry entry = each.getValue();
             Ledger.Stamped stamped = each.getKey();
             boolean over = world.now() - entry.chargedNanos() > replenishNanos.applyAsLong(stamped.key());
-            if (over || entry.isReset() || gone.contains(entry.place())) {
+            Reset reset = leased ? resets.get(new Resetting(entry.place(), stamped.key())) : null;
+            boolean dropped = reset != null && entry.chargedNanos() <= reset.endedNanos() + PROMPT_NANOS;
+            if (over || entry.isReset() || dropped || gone.contains(entry.place())) {
                 return Double.MAX_VALUE;
             }
             double kept =

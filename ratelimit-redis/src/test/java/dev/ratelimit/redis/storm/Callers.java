@@ -3,8 +3,8 @@ package dev.ratelimit.redis.storm;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.StoreUnavailableException;
-import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreFailure;
 import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.Step.Ask;
@@ -195,7 +195,7 @@ final class Callers {
     }
 
     private Decision decide(Ask ask, Call call, List<Charge> asked, long began) {
-        RedisStore store = call.instance.store();
+        RateLimitStore store = call.instance.store();
         if (isAsynchronous(ask)) {
             // entered in the books at the moment of the decision: others may be told before the caller goes on
             return await(

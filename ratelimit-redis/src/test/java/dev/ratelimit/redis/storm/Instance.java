@@ -4,6 +4,10 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
+import dev.ratelimit.lease.LeasingStore;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreBuilder;
 import dev.ratelimit.redis.RedisStoreFailure;
@@ -45,7 +49,8 @@ final class Instance implements RedisStoreListener {
     private final Place place;
     private final Map<String, Map<Long, Refused>> refused = new HashMap<>();
     private final Deque<Long> changes = new ArrayDeque<>();
-    private @Nullable RedisStore store;
+    private @Nullable RedisStore redis;
+    private @Nullable RateLimitStore store;
     private @Nullable Waiters waiters;
     private @Nullable RedisStoreFailure lastFailure;
 
@@ -101,13 +106,15 @@ final class Instance implements RedisStoreListener {
         if (setup.mixed() && number > 0) {
             Seam.otherVersion(builder);
         }
-        store = configure(builder, setup)
+        RedisStore built = configure(builder, setup)
                 .prefix(Books.PREFIX)
                 .ticker(place)
                 .scheduler(place)
                 .executor(Runnable::run)
                 .listener(this)
                 .build();
+        redis = built;
+        store = leasing(built, setup, place, place);
         place.startedNanos = world.now();
         startedAmidFaults |= !isReachable();
     }
@@ -124,7 +131,7 @@ final class Instance implements RedisStoreListener {
 
     /** Whether it has left a server alone since then or for longer. */
     boolean leavesAloneSince(long nanos) {
-        return usable() && !store().available() && leftAloneNanos <= nanos;
+        return usable() && !available() && leftAloneNanos <= nanos;
     }
 
     /** Whether it may not know yet which server has which slots. */
@@ -137,15 +144,19 @@ final class Instance implements RedisStoreListener {
         for (int policy = 0; policy < setup.policies().size(); policy++) {
             builder.onStoreFailure("p" + policy, setup.policies().get(policy).onFailure());
         }
-        if (setup.leased()) {
-            builder.leased(0.2, Duration.ofSeconds(1));
-        }
         return builder.deadline(Duration.ofNanos(setup.deadlineNanos()))
                 .maxInFlight(setup.maxInFlight())
                 .failures(setup.failures())
                 .openFor(Duration.ofNanos(setup.openForNanos()))
                 .localShare(setup.localShare())
                 .denyCache(Duration.ofNanos(setup.denyCacheNanos()));
+    }
+
+    /** The store that callers use. */
+    static RateLimitStore leasing(RedisStore store, Setup setup, Ticker ticker, Scheduler scheduler) {
+        return setup.leased()
+                ? new LeasingStore(store, 0.2, Duration.ofSeconds(1), RedisStore::decidedByRedis, ticker, scheduler)
+                : store;
     }
 
     /** Records that a caller begins to wait for the store. */
@@ -216,8 +227,14 @@ final class Instance implements RedisStoreListener {
         store().close();
     }
 
-    RedisStore store() {
-        RedisStore open = store;
+    /** Whether it leaves no server alone. */
+    boolean available() {
+        RedisStore open = redis;
+        return open != null && open.available();
+    }
+
+    RateLimitStore store() {
+        RateLimitStore open = store;
         if (open == null) {
             throw new IllegalStateException(place + " has not started");
         }
@@ -295,7 +312,7 @@ final class Instance implements RedisStoreListener {
 
     @Override
     public void changed() {
-        RedisStore open = store;
+        RedisStore open = redis;
         world.note(() ->
                 place + (open != null && open.available() ? ": all servers are used" : ": a server is left alone"));
         requireReason();
@@ -324,7 +341,7 @@ final class Instance implements RedisStoreListener {
      * will, since they were interrupted.
      */
     private void requireReason() {
-        RedisStore open = store;
+        RedisStore open = redis;
         boolean refused = network.refusedWrites() > refusedBefore;
         if (open != null && !open.available() && !setup.isCluster() && !refused) {
             world.require(
@@ -361,7 +378,7 @@ final class Instance implements RedisStoreListener {
             for (Told told : Told.of(decision, charge)) {
                 LimitStatus status = told.status();
                 Map<Long, Refused> times = refused.computeIfAbsent(told.key(), key -> new HashMap<>());
-                if (status != null && Seam.fromCache(decision)) {
+                if (status != null && !status.admitted() && Seam.fromCache(decision)) {
                     requireFresh(charge, status, times);
                 } else if (status != null
                         && !status.admitted()
@@ -379,6 +396,10 @@ final class Instance implements RedisStoreListener {
                 "%s refuses %s without having asked whether a permit has come back",
                 place,
                 charge);
+        if (setup.leased() && charge.permits() >= Leased.FIRST && !times.containsKey(charge.permits())) {
+            // it was refused a lease of as many
+            return;
+        }
         Refused told = times.getOrDefault(charge.permits(), new Refused(Long.MIN_VALUE / 2, 0));
         long latest = told.atNanos;
         requireSameEnd(charge, status, told);

@@ -16,9 +16,7 @@ final class Leased {
     /** How long a lease lasts. */
     static final long LEASE_NANOS = 1_000_000_000;
 
-    /** How long after its deadline a lease is ended at most: it is looked at four times in its second. */
-    private static final double LATE_SECONDS = 0.27;
-
+    /** What is sent in time may arrive this much later. */
     private static final long LATE_SLACK_NANOS = 250_000_000;
 
     /** Callers ask for fewer permits at once. */
@@ -29,8 +27,8 @@ final class Leased {
     /** Smaller limits have no leases. */
     private static final long MIN_CAPACITY = 100;
 
-    /** A key that was used less often has no lease. */
-    private static final int MIN_ANSWERS = 8;
+    /** How many permits the first lease of a key has, which was asked for as often. */
+    static final int FIRST = 8;
 
     private record Lessee(Place place, String key) {}
 
@@ -43,9 +41,6 @@ final class Leased {
     private final long deadlineNanos;
     private final Map<Lessee, Deque<Told>> told = new HashMap<>();
     private final Map<Lessee, Integer> answers = new HashMap<>();
-
-    /** When the lease ended of which this is the charge. */
-    private final Map<Charge, Double> endsMicros = new HashMap<>();
 
     /** The charges of leases, as far as callers ask for fewer permits. */
     private final Set<Charge> large = new HashSet<>();
@@ -72,8 +67,9 @@ final class Leased {
                                 .allMatch(limit -> limit.capacity() >= MIN_CAPACITY && !limit.concurrency()),
                 "%s is paid from a lease",
                 charge);
+        // a decision counts if some server has answered
         world.require(
-                answers.getOrDefault(new Lessee(place, key), 0) >= MIN_ANSWERS,
+                answers.getOrDefault(new Lessee(place, key), 0) >= FIRST || setup.isCluster(),
                 "%s is paid from a lease although its key was hardly used",
                 charge);
     }
@@ -120,15 +116,15 @@ final class Leased {
         if (asked.permits() >= MIN_LEASE) {
             large.add(new Charge(asked.key(), nowMicros));
         }
-        endsMicros.put(new Charge(asked.key(), nowMicros), nowMicros + LEASE_NANOS / 1000.0);
     }
 
     /** Records that a server carries out a refund. */
     void refunded(Asked asked, long nowMicros, long chargedMicros) {
-        Charge charge = new Charge(asked.key(), chargedMicros);
-        double late = Math.max(0, nowMicros - endsMicros.getOrDefault(charge, 0.0));
-        // a fraction of a permit is left to the next lease
-        refilled.merge(charge, 1 + 1_000 * late * perNano(asked.key(), false), Double::sum);
+        double ageNanos = 1_000.0 * (nowMicros - chargedMicros);
+        if (ageNanos > LEASE_NANOS) {
+            refilled.merge(
+                    new Charge(asked.key(), chargedMicros), 2 + ageNanos * perNano(asked.key(), false), Double::sum);
+        }
     }
 
     /** How fast the fastest bucket of this key's policy refills, from which all that is late is deducted. */
@@ -145,7 +141,7 @@ final class Leased {
     /** Of a lease that ends late, a bucket that has refilled permits meanwhile does not get them back. */
     void requireUnfilled(Asked asked, long nowMicros, long chargedMicros, long largest) {
         long ageMicros = nowMicros - chargedMicros;
-        double refilled = asked.refilled(ageMicros - (LEASE_NANOS + LATE_SLACK_NANOS) / 1000.0);
+        double refilled = ageMicros > (LEASE_NANOS + LATE_SLACK_NANOS) / 1000.0 ? asked.refilled(ageMicros) : 0;
         double most = largest - Math.max(0, refilled) + 1;
         world.require(
                 asked.permits() <= Math.max(0, most) || !large.contains(new Charge(asked.key(), chargedMicros)),
@@ -156,13 +152,13 @@ final class Leased {
     }
 
     /**
-     * How many permits of a charge may remain that nobody holds: what a bucket has refilled until its lease was ended.
+     * How many permits of a charge may remain that nobody holds: what a bucket has refilled until its lease was ended late.
      *
      * @param stoodStillNanos for how long the instance could not end it
      */
     double mostKept(String key, long chargedMicros, long stoodStillNanos) {
         double fastest = Math.max(perNano(key, false), perNano(key, true));
-        double late = LATE_SECONDS * 1e9 + stoodStillNanos;
-        return Math.max(refilled.getOrDefault(new Charge(key, chargedMicros), 0.0), late * fastest + 1);
+        double late = stoodStillNanos == 0 ? 0 : (LEASE_NANOS + stoodStillNanos) * fastest + 2;
+        return Math.max(refilled.getOrDefault(new Charge(key, chargedMicros), 0.0), late);
     }
 }

@@ -6,7 +6,10 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
@@ -67,12 +70,12 @@ final class RealStorm implements AutoCloseable {
     private final List<RedisServer> servers;
     private final @Nullable RedisCluster cluster;
     private final List<AbstractRedisClient> clients = new ArrayList<>();
-    private final List<RedisStore> stores = new ArrayList<>();
+    private final List<RateLimitStore> stores = new ArrayList<>();
     private final ScheduledExecutorService callers = Executors.newScheduledThreadPool(THREADS);
     private final ScheduledExecutorService operator = Executors.newSingleThreadScheduledExecutor();
     private final Map<Integer, Decided> decisions = new ConcurrentHashMap<>();
     private final Map<Granter, Tally> tallies = new ConcurrentHashMap<>();
-    private final Set<RedisStore> closed = ConcurrentHashMap.newKeySet();
+    private final Set<RateLimitStore> closed = ConcurrentHashMap.newKeySet();
     private long losses;
     private @Nullable Trouble active;
     private final long began = System.nanoTime();
@@ -92,10 +95,11 @@ final class RealStorm implements AutoCloseable {
                 clients.add(client);
                 builder = RedisStore.builder(client);
             }
-            stores.add(Instance.configure(builder, history.setup())
+            RedisStore store = Instance.configure(builder, history.setup())
                     .prefix(prefix())
                     .openFor(Duration.ofNanos(history.setup().openForNanos() / FASTER))
-                    .build());
+                    .build();
+            stores.add(Instance.leasing(store, history.setup(), Ticker.system(), Scheduler.system()));
         }
     }
 
@@ -122,7 +126,7 @@ final class RealStorm implements AutoCloseable {
     }
 
     private void call(Ask ask) {
-        RedisStore store = stores.get(ask.instance());
+        RateLimitStore store = stores.get(ask.instance());
         List<Charge> charges = ask.wants().stream().map(this::charge).toList();
         try {
             switch (ask.question()) {
@@ -221,7 +225,7 @@ final class RealStorm implements AutoCloseable {
         }
     }
 
-    private void close(RedisStore store) {
+    private void close(RateLimitStore store) {
         closed.add(store);
         store.close();
     }
@@ -259,8 +263,8 @@ final class RealStorm implements AutoCloseable {
         tallies.forEach((granter, tally) -> {
             boolean servers = granter.instance == SERVERS;
             LimitAlgorithm limit = limit(granter.instance, granter.key);
-            // a lease may be spent up to a second after it was charged
-            double bound = bound(limit, seconds + (servers && history.setup().leased() ? 1 : 0))
+            // a lease may be spent or refunded up to a second after it was charged
+            double bound = bound(limit, seconds + (servers && history.setup().leased() ? 2 : 0))
                     + (servers ? losses * bound(limit, 0) : 0)
                     + tally.returned.get();
             assertThat((double) tally.granted.get())
@@ -299,7 +303,7 @@ final class RealStorm implements AutoCloseable {
     public void close() {
         callers.shutdownNow();
         operator.shutdownNow();
-        stores.forEach(RedisStore::close);
+        stores.forEach(RateLimitStore::close);
         clients.forEach(client -> client.shutdown(Duration.ZERO, Duration.ZERO));
     }
 }

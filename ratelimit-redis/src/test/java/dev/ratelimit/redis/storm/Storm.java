@@ -164,7 +164,7 @@ final class Storm {
         runUntil(from + RECOVERY_NANOS);
         for (Instance instance : instances) {
             require(
-                    !instance.usable() || instance.store().available(),
+                    !instance.usable() || instance.available(),
                     "%s leaves a server alone although all has been well for %d s",
                     instance.place(),
                     RECOVERY_NANOS / SECOND);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.lease.LeasingStore;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreFailure;
@@ -139,6 +140,15 @@ class RedisStoreConfigurationTest {
                 .hasSingleBean(OnBoot.HEALTH_INDICATOR)
                 .hasSingleBean(StoreWarmUp.class)
                 .hasBean("stringRedisTemplate"));
+    }
+
+    @Test
+    void modeLeased_leasesFromTheStore() {
+        redis.withPropertyValues("ratelimit.store.redis.mode=leased").run(context -> {
+            assertThat(context.getBean(RateLimitStore.class)).isInstanceOf(LeasingStore.class);
+            assertThat(context).hasSingleBean(RedisStore.class);
+        });
+        redis.run(context -> assertThat(context).doesNotHaveBean(LeasingStore.class));
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.ratelimit.spring.boot.autoconfigure;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.lease.LeasingStore;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreBuilder;
 import dev.ratelimit.spring.RateLimitConfigurationException;
@@ -27,6 +28,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
@@ -41,6 +43,8 @@ import org.springframework.util.ClassUtils;
 class RedisStoreConfiguration {
 
     static final String TYPE = "ratelimit.store.type";
+
+    private static final String MODE = "ratelimit.store.redis.mode";
 
     /** The name of a bean that exists only with this store. */
     static final String CLIENT = "dev.ratelimit.redisClient";
@@ -84,14 +88,31 @@ class RedisStoreConfiguration {
                 .ticker(ticker.getIfAvailable(Ticker::system));
         scheduler.ifAvailable(builder::scheduler);
         properties.onStoreFailure().forEach(builder::onStoreFailure);
-        if (settings.mode() == RateLimitProperties.Redis.Mode.LEASED) {
-            builder.leased(settings.lease().fraction(), settings.lease().maxAge());
-        }
         RedisStoreObserver observer =
                 RedisStoreObserver.of(observers.orderedStream().toList());
         RedisStore store = builder.listener(observer).build();
         observer.watch(store);
         return store;
+    }
+
+    /** The store for all who charge or refund, in mode leased. */
+    @Bean("dev.ratelimit.leasingStore")
+    @Primary
+    @ConditionalOnProperty(name = MODE, havingValue = "leased")
+    LeasingStore rateLimitLeasingStore(
+            RedisStore store,
+            RateLimitProperties properties,
+            ObjectProvider<Ticker> ticker,
+            ObjectProvider<Scheduler> scheduler) {
+        RateLimitProperties.Redis.Lease lease = properties.store().redis().lease();
+        Ticker time = ticker.getIfAvailable(Ticker::system);
+        return new LeasingStore(
+                store,
+                lease.fraction(),
+                lease.maxAge(),
+                RedisStore::decidedByRedis,
+                time,
+                scheduler.getIfAvailable(() -> Scheduler.of(time)));
     }
 
     @Bean("dev.ratelimit.storeEvents")

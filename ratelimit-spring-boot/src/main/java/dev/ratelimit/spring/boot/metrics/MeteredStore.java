@@ -30,7 +30,7 @@ public final class MeteredStore extends ForwardingStore {
     private static String kind(RateLimitStore store) {
         return switch (store.getClass().getName()) {
             case "dev.ratelimit.memory.InMemoryStore" -> "memory";
-            case "dev.ratelimit.redis.RedisStore" -> "redis";
+            case "dev.ratelimit.redis.RedisStore", "dev.ratelimit.lease.LeasingStore" -> "redis";
             default -> "custom";
         };
     }

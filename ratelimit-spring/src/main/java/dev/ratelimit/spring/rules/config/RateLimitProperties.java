@@ -407,7 +407,7 @@ public record RateLimitProperties(
          * Leases, in mode leased.
          *
          * @param fraction The maximum share of the remaining permits in one lease; below 1/(4 * instances).
-         * @param maxAge How long a lease lasts; its unspent permits are then refunded.
+         * @param maxAge When the unspent permits of a lease are back; for three quarters of this time, they are spent.
          */
         public record Lease(
                 @DefaultValue("0.05") double fraction,
