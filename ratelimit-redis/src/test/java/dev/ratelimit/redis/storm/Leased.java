@@ -141,7 +141,8 @@ final class Leased {
     /** Of a lease that ends late, a bucket that has refilled permits meanwhile does not get them back. */
     void requireUnfilled(Asked asked, long nowMicros, long chargedMicros, long largest) {
         long ageMicros = nowMicros - chargedMicros;
-        double refilled = ageMicros > (LEASE_NANOS + LATE_SLACK_NANOS) / 1000.0 ? asked.refilled(ageMicros) : 0;
+        double refilled =
+                (double) ageMicros > (LEASE_NANOS + LATE_SLACK_NANOS) / 1000.0 ? asked.refilled((double) ageMicros) : 0;
         double most = largest - Math.max(0, refilled) + 1;
         world.require(
                 asked.permits() <= Math.max(0, most) || !large.contains(new Charge(asked.key(), chargedMicros)),

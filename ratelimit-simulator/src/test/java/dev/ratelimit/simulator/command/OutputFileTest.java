@@ -1,5 +1,6 @@
 package dev.ratelimit.simulator.command;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -15,7 +16,7 @@ class OutputFileTest {
     @TempDir
     Path directory;
 
-    private final PrintWriter out = new PrintWriter(OutputStream.nullOutputStream());
+    private final PrintWriter out = new PrintWriter(OutputStream.nullOutputStream(), false, UTF_8);
 
     private OutputFile open() throws IOException {
         OutputFile file = OutputFile.of(directory.resolve("decisions").toString(), out);
