@@ -220,6 +220,11 @@ class KeptFormTest {
                 }
 
                 @Override
+                public int read(byte[] to, int offset, int length) {
+                    return bytes.read(to, offset, length);
+                }
+
+                @Override
                 public boolean isFinished() {
                     return bytes.available() == 0;
                 }
