@@ -61,7 +61,7 @@ class ReadmeTest {
 
     /** One of the configurations in the README, the first of which has the number 1. */
     private static Properties configuration(int number) throws IOException {
-        String yaml = readme().split("```yaml\n")[number].split("```", 2)[0];
+        String yaml = readme().split("```yaml\n", -1)[number].split("```", 2)[0];
         Properties shown = properties(new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)));
         assertThat(shown).isNotEmpty();
         return shown;
